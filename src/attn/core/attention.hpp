@@ -1,0 +1,77 @@
+// Scaled dot-product attention over the heads of one sequence, every stage of it on request.
+//
+//   scores        = Q·Kᵀ                                  (T, S)
+//   scaled_scores = scores · scale                        scale = 1/√d_k unless given
+//   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
+//   masked_scores = capped_scores, -inf where masked      only with a mask
+//   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
+//   head_context  = weights · V                           (T, d_v)
+//
+// (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's.)
+//
+// This is the portable path: every number is the same on every machine and for any number of threads. Each element of a
+// product is summed in index order in double and rounded once to Scalar; stages.hpp holds the stages one by one.
+// Query rows are worked off in blocks, so memory stays linear in T and S for what is not kept.
+#pragma once
+
+#include "attn/core/progress.hpp"
+#include "attn/tensor/tensor.hpp"
+
+#include <optional>
+
+namespace attn::core {
+
+/// Keys a query may look back and ahead; -1 leaves a side open.
+struct Window {
+    Index left = -1;
+    Index right = -1;
+
+    bool operator==(const Window&) const = default;
+};
+
+struct AttentionOptions {
+    std::optional<double> scale;   ///< factor of the scores; 1/√d_k when absent
+    std::optional<double> softcap; ///< > 0
+    bool causal = false;           ///< the query at position p sees keys 0 … p
+    std::optional<Window> window;  ///< the query at position p sees keys p-left … p+right
+
+    [[nodiscard]] bool masks() const { return causal || window.has_value(); }
+};
+
+/// Which stages to keep. The head contexts are always kept.
+struct Keep {
+    bool scores = false;
+    bool scaled_scores = false;
+    bool capped_scores = false;
+    bool masked_scores = false;
+    bool weights = false;
+    bool entropy = false;
+};
+
+/// The inputs of attention. H is a multiple of H_kv; query head h reads key/value head h / (H / H_kv).
+template <typename Scalar>
+struct Heads {
+    Tensor<Scalar> queries;             ///< (H, T, d_k)
+    Tensor<Scalar> keys;                ///< (H_kv, S, d_k)
+    Tensor<Scalar> values;              ///< (H_kv, S, d_v)
+    std::vector<Index> query_positions; ///< (T), for masks: the place of each query row in its sequence
+};
+
+/// The stages that were kept; the others are empty.
+template <typename Scalar>
+struct Stages {
+    Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
+    Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
+    Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
+    bool overflowed = false;                                                     ///< a score left the range of Scalar
+};
+
+/// Throws Error(internal), with both shapes, when the shapes do not belong together.
+template <typename Scalar>
+[[nodiscard]] Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep,
+                                       const Work& work);
+
+extern template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
+extern template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
+
+} // namespace attn::core

@@ -1,0 +1,60 @@
+// The stages of attention, one function each, to be read beside the formulas of attention.hpp.
+//
+// Everything takes and returns row-major matrices of Scalar (float or double). Products are summed in index order in double
+// and rounded once; no other order, no fused operation, no value that depends on the width of a vector register.
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::core {
+
+/// A (m, k) · B (k, n) → (m, n). Row i needs row i of A alone, so any block of rows gives the same numbers.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B);
+
+/// X (T, D) · W (D, d), plus b (d) to every row when there is one → (T, d): queries, keys, values and the output projection.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const MatrixView<Scalar>& W,
+                                     const RowVector<Scalar>* bias = nullptr);
+
+/// Q (T, d_k) · Kᵀ (d_k, S) → (T, S)
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed);
+
+/// scores · factor
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> scale(const MatrixView<Scalar>& scores, double factor);
+
+/// cap · tanh(scaled / cap)
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap);
+
+/// The keys [begin, end) that the query at `position` may see, of S.
+struct KeyRange {
+    Index begin;
+    Index end;
+};
+[[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
+
+/// capped, with -inf wherever `visible_keys` does not reach. `positions` holds the place of each row's query.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& options, const Index* positions);
+
+/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives zeros.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked);
+
+/// weights (T, S) · V (S, d_v) → (T, d_v); a weight of exactly 0 contributes nothing, whatever its value holds.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V);
+
+/// -Σ w·ln w of each row, in nats; 0·ln 0 = 0.
+template <typename Scalar>
+[[nodiscard]] RowVector<Scalar> entropy(const MatrixView<Scalar>& weights);
+
+/// head_context (H, T, d_v) → (T, H·d_v), heads side by side.
+template <typename Scalar>
+[[nodiscard]] Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context);
+
+} // namespace attn::core

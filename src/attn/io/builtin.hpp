@@ -1,0 +1,21 @@
+// Files of data/ that are compiled in: the built-in recipes and the JSON Schemas.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace attn::io {
+
+struct BuiltinFile {
+    std::string_view name; ///< without folder and ending: "owen-2025"
+    std::string_view contents;
+};
+
+/// data/recipes/*.json, sorted by name.
+[[nodiscard]] std::span<const BuiltinFile> builtin_recipes();
+/// data/schemas/*.json: "recipe", "result", "tensor".
+[[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
+[[nodiscard]] std::optional<std::string_view> find(std::span<const BuiltinFile> files, std::string_view name);
+
+} // namespace attn::io

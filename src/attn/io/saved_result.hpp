@@ -1,0 +1,19 @@
+// Saved results ("attn-cli/result/1") as JSON, kept decimal by decimal.
+#pragma once
+
+#include "attn/model/check.hpp"
+
+#include <string_view>
+
+namespace attn::io {
+
+/// Throws Error(data) as parse_recipe does; unknown keys are refused, ragged arrays too.
+[[nodiscard]] model::SavedResult parse_saved_result(std::string_view json);
+
+enum class Document { recipe, result, unknown };
+
+/// What a JSON text says it is by its "schema", without looking at the rest more than needed. Throws Error(data) when it is no
+/// JSON object.
+[[nodiscard]] Document kind_of(std::string_view json);
+
+} // namespace attn::io

@@ -1,0 +1,40 @@
+// Decimal text of numbers: the shortest that reads back, and what "these two decimals are equal" means.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn::math {
+
+/// The shortest decimal that reads back to the same value, always with a point or an exponent ("1.0", "-0.0", "1e+20");
+/// "inf", "-inf" and "nan" without quotes. The same bytes in every locale.
+[[nodiscard]] std::string shortest(float value);
+[[nodiscard]] std::string shortest(double value);
+/// Appends the same; no allocation beyond the string's own growth.
+void append_shortest(std::string& out, float value);
+void append_shortest(std::string& out, double value);
+
+/// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
+/// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else.
+[[nodiscard]] std::string canonical_decimal(std::string_view text);
+
+/// A number as an article prints it, such as "0.0185" or "1.4928e-02".
+struct Printed {
+    double value = 0;
+    int digits = 0; ///< after the point
+    bool scientific = false;
+    double unit = 0; ///< one unit of the last printed digit; 0 for a zero in scientific notation
+};
+/// Throws Error(data) when `text` is not such a number (inf, -inf and nan are).
+[[nodiscard]] Printed parse_printed(std::string_view text);
+
+/// Whether `value`, rounded to the notation and digits of `printed`, gives the same text.
+[[nodiscard]] bool agrees(const Printed& printed, double value);
+/// Whether it is at most `units` units of the last printed digit away, or one float32 step.
+[[nodiscard]] bool agrees_within(const Printed& printed, double value, double units);
+
+/// `value` with `digits` after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
+[[nodiscard]] std::string fixed(double value, int digits);
+[[nodiscard]] std::string scientific(double value, int digits);
+
+} // namespace attn::math

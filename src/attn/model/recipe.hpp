@@ -1,0 +1,165 @@
+// A recipe: everything that is needed to compute a result again, as plain data.
+//
+// `run` makes one from its options, data/recipes/ holds the published ones, and every saved result carries one as its
+// "config". io/recipe.hpp reads it from JSON, report/json.hpp writes it. The letters of shapes are those of tensor/shape.hpp.
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/tensor/tensor.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace attn::model {
+
+// ---- input -----------------------------------------------------------------------------------------------------------
+
+enum class Tokenizer { document, words };
+
+/// Sentences; the vocabulary is made from both.
+struct SentenceInput {
+    std::string sentence;
+    std::optional<std::string> cross; ///< keys and values come from this one (cross-attention)
+    Tokenizer tokenizer = Tokenizer::document;
+    bool casefold = false;
+
+    bool operator==(const SentenceInput&) const = default;
+};
+
+/// Token ids, without a vocabulary. Needs Dims::vocab_size.
+struct IdsInput {
+    std::vector<Index> ids;
+    std::vector<std::string> labels; ///< a name for each id; empty: the ids as strings
+
+    bool operator==(const IdsInput&) const = default;
+};
+
+/// Bare positions 0 … count-1, for recipes that draw an embedding for each position.
+struct PositionsInput {
+    Index count = 0;
+    std::vector<std::string> labels; ///< a name for each position; empty: the positions as strings
+
+    bool operator==(const PositionsInput&) const = default;
+};
+
+using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
+
+// ---- parameters ------------------------------------------------------------------------------------------------------
+
+/// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
+/// one head and embed_dim/heads with more, vocab_size = number of distinct words.
+struct Dims {
+    std::optional<Index> embed_dim, heads, kv_heads, d_k, d_v, vocab_size;
+
+    bool operator==(const Dims&) const = default;
+};
+
+enum class Generator { torch, numpy, numpy_pcg64 };
+
+enum class Initialisation { uniform, normal, linear, xavier, identity };
+
+/// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
+enum class Side { left, right };
+
+/// What a draw becomes.
+enum class Target {
+    none,           ///< thrown away; it only moves the stream
+    embedding,      ///< (V, D): the table that token ids look up
+    embeddings,     ///< (T, D): one row a position, no table
+    key_embeddings, ///< (S, D): the same for the key side of cross-attention
+    W_q,
+    W_k,
+    W_v, ///< projections; their natural shapes are in model/parameters.hpp
+    W_o, ///< (H·d_v, D), or (D, H·d_v) from the left
+    b_q,
+    b_k,
+    b_v,
+    b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (D)
+};
+
+/// A length of a shape: a number, or a product of letters of the glossary such as "H*d_k".
+using Length = std::variant<Index, std::string>;
+
+/// Draws one tensor from the stream.
+struct Draw {
+    Target target = Target::none;
+    Initialisation init = Initialisation::uniform;
+    double first = 0;                         ///< uniform: low; normal: mean
+    double second = 1;                        ///< uniform: high; normal: standard deviation
+    std::optional<Side> side;                 ///< of W_…; left when absent, right for W_o
+    std::optional<std::vector<Length>> shape; ///< the natural shape of the target when absent
+    std::vector<Index> take;                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
+
+    bool operator==(const Draw&) const = default;
+};
+
+/// Starts the generator's stream anew.
+struct Seed {
+    std::uint64_t value = 0;
+
+    bool operator==(const Seed&) const = default;
+};
+
+using Step = std::variant<Seed, Draw>;
+
+// ---- attention -------------------------------------------------------------------------------------------------------
+
+/// Which way round the scores are computed: q·k (row: query), or, as one article does, k·q (row: key word).
+enum class ScoreOrder { query_key, key_query };
+
+struct Attention {
+    bool causal = false;
+    std::optional<core::Window> window;
+    std::optional<double> scale; ///< 1/√d_k when absent; 1 for "none"
+    std::optional<double> softcap;
+    ScoreOrder order = ScoreOrder::query_key;
+
+    bool operator==(const Attention&) const = default;
+};
+
+// ---- published numbers -----------------------------------------------------------------------------------------------
+
+/// What an article states about one array, or about part of one.
+struct Published {
+    std::string array;                    ///< a name of the JSON result, such as "weights" or "W_q"
+    std::vector<std::optional<Index>> at; ///< leading indices; nothing stands for all (a slice)
+    Shape shape;                          ///< of the part
+    std::vector<std::string> values;      ///< flat; decimals as they stand there, or words; empty: the shape alone is stated
+    bool printed = false;                 ///< strings: must agree in the printed digits; otherwise rtol and atol decide
+    double units = 0;                     ///< printed: units of the last digit that are forgiven
+    double rtol = 0; ///< |computed - stated| ≤ atol + rtol·|stated|; 0 and 0: equal after rounding to the dtype
+    double atol = 0;
+    std::optional<Dtype> dtype; ///< compute in this type instead of the recipe's
+};
+
+/// "computed in float32 and in float64 this array agrees within…", the closing assertion of one article.
+struct PrecisionClaim {
+    std::string array;
+    double rtol = 0;
+    double atol = 0;
+};
+
+// ---- the whole -------------------------------------------------------------------------------------------------------
+
+struct Recipe {
+    std::string name, title, source; ///< for people; empty in the config of a result made from options alone
+    Input input = SentenceInput{};
+    Dims dims;
+    Generator generator = Generator::torch;
+    Dtype dtype = Dtype::float32;
+    std::vector<Step> draws;
+    Attention attention;
+    std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all
+    bool verify = false;            ///< also compute in float64 and report the difference
+
+    std::vector<Published> published;
+    std::vector<PrecisionClaim> precision;
+};
+
+/// What `run` does without options: seed 123, embedding normal, W_q, W_k, W_v uniform from the left (the 2023 tutorial).
+[[nodiscard]] Recipe default_recipe();
+
+} // namespace attn::model

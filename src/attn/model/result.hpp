@@ -1,0 +1,80 @@
+// What a run gives: plain values, in the order and with the names of the JSON result.
+#pragma once
+
+#include "attn/model/recipe.hpp"
+
+#include <array>
+#include <set>
+#include <string_view>
+
+namespace attn::model {
+
+/// Everything a result can show, in its order. Parameters are shown together, under "parameters".
+enum class Item {
+    tokens,
+    key_tokens,
+    vocabulary,
+    token_ids,
+    key_token_ids,
+    parameters,
+    embeddings,
+    key_embeddings,
+    queries,
+    keys,
+    values,
+    scores,
+    scaled_scores,
+    capped_scores,
+    masked_scores,
+    weights,
+    head_context,
+    context,
+    output,
+    entropy,
+};
+inline constexpr std::array item_names{
+    "tokens",         "key_tokens", "vocabulary",   "token_ids", "key_token_ids", "parameters",    "embeddings",
+    "key_embeddings", "queries",    "keys",         "values",    "scores",        "scaled_scores", "capped_scores",
+    "masked_scores",  "weights",    "head_context", "context",   "output",        "entropy",
+};
+[[nodiscard]] constexpr std::string_view name_of(Item item)
+{
+    return item_names[static_cast<std::size_t>(item)];
+}
+
+using Show = std::set<Item>;
+
+/// A numeric array of the result.
+struct Array {
+    std::string name; ///< "weights", or for a parameter "W_q"
+    AnyTensor tensor;
+};
+
+/// The largest difference between an array and the same computed in float64.
+struct Difference {
+    std::string array;
+    double absolute = 0;
+    double relative = 0; ///< |x - y| / |y|, over y ≠ 0
+};
+
+struct Result {
+    Recipe config;
+    std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings
+    std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
+    std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
+    std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions
+    std::vector<Index> query_positions;                 ///< the rows that --query chose; empty: all
+    std::vector<Array> parameters;                      ///< as drawn: embedding, W_q, W_k, W_v, W_o, …
+    std::vector<Array> arrays;      ///< embeddings … entropy, those that were asked for and exist, in order
+    std::vector<Difference> verify; ///< only with Recipe::verify
+    std::vector<std::string> warnings;
+    Show show; ///< what a report prints of the above
+    bool cross = false;
+
+    [[nodiscard]] const std::vector<std::string>& words_of_keys() const { return cross ? key_tokens : tokens; }
+    /// The words of the query rows, after --query.
+    [[nodiscard]] std::vector<std::string> words_of_queries() const;
+    [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent
+};
+
+} // namespace attn::model

@@ -1,0 +1,34 @@
+// The one place that composes a run: recipe → words → ids → parameters → embeddings → heads → attention → Result.
+#pragma once
+
+#include "attn/model/result.hpp"
+
+#include <functional>
+#include <limits>
+
+namespace attn::model {
+
+/// One stage about to start or under way, for logs, timing, progress and cancelling. What the observer throws ends the run.
+struct Progress {
+    std::string_view stage; ///< "tokens", "parameters", "embeddings", "projections", "attention", "output", "verify"
+    Shape shape;            ///< of what it makes
+    double share = 0;       ///< done of this stage: 0 at its start, 1 at its end
+};
+using Observer = std::function<void(const Progress&)>;
+
+struct RunSettings {
+    Show show;       ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
+    int threads = 1; ///< never changes a number
+    Index memory_limit =
+        std::numeric_limits<Index>::max(); ///< bytes; a run that needs more throws Error(too_large) before it allocates
+    Observer observer;
+};
+
+/// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this
+/// run), too_large.
+[[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
+
+/// What `all` means for this recipe: every item that it can give.
+[[nodiscard]] Show everything(const Recipe& recipe);
+
+} // namespace attn::model

@@ -1,0 +1,19 @@
+// Result → CSV in long form: array,head,row,column,query_token,key_token,value (RFC 4180 quoting, "\n" line ends).
+#pragma once
+
+#include "attn/model/result.hpp"
+#include "attn/report/sink.hpp"
+
+#include <optional>
+
+namespace attn::report {
+
+/// One record a number, the numbers as in JSON (a masked score is empty). With `index` a first column "index" holds the line's
+/// number, and the header is written only for index 0 when `header` is true.
+struct CsvOptions {
+    bool header = true;
+    std::optional<Index> index;
+};
+void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink);
+
+} // namespace attn::report

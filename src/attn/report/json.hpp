@@ -1,0 +1,24 @@
+// Result → JSON, one object on one line ("attn-cli/result/1", the keys in the order of model/result.hpp).
+//
+// Numbers are the shortest decimals that read back to the same float; infinities and NaN are the strings "inf", "-inf" and
+// "nan"; in masked_scores a masked place is null.
+#pragma once
+
+#include "attn/model/check.hpp"
+#include "attn/model/result.hpp"
+#include "attn/report/sink.hpp"
+
+#include <optional>
+
+namespace attn::report {
+
+/// Ends with a newline. `index` is the line's number with --lines.
+void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
+
+/// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
+void write_json_error(Index index, int code, std::string_view message, const Sink& sink);
+
+/// A recipe as parse_recipe reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
+void write_recipe(const model::Recipe& recipe, const Sink& sink);
+
+} // namespace attn::report

@@ -1,0 +1,25 @@
+// Result → text tables for people.
+#pragma once
+
+#include "attn/model/check.hpp"
+#include "attn/model/result.hpp"
+#include "attn/report/sink.hpp"
+
+#include <optional>
+
+namespace attn::report {
+
+struct TableOptions {
+    int digits = 4;             ///< after the point
+    std::optional<Index> width; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
+};
+
+/// Rows are query words, columns key words; weights have a last column with the row's sum. Each row is written as PyTorch
+/// prints that row as a tensor: fixed, or scientific when its largest magnitude is over 1000 times the smallest (zeros aside),
+/// the largest is over 1e8 or the smallest is under 1e-4.
+void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
+
+/// A report of `check`: one line a finding, then the verdict.
+void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink);
+
+} // namespace attn::report

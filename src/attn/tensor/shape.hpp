@@ -1,0 +1,30 @@
+// Shapes and the glossary of their letters, which every comment, error message and recipe uses:
+//
+//   B batch   T query tokens   S key tokens   D model (embedding) dimension   V rows of the embedding table
+//   H query heads   H_kv key/value heads   d_k size of a query or key of one head   d_v size of a value of one head
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// Signed, as Eigen's: differences and reversed loops need no cast.
+using Index = std::ptrdiff_t;
+
+/// Lengths, outermost first. The empty shape is one element.
+using Shape = std::vector<Index>;
+
+/// "(6, 16)"; "(6,)" for one dimension and "()" for none, as Python writes them.
+[[nodiscard]] std::string to_string(const Shape& shape);
+
+/// The product of the lengths. Throws Error(too_large) when it exceeds what can be addressed, Error(internal) for a negative
+/// length.
+[[nodiscard]] Index element_count(const Shape& shape);
+
+/// a·b and a+b for sizes ≥ 0. Throw Error(too_large), naming `what`, instead of overflowing.
+[[nodiscard]] Index checked_product(Index a, Index b, const char* what);
+[[nodiscard]] Index checked_sum(Index a, Index b, const char* what);
+
+} // namespace attn

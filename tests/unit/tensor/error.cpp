@@ -1,0 +1,43 @@
+#include "attn/tensor/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using attn::quoted;
+
+TEST(Error, NamesTheThingTheValueAndWhatIsAllowed)
+{
+    const attn::Error error(attn::ErrorKind::usage, "--heads", "'0'", "1 to 1024");
+    EXPECT_STREQ(error.what(), "--heads: got '0'; allowed: 1 to 1024");
+    EXPECT_EQ(error.kind(), attn::ErrorKind::usage);
+}
+
+TEST(Quoted, KeepsPlainTextAndUnicode)
+{
+    EXPECT_EQ(quoted("naïve 人"), "'naïve 人'");
+}
+
+TEST(Quoted, EscapesWhatWouldBreakALineOrMoveTheCursor)
+{
+    EXPECT_EQ(quoted("a\nb\t\x1b[31m\x7f"), "'a\\nb\\t\\x1b[31m\\x7f'");
+    EXPECT_EQ(quoted("\xc2\x9b"), "'\\xc2\\x9b'");
+    EXPECT_EQ(quoted(std::string_view("\0", 1)), "'\\x00'");
+}
+
+TEST(Quoted, EscapesBytesThatAreNoUtf8)
+{
+    EXPECT_EQ(quoted("\xff"), "'\\xff'");
+    EXPECT_EQ(quoted("\xc3"), "'\\xc3'");                            // cut short
+    EXPECT_EQ(quoted("\xc0\xaf"), "'\\xc0\\xaf'");                   // overlong
+    EXPECT_EQ(quoted("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");          // surrogate
+    EXPECT_EQ(quoted("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'"); // beyond U+10FFFF
+    EXPECT_EQ(quoted("\xf0\x9f\x98\x80"), "'😀'");
+}
+
+TEST(Quoted, ShortensWhatIsLong)
+{
+    EXPECT_EQ(quoted(std::string(100, 'x'), 10), "'xxxxxxxxx…'");
+}
+
+} // namespace
