@@ -51,8 +51,10 @@ std::string position(std::string_view text, std::size_t offset)
     const std::string_view before = text.substr(0, offset);
     const std::size_t newline = before.rfind('\n');
     const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
-    const auto column = std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " + std::to_string(1 + column);
+    const auto column =
+        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
+           std::to_string(1 + column);
 }
 
 /// What nlohmann says is wrong, without its own prefix, position and the bytes it read.
@@ -155,7 +157,9 @@ private:
     /// The parser has read the number and, unless the text ended, one character more.
     bool number()
     {
-        const auto belongs = [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; };
+        const auto belongs = [](char c) {
+            return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+        };
         std::size_t end = here();
         if (!belongs(text()[end - 1])) {
             --end;

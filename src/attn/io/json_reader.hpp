@@ -1,7 +1,7 @@
 // JSON as the readers of this room want it: strict, with every number as it stands in the text.
 //
-// Malformed text, repeated keys, NUL and deep nesting are refused while reading, with line and column. After that each reader asks for what
-// it expects; whatever is otherwise is refused with its place ("draws[2].shape"), the value and what is allowed.
+// Malformed text, repeated keys, NUL and deep nesting are refused while reading, with line and column. After that each reader
+// asks for what it expects; whatever is otherwise is refused with its place ("draws[2].shape"), the value and what is allowed.
 // A document takes 24 bytes for each value of the text, plus its strings.
 #pragma once
 
@@ -59,14 +59,14 @@ public:
     /// Each of these throws Error(data) when the value is of another kind or out of range.
     [[nodiscard]] bool boolean() const;
     [[nodiscard]] std::string string() const;
-    [[nodiscard]] Index integer(Index least, Index most) const;     ///< digits alone: 3.0 and 3e0 are refused
-    [[nodiscard]] std::uint64_t unsigned_integer() const;           ///< 0 … 2^64-1, exactly
-    [[nodiscard]] double number(std::string_view allowed) const;    ///< finite
-    [[nodiscard]] double non_negative() const;                      ///< finite, ≥ 0
-    [[nodiscard]] std::vector<JsonValue> elements() const;          ///< of an array
-    [[nodiscard]] std::vector<std::string> strings() const;         ///< of an array of strings
+    [[nodiscard]] Index integer(Index least, Index most) const;  ///< digits alone: 3.0 and 3e0 are refused
+    [[nodiscard]] std::uint64_t unsigned_integer() const;        ///< 0 … 2^64-1, exactly
+    [[nodiscard]] double number(std::string_view allowed) const; ///< finite
+    [[nodiscard]] double non_negative() const;                   ///< finite, ≥ 0
+    [[nodiscard]] std::vector<JsonValue> elements() const;       ///< of an array
+    [[nodiscard]] std::vector<std::string> strings() const;      ///< of an array of strings
     using Member = std::pair<std::string, JsonValue>;
-    [[nodiscard]] std::vector<Member> members() const;              ///< of an object
+    [[nodiscard]] std::vector<Member> members() const; ///< of an object
     /// The one of `names` that the string is, as an index.
     [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> names) const;
 

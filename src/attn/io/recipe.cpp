@@ -108,11 +108,12 @@ model::Dims dims_of(const JsonValue& value)
 
 Target target_of(const JsonValue& value)
 {
-    static constexpr std::array targets{Target::embedding, Target::embeddings, Target::key_embeddings, Target::W_q,
-                                        Target::W_k,       Target::W_v,        Target::W_o,            Target::b_q,
-                                        Target::b_k,       Target::b_v,        Target::b_o};
-    return targets.at(value.one_of(
-        {"embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"}));
+    static constexpr std::array targets{Target::embedding, Target::embeddings, Target::key_embeddings,
+                                        Target::W_q,       Target::W_k,        Target::W_v,
+                                        Target::W_o,       Target::b_q,        Target::b_k,
+                                        Target::b_v,       Target::b_o};
+    return targets.at(
+        value.one_of({"embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"}));
 }
 
 Initialisation initialisation_of(const JsonValue& value)
@@ -144,7 +145,8 @@ model::Length length_of(const JsonValue& value)
         return value.integer(1, largest_length);
     }
     if (value.kind() != JsonKind::string || !is_product(value.text())) {
-        value.refuse("1 to " + std::to_string(largest_length) + ", or a product of V, T, S, D, H, H_kv, d_k, d_v such as \"H*d_k\"");
+        value.refuse("1 to " + std::to_string(largest_length) +
+                     ", or a product of V, T, S, D, H, H_kv, d_k, d_v such as \"H*d_k\"");
     }
     return value.string();
 }
@@ -216,7 +218,8 @@ Draw draw_of(const JsonObject& object)
     draw.init = initialisation_of(object.at("init"));
     read_distribution(object, draw);
     if (const JsonValue* side = object.find("side")) {
-        if (draw.target != Target::W_q && draw.target != Target::W_k && draw.target != Target::W_v && draw.target != Target::W_o) {
+        if (draw.target != Target::W_q && draw.target != Target::W_k && draw.target != Target::W_v &&
+            draw.target != Target::W_o) {
             side->refuse("only with W_q, W_k, W_v, W_o");
         }
         draw.side = side->one_of({"left", "right"}) == 0 ? Side::left : Side::right;

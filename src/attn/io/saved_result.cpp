@@ -37,8 +37,9 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
 StatedArray numbers_of(std::string name, const JsonValue& value)
 {
     const bool masked = name == "masked_scores";
-    auto [shape, decimals] = masked ? value.nested(decimal_or_null, "a number, \"inf\", \"-inf\", \"nan\", or null where masked")
-                                    : value.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\"");
+    auto [shape, decimals] = masked
+                                 ? value.nested(decimal_or_null, "a number, \"inf\", \"-inf\", \"nan\", or null where masked")
+                                 : value.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\"");
     return {std::move(name), std::move(shape), std::move(decimals)};
 }
 
@@ -71,9 +72,7 @@ void read_parameters(const JsonValue& value, SavedResult& saved)
 
 void read_verify(const JsonValue& value, SavedResult& saved)
 {
-    const auto number = [](const JsonValue& given) {
-        return given.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\"");
-    };
+    const auto number = [](const JsonValue& given) { return given.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\""); };
     for (const auto& [array, difference] : value.members()) {
         const JsonObject object(difference, {"absolute", "relative"});
         model::StatedDifference stated{array, "", ""};
@@ -90,12 +89,12 @@ void read_verify(const JsonValue& value, SavedResult& saved)
 
 SavedResult saved_result_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"schema",         "index",         "config",       "tokens",        "key_tokens",
-                                    "vocabulary",     "token_ids",     "key_token_ids", "query_positions", "parameters",
-                                    "embeddings",     "key_embeddings", "queries",      "keys",          "values",
-                                    "scores",         "scaled_scores", "capped_scores", "masked_scores", "weights",
-                                    "head_context",   "context",       "output",       "entropy",       "verify",
-                                    "warnings"});
+    const JsonObject object(
+        value,
+        {"schema",        "index",           "config",        "tokens",        "key_tokens",     "vocabulary", "token_ids",
+         "key_token_ids", "query_positions", "parameters",    "embeddings",    "key_embeddings", "queries",    "keys",
+         "values",        "scores",          "scaled_scores", "capped_scores", "masked_scores",  "weights",    "head_context",
+         "context",       "output",          "entropy",       "verify",        "warnings"});
     (void)object.at("schema").one_of({"attn-cli/result/1"});
     SavedResult saved;
     saved.config = recipe_of(object.at("config"));
