@@ -81,9 +81,10 @@ public:
         Json::sax_parse(Walk(text_.data(), &reached_), Walk(text_.data() + text_.size(), &reached_), &self);
     }
     bool binary(Json::binary_t&) { return false; }
-    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error)
+    /// `read` counts the bytes up to the one that is wrong, and one more at the end of the text.
+    bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error)
     {
-        fail(reason_of(error.what()), here() == 0 ? 0 : here() - 1);
+        fail(reason_of(error.what()), read == 0 ? 0 : read - 1);
     }
 
 protected:
