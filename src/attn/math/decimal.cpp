@@ -45,9 +45,17 @@ std::string with_precision(double value, std::chars_format format, int digits)
         return std::string(nonfinite_name(value));
     }
     // The largest double has 309 digits before the point.
-    std::string text(static_cast<std::size_t>(std::max(digits, 0)) + 320, '\0');
-    const char* end = std::to_chars(text.data(), text.data() + text.size(), value, format, digits).ptr;
-    text.resize(static_cast<std::size_t>(end - text.data()));
+    constexpr std::size_t around = 320;
+    std::string text;
+    const std::size_t room = static_cast<std::size_t>(std::max(digits, 0)) + around;
+    std::array<char, 2 * around> small; // NOLINT(cppcoreguidelines-pro-type-member-init): a table asks for thousands
+    char* start = small.data();
+    if (room > small.size()) {
+        text.resize(room);
+        start = text.data();
+    }
+    const char* end = std::to_chars(start, start + room, value, format, digits).ptr;
+    text.assign(start, static_cast<std::size_t>(end - start));
     return text;
 }
 

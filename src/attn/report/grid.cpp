@@ -10,9 +10,7 @@
 namespace attn::report {
 namespace {
 
-constexpr Index gap = 2;                   // spaces before a column
-constexpr std::string_view left_out = "…"; // in place of the columns that do not fit
-constexpr Index left_out_width = 1 + gap;  // of that mark as a column
+constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
 constexpr std::string_view masked_text = "masked";
 
 enum class Notation { fixed, scientific };
@@ -98,10 +96,10 @@ private:
         }
     }
 
-    /// Column names and widths, of all columns or, on a terminal, of no more than could ever fit.
+    /// Column names and widths, of all columns or, on a terminal, of as many as could ever fit.
     void measure_columns()
     {
-        const Index most = style_.width ? std::min(columns_, *style_.width / (gap + 1) + 1) : columns_;
+        const Index most = style_.width ? std::min(columns_, *style_.width / 2 + 1) : columns_;
         for (Index j = 0; j < most; ++j) {
             Index width = 0;
             for (Index i = 0; i < rows_; ++i) {
@@ -123,7 +121,7 @@ private:
         }
     }
 
-    [[nodiscard]] Index column_gap(Index j) const { return j == 0 && label_width_ == 0 ? 0 : gap; }
+    [[nodiscard]] Index column_gap(Index j) const { return j == 0 && label_width_ == 0 ? 0 : gap_; }
 
     /// How many columns fit into `room` (without row names), given that the mark for left-out ones must fit too.
     [[nodiscard]] Index columns_within(Index room) const
@@ -132,14 +130,14 @@ private:
         Index fitting = 0;
         for (Index j = 0; j < std::ssize(widths_); ++j) {
             used += column_gap(j) + widths_[static_cast<std::size_t>(j)];
-            if (used + (j + 1 < columns_ ? left_out_width : 0) <= room) {
+            if (used + (j + 1 < columns_ ? gap_ + 1 : 0) <= room) {
                 fitting = j + 1;
             }
         }
         return fitting;
     }
 
-    /// The sum stays as long as a column fits beside it.
+    /// Two spaces between columns, or one where that makes all of them fit. The sum stays as long as a column fits beside it.
     void choose_columns()
     {
         shown_ = columns_;
@@ -147,14 +145,16 @@ private:
             return;
         }
         const Index room = *style_.width - label_width_;
-        if (style_.sums) {
-            shown_ = columns_within(room - gap - sum_width_);
-            if (shown_ > 0 || columns_ == 0) {
+        const auto within = [&] { return columns_within(room - (sum_width_ > 0 ? gap_ + sum_width_ : 0)); };
+        for (const Index gap : {2, 1}) {
+            gap_ = gap;
+            if (within() == columns_) {
                 return;
             }
-            sum_width_ = 0;
         }
-        shown_ = columns_within(room);
+        gap_ = 2;
+        sum_width_ = within() > 0 ? sum_width_ : 0;
+        shown_ = within();
     }
 
     void write_header(Buffer& buffer) const
@@ -192,7 +192,7 @@ private:
             append_aligned_right(out, left_out, 1, column_gap(shown_) + 1);
         }
         if (sum_width_ > 0) {
-            append_aligned_right(out, last, std::ssize(last), gap + sum_width_);
+            append_aligned_right(out, last, std::ssize(last), gap_ + sum_width_);
         }
         out += '\n';
         buffer.settle();
@@ -201,10 +201,11 @@ private:
     std::span<const Scalar> values_;
     const GridStyle& style_;
     Index columns_, rows_;
-    std::vector<Notation> notations_;                   ///< one a row
-    std::vector<std::string> labels_, headers_;         ///< as they are printed
-    std::vector<Index> widths_;                         ///< of the columns, without gaps
-    Index label_width_ = 0, sum_width_ = 0, shown_ = 0; ///< sum_width_ 0: no sums
+    std::vector<Notation> notations_;           ///< one a row
+    std::vector<std::string> labels_, headers_; ///< as they are printed
+    std::vector<Index> widths_;                 ///< of the columns, without gaps
+    Index label_width_ = 0, sum_width_ = 0;     ///< sum_width_ 0: no sums
+    Index gap_ = 2, shown_ = 0;                 ///< spaces before a column, and how many columns are printed
 };
 
 } // namespace

@@ -20,11 +20,11 @@ struct Line {
     std::string_view separator;
 };
 
-/// A word fit for one line; on a terminal it takes a third of it at most.
+/// A word fit for one line; on a terminal it takes half of it at most.
 std::string shown_word(const std::string& word, const TableOptions& options)
 {
     const std::string safe = visible(word);
-    return options.width ? shortened(safe, std::max<Index>(*options.width / 3, 6)) : safe;
+    return options.width ? shortened(safe, std::max<Index>(*options.width / 2, 6)) : safe;
 }
 
 std::vector<std::string> shown_words(const std::vector<std::string>& words, const TableOptions& options)
@@ -73,12 +73,14 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
     return lines;
 }
 
-/// The items that fit, whole ones only; "…" stands for the rest.
+/// The items that fit, whole ones only; "…" stands for the rest. On a narrow terminal the name has a line of its own.
 void write_line(Buffer& buffer, const Line& line, Index name_width, std::optional<Index> width)
 {
+    constexpr Index narrow = 24;
+    const bool own_line = width && *width - name_width < narrow;
     buffer.append(line.name);
-    buffer.append(std::string(static_cast<std::size_t>(name_width - std::ssize(line.name)), ' '));
-    Index used = name_width;
+    buffer.append(own_line ? "\n" : std::string(static_cast<std::size_t>(name_width - std::ssize(line.name)), ' '));
+    Index used = own_line ? 0 : name_width;
     for (std::size_t i = 0; i < line.items.size(); ++i) {
         const std::string piece = (i == 0 ? "" : std::string(line.separator)) + line.items[i];
         const Index rest = i + 1 < line.items.size() ? std::ssize(line.separator) + 1 : 0;
