@@ -1,7 +1,8 @@
 // The stages of attention, one function each, to be read beside the formulas of attention.hpp.
 //
 // Everything takes and returns row-major matrices of Scalar (float or double). Products are summed in index order in double
-// and rounded once; no other order, no fused operation, no value that depends on the width of a vector register.
+// and rounded once to Scalar; no other order, no fused operation, nothing that depends on the width of a vector register.
+// The right-hand factor comes as double, because every row of the left one uses it again.
 #pragma once
 
 #include "attn/core/attention.hpp"
@@ -13,10 +14,9 @@ namespace attn::core {
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B);
 
-/// X (T, D) · W (D, d), plus b (d) to every row when there is one → (T, d): queries, keys, values and the output projection.
+/// X (T, D) · W (D, d), plus b (d) to every row unless b is empty → (T, d): queries, keys, values, the output projection.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const MatrixView<Scalar>& W,
-                                     const RowVector<Scalar>* bias = nullptr);
+[[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b);
 
 /// Q (T, d_k) · Kᵀ (d_k, S) → (T, S)
 template <typename Scalar>

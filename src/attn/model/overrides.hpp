@@ -7,8 +7,9 @@ namespace attn::model {
 
 /// What the command line said; absent means: as the recipe has it.
 struct Overrides {
-    std::optional<Input> input;
-    std::optional<Tokenizer> tokenizer; ///< these two change a sentence that the recipe brought
+    std::optional<Input> input; ///< of a sentence only the text counts; the three below apply to it
+    std::optional<std::string> cross;
+    std::optional<Tokenizer> tokenizer;
     std::optional<bool> casefold;
     Dims dims;
     std::optional<bool> output_projection; ///< on with more than one head unless said or the recipe decides
@@ -24,11 +25,12 @@ struct Overrides {
     std::optional<bool> verify;
 };
 
-/// The recipe with the overrides in place; published numbers are dropped. Throws Error(usage) when an override contradicts
-/// what the recipe fixes (a literal shape), naming both.
+/// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
+/// output projection, adds W_o as the last draw; saying one head drops it. Throws Error(usage) when an override does not fit
+/// the recipe's input or generator.
 [[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides);
 
-/// True for the built-in default as well as for a recipe that leaves the output projection to the number of heads.
+/// Whether the recipe draws W_o.
 [[nodiscard]] bool has_output_projection(const Recipe& recipe);
 
 } // namespace attn::model

@@ -87,11 +87,11 @@ using Length = std::variant<Index, std::string>;
 struct Draw {
     Target target = Target::none;
     Initialisation init = Initialisation::uniform;
-    double first = 0;                         ///< uniform: low; normal: mean
-    double second = 1;                        ///< uniform: high; normal: standard deviation
-    std::optional<Side> side;                 ///< of W_…; left when absent, right for W_o
-    std::optional<std::vector<Length>> shape; ///< the natural shape of the target when absent
-    std::vector<Index> take;                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
+    double first = 0;                              ///< uniform: low; normal: mean
+    double second = 1;                             ///< uniform: high; normal: standard deviation
+    std::optional<Side> side = {};                 ///< of W_…; left when absent, right for W_o
+    std::optional<std::vector<Length>> shape = {}; ///< the natural shape of the target when absent
+    std::vector<Index> take = {};                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
 
     bool operator==(const Draw&) const = default;
 };

@@ -1,0 +1,157 @@
+#include "attn/core/attention.hpp"
+
+#include "attn/core/parallel.hpp"
+#include "attn/core/stages.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace attn::core {
+namespace {
+
+/// About how many scores a block holds: a few hundred KiB a stage, whatever the length of the sequence.
+constexpr Index scores_per_block = 32768;
+
+/// Multiplications that are done before a second thread has started.
+constexpr double worth_a_thread = 1e6;
+
+template <typename Scalar>
+void require_shapes(const Heads<Scalar>& heads)
+{
+    const Shape& q = heads.queries.shape;
+    const Shape& k = heads.keys.shape;
+    const Shape& v = heads.values.shape;
+    const bool ranks = q.size() == 3 && k.size() == 3 && v.size() == 3;
+    if (!ranks || q[2] != k[2] || k[0] != v[0] || k[1] != v[1] || k[0] == 0 || q[0] % k[0] != 0 ||
+        heads.query_positions.size() != static_cast<std::size_t>(q[1])) {
+        throw Error(ErrorKind::internal, "attention",
+                    "queries " + to_string(q) + ", keys " + to_string(k) + ", values " + to_string(v) + ", " +
+                        std::to_string(heads.query_positions.size()) + " query positions",
+                    "(H, T, d_k), (H_kv, S, d_k), (H_kv, S, d_v) with H a multiple of H_kv, and T positions");
+    }
+}
+
+/// Room for the stages that are kept.
+template <typename Scalar>
+Stages<Scalar> make_stages(Index H, Index T, Index S, Index d_v, const Keep& keep)
+{
+    Stages<Scalar> stages;
+    const auto allot = [](bool kept, Tensor<Scalar>& tensor, const Shape& shape) {
+        if (kept) {
+            tensor = Tensor<Scalar>(shape);
+        }
+    };
+    allot(keep.scores, stages.scores, {H, T, S});
+    allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
+    allot(keep.capped_scores, stages.capped_scores, {H, T, S});
+    allot(keep.masked_scores, stages.masked_scores, {H, T, S});
+    allot(keep.weights, stages.weights, {H, T, S});
+    allot(keep.entropy, stages.entropy, {H, T});
+    allot(true, stages.head_context, {H, T, d_v});
+    return stages;
+}
+
+/// What the query rows of one head read.
+struct KeysAndValues {
+    Matrix<double> K_transposed; ///< (d_k, S)
+    Matrix<double> V;            ///< (S, d_v)
+};
+
+/// Rows [first, first + count) of query head h, through all stages.
+template <typename Scalar>
+class Block {
+public:
+    Block(const Heads<Scalar>& heads, const AttentionOptions& options, Index h, Index first, Index count)
+        : heads_(heads), options_(options), h_(h), first_(first), count_(count)
+    {
+    }
+
+    /// Writes its rows of every stage that was kept.
+    void compute(const KeysAndValues& kv, Stages<Scalar>& stages, std::atomic<bool>& overflowed) const
+    {
+        const auto Q = heads_.queries.matrix(h_).middleRows(first_, count_);
+        const double d_k = static_cast<double>(Q.cols());
+
+        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed); // scores = Q·Kᵀ
+        if (!S.allFinite()) {
+            overflowed = true;
+        }
+        store(S, stages.scores);
+        S = scale<Scalar>(S, options_.scale.value_or(1 / std::sqrt(d_k))); // scaled_scores = scores · scale
+        store(S, stages.scaled_scores);
+        if (options_.softcap) {
+            S = softcap<Scalar>(S, *options_.softcap); // capped_scores = c · tanh(scaled_scores / c)
+            store(S, stages.capped_scores);
+        }
+        if (options_.masks()) {
+            S = mask<Scalar>(S, options_, heads_.query_positions.data() + first_); // -inf where masked
+            store(S, stages.masked_scores);
+        }
+        const Matrix<Scalar> W = softmax<Scalar>(S); // weights
+        store(W, stages.weights);
+        store(weighted_sum<Scalar>(W, kv.V), stages.head_context); // head_context = weights · V
+        if (!stages.entropy.values.empty()) {
+            stages.entropy.matrix().row(h_).segment(first_, count_) = entropy<Scalar>(W);
+        }
+    }
+
+private:
+    void store(const Matrix<Scalar>& rows, Tensor<Scalar>& stage) const
+    {
+        if (!stage.values.empty()) {
+            stage.matrix(h_).middleRows(first_, count_) = rows;
+        }
+    }
+
+    const Heads<Scalar>& heads_;
+    const AttentionOptions& options_;
+    Index h_, first_, count_;
+};
+
+} // namespace
+
+template <typename Scalar>
+Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep, const Work& work)
+{
+    require_shapes(heads);
+    const Index H = heads.queries.shape[0];
+    const Index T = heads.queries.shape[1];
+    const Index S = heads.keys.shape[1];
+    const Index d_k = heads.queries.shape[2];
+    const Index d_v = heads.values.shape[2];
+    const Index group = H / heads.keys.shape[0];
+
+    Stages<Scalar> stages = make_stages<Scalar>(H, T, S, d_v, keep);
+    const Index rows = std::clamp<Index>(scores_per_block / std::max<Index>(S, 1), 1, std::max<Index>(T, 1));
+    const Index blocks = (T + rows - 1) / rows;
+    std::atomic<bool> overflowed = false;
+
+    for (Index kv_head = 0; kv_head < heads.keys.shape[0]; ++kv_head) {
+        const KeysAndValues kv{heads.keys.matrix(kv_head).template cast<double>().transpose(),
+                               heads.values.matrix(kv_head).template cast<double>()};
+        Work part = work;
+        if (work.progress) {
+            part.progress = [&](double share) {
+                work.progress((static_cast<double>(kv_head) + share) / static_cast<double>(heads.keys.shape[0]));
+            };
+        }
+        const double multiplications = static_cast<double>(group * T) * static_cast<double>(S) * static_cast<double>(d_k + d_v);
+        if (multiplications < worth_a_thread) {
+            part.threads = 1;
+        }
+        for_each_block(group * blocks, part, [&](Index index) {
+            const Index h = kv_head * group + index / blocks;
+            const Index first = index % blocks * rows;
+            Block<Scalar>(heads, options, h, first, std::min(rows, T - first)).compute(kv, stages, overflowed);
+        });
+    }
+    stages.overflowed = overflowed;
+    return stages;
+}
+
+template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
+template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
+
+} // namespace attn::core

@@ -1,0 +1,75 @@
+#include "attn/core/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace attn::core {
+namespace {
+
+/// Hands out block numbers and keeps the first exception.
+class Blocks {
+public:
+    Blocks(Index count, const std::function<void(Index)>& block) : count_(count), block_(block) {}
+
+    /// Works blocks off until none is left; `done` is called after each.
+    void work_off(const std::function<void()>& done)
+    {
+        try {
+            for (Index index = next_++; index < count_ && !stopped_; index = next_++) {
+                block_(index);
+                ++finished_;
+                done();
+            }
+        } catch (...) {
+            const std::scoped_lock lock(mutex_);
+            if (!failure_) {
+                failure_ = std::current_exception();
+            }
+            stopped_ = true;
+        }
+    }
+
+    [[nodiscard]] double share() const { return static_cast<double>(finished_) / static_cast<double>(count_); }
+
+    void rethrow() const
+    {
+        if (failure_) {
+            std::rethrow_exception(failure_);
+        }
+    }
+
+private:
+    Index count_;
+    const std::function<void(Index)>& block_;
+    std::atomic<Index> next_{0};
+    std::atomic<Index> finished_{0};
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+};
+
+} // namespace
+
+void for_each_block(Index count, const Work& work, const std::function<void(Index)>& block)
+{
+    Blocks blocks(count, block);
+    const Index helpers = std::min<Index>(work.threads, count) - 1;
+    {
+        std::vector<std::jthread> threads;
+        for (Index i = 0; i < helpers; ++i) {
+            threads.emplace_back([&blocks] { blocks.work_off([] {}); });
+        }
+        blocks.work_off([&] {
+            if (work.progress) {
+                work.progress(blocks.share());
+            }
+        });
+    }
+    blocks.rethrow();
+}
+
+} // namespace attn::core

@@ -1,0 +1,16 @@
+// Blocks of independent work on a few threads.
+#pragma once
+
+#include "attn/core/progress.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <functional>
+
+namespace attn::core {
+
+/// Calls `block(0)` … `block(count - 1)`, each once, in any order and on up to `work.threads` threads, one of which is the
+/// caller's. `work.progress` hears of the share done after each block of the calling thread. The first exception, from a block
+/// or from `progress`, stops the handing out of blocks and is thrown again here once every thread has ended.
+void for_each_block(Index count, const Work& work, const std::function<void(Index)>& block);
+
+} // namespace attn::core

@@ -1,0 +1,186 @@
+#include "attn/model/parameters.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+/// Products of two lengths stay far from overflow, and LAPACK-style 32-bit sizes hold them.
+constexpr Index largest_width = std::numeric_limits<std::int32_t>::max();
+
+std::string divisors_of(Index number)
+{
+    std::string list;
+    for (Index d = 1; d <= number; ++d) {
+        if (number % d == 0) {
+            list += (list.empty() ? "" : ", ") + std::to_string(d);
+        }
+    }
+    return list;
+}
+
+/// The size of one head: as given, or by default.
+Index head_size(const std::optional<Index>& given, Index with_one_head, Index D, Index H, const char* option)
+{
+    if (given) {
+        return *given;
+    }
+    if (H == 1) {
+        return with_one_head;
+    }
+    if (D % H != 0) {
+        throw Error(ErrorKind::usage, "--heads", std::to_string(H),
+                    "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + "), or give " +
+                        option);
+    }
+    return D / H;
+}
+
+void require_width(Index heads, Index size, const char* what)
+{
+    if (heads > largest_width / size) {
+        throw Error(ErrorKind::usage, what, std::to_string(heads) + " times " + std::to_string(size),
+                    "a product up to " + std::to_string(largest_width));
+    }
+}
+
+Index rows_of_table(const Recipe& recipe, const Words& words)
+{
+    const std::optional<Index>& given = recipe.dims.vocab_size;
+    if (words.vocabulary) {
+        const auto distinct = static_cast<Index>(words.vocabulary->size());
+        if (given && *given < distinct) {
+            throw Error(ErrorKind::data, "--vocab-size", std::to_string(*given),
+                        std::to_string(distinct) + " and more, the distinct words of the input");
+        }
+        return given.value_or(distinct);
+    }
+    if (words.ids.empty()) {
+        return given.value_or(words.T());
+    }
+    if (!given) {
+        throw Error(ErrorKind::usage, "--ids needs --vocab-size; allowed: " +
+                                          std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
+                                          " and more for these ids");
+    }
+    for (std::size_t i = 0; i < words.ids.size(); ++i) {
+        if (words.ids[i] < 0 || words.ids[i] >= *given) {
+            throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
+                        "0 to " + std::to_string(*given - 1) + " (--vocab-size is " + std::to_string(*given) + ")");
+        }
+    }
+    return *given;
+}
+
+Index value_of(const std::string& product, const Lengths& lengths)
+{
+    const auto letter = [&](std::string_view name) -> Index {
+        constexpr std::array<std::string_view, 8> names{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
+        const std::array<Index, 8> values{lengths.V, lengths.T,    lengths.S,   lengths.D,
+                                          lengths.H, lengths.H_kv, lengths.d_k, lengths.d_v};
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end()) {
+            throw Error(ErrorKind::data, "a length of a shape", quoted(product),
+                        "a number, or V, T, S, D, H, H_kv, d_k, d_v "
+                        "and products of them such as H*d_k");
+        }
+        return values[static_cast<std::size_t>(found - names.begin())];
+    };
+    Index value = 1;
+    for (std::string_view rest = product;;) {
+        const std::size_t star = rest.find('*');
+        value = checked_product(value, letter(rest.substr(0, star)), "a length of a shape");
+        if (star == std::string_view::npos) {
+            return value;
+        }
+        rest.remove_prefix(star + 1);
+    }
+}
+
+/// (heads, rows, columns), without the first when there is one head in all.
+Shape stacked(const Lengths& lengths, Index heads, Index rows, Index columns)
+{
+    return lengths.H == 1 ? Shape{rows, columns} : Shape{heads, rows, columns};
+}
+
+Shape natural_shape(const Draw& draw, const Lengths& l)
+{
+    const bool left = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left) == Side::left;
+    const auto projection = [&](Index heads, Index size) {
+        return left ? stacked(l, heads, size, l.D) : stacked(l, heads, l.D, size);
+    };
+    switch (draw.target) {
+    case Target::embedding: return {l.V, l.D};
+    case Target::embeddings: return {l.T, l.D};
+    case Target::key_embeddings: return {l.S, l.D};
+    case Target::W_q: return projection(l.H, l.d_k);
+    case Target::W_k: return projection(l.H_kv, l.d_k);
+    case Target::W_v: return projection(l.H_kv, l.d_v);
+    case Target::W_o: return left ? Shape{l.D, l.H * l.d_v} : Shape{l.H * l.d_v, l.D};
+    case Target::b_q: return {l.H * l.d_k};
+    case Target::b_k: return {l.H_kv * l.d_k};
+    case Target::b_v: return {l.H_kv * l.d_v};
+    case Target::b_o: return {l.D};
+    case Target::none: break;
+    }
+    throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
+}
+
+} // namespace
+
+Lengths resolve(const Recipe& recipe, const Words& words)
+{
+    Lengths l;
+    l.D = recipe.dims.embed_dim.value_or(16);
+    l.H = recipe.dims.heads.value_or(1);
+    l.H_kv = recipe.dims.kv_heads.value_or(l.H);
+    if (l.H % l.H_kv != 0) {
+        throw Error(ErrorKind::usage, "--kv-heads", std::to_string(l.H_kv),
+                    "a divisor of the " + std::to_string(l.H) + " heads (" + divisors_of(l.H) + ")");
+    }
+    l.d_k = head_size(recipe.dims.d_k, 24, l.D, l.H, "--d-k and --d-v");
+    l.d_v = head_size(recipe.dims.d_v, 28, l.D, l.H, "--d-k and --d-v");
+    require_width(l.H, l.d_k, "--heads times --d-k");
+    require_width(l.H, l.d_v, "--heads times --d-v");
+    l.T = words.T();
+    l.S = words.S();
+    l.V = rows_of_table(recipe, words);
+    return l;
+}
+
+Shape shape_of(const Draw& draw, const Lengths& lengths)
+{
+    if (!draw.shape) {
+        return natural_shape(draw, lengths);
+    }
+    Shape shape;
+    for (const Length& length : *draw.shape) {
+        const auto* number = std::get_if<Index>(&length);
+        shape.push_back(number != nullptr ? *number : value_of(std::get<std::string>(length), lengths));
+    }
+    return shape;
+}
+
+std::vector<Shape> allowed_shapes(const Draw& draw, const Lengths& lengths)
+{
+    const Shape natural = natural_shape(draw, lengths);
+    std::vector<Shape> shapes{natural};
+    const bool projection = draw.target == Target::W_q || draw.target == Target::W_k || draw.target == Target::W_v;
+    if (projection) {
+        const Index heads = draw.target == Target::W_q ? lengths.H : lengths.H_kv;
+        const Index rows = natural[natural.size() - 2];
+        const Index columns = natural.back();
+        if (natural.size() == 2) {
+            shapes.push_back({1, rows, columns});
+        } else if (draw.side.value_or(Side::left) == Side::left) {
+            shapes.push_back({heads * rows, columns});
+        } else {
+            shapes.push_back({rows, heads * columns});
+        }
+    }
+    return shapes;
+}
+
+} // namespace attn::model

@@ -1,0 +1,237 @@
+#include "attn/model/parameters.hpp"
+
+#include "attn/random/stream.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+constexpr std::array target_names{"discard", "embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q",
+                                  "b_k",     "b_v",       "b_o"};
+
+random::Stream start_stream(Generator generator, std::uint64_t seed)
+{
+    switch (generator) {
+    case Generator::torch: return random::TorchStream(seed);
+    case Generator::numpy:
+        if (seed > std::numeric_limits<std::uint32_t>::max()) {
+            throw Error(ErrorKind::data, "seed", std::to_string(seed), "0 to 4294967295 for the generator numpy");
+        }
+        return random::NumpyStream(static_cast<std::uint32_t>(seed));
+    case Generator::numpy_pcg64: return random::Pcg64Stream(seed);
+    }
+    throw Error(ErrorKind::internal, "generator", std::to_string(static_cast<int>(generator)), "torch, numpy, numpy-pcg64");
+}
+
+/// How many numbers one output of a layer reads, and how many outputs there are: what the initialisers of layers go by.
+struct Fans {
+    Index in;
+    Index out;
+};
+
+Fans fans_of(const Draw& draw, const Shape& shape, const Lengths& l)
+{
+    switch (draw.target) {
+    case Target::W_q: return {l.D, l.H * l.d_k};
+    case Target::W_k: return {l.D, l.H_kv * l.d_k};
+    case Target::W_v: return {l.D, l.H_kv * l.d_v};
+    case Target::b_q:
+    case Target::b_k:
+    case Target::b_v: return {l.D, 0};
+    case Target::W_o: return {l.H * l.d_v, l.D};
+    case Target::b_o: return {l.H * l.d_v, 0};
+    default: break;
+    }
+    if (shape.size() < 2) {
+        throw Error(ErrorKind::data, "a draw initialised as linear or xavier", "the shape " + to_string(shape),
+                    "two dimensions, outputs and inputs, where no layer is named");
+    }
+    return {shape.back(), shape[shape.size() - 2]};
+}
+
+bool is_bias(Target target)
+{
+    return target == Target::b_q || target == Target::b_k || target == Target::b_v || target == Target::b_o;
+}
+
+/// Ones where output i reads input i, the heads' stack taken as one matrix.
+std::vector<double> identity(const Draw& draw, const Shape& shape)
+{
+    if (shape.size() < 2) {
+        throw Error(ErrorKind::data, "a draw initialised as identity", "the shape " + to_string(shape),
+                    "two dimensions and more");
+    }
+    const Index rows = shape[shape.size() - 2];
+    const Index columns = shape.back();
+    const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
+    const bool right = draw.side.value_or(Side::left) == Side::right;
+    std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
+    for (Index h = 0; h < heads; ++h) {
+        for (Index i = 0; i < rows; ++i) {
+            // From the left, row i of head h is output h·rows + i; from the right, columns are the outputs.
+            const Index j = right ? i - h * columns : h * rows + i;
+            if (j >= 0 && j < columns) {
+                values[static_cast<std::size_t>((h * rows + i) * columns + j)] = 1.0;
+            }
+        }
+    }
+    return values;
+}
+
+std::vector<double> draw_values(random::Stream& stream, const Draw& draw, const Shape& shape, const Lengths& lengths)
+{
+    const Index count = element_count(shape);
+    switch (draw.init) {
+    case Initialisation::uniform: return random::uniform(stream, count, draw.first, draw.second);
+    case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
+    case Initialisation::linear: {
+        const Fans fans = fans_of(draw, shape, lengths);
+        const double bound = is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in);
+        return random::uniform(stream, count, -bound, bound);
+    }
+    case Initialisation::xavier: {
+        const Fans fans = fans_of(draw, shape, lengths);
+        const double bound = random::xavier_bound(fans.in, fans.out);
+        return random::uniform(stream, count, -bound, bound);
+    }
+    case Initialisation::identity: return identity(draw, shape);
+    }
+    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of five");
+}
+
+/// The part of a drawn tensor that `take` chooses by indices into its leading dimensions.
+template <typename Scalar>
+Tensor<Scalar> taken(const std::vector<double>& values, const Shape& shape, const std::vector<Index>& take)
+{
+    if (take.size() > shape.size()) {
+        throw Error(ErrorKind::data, "take", std::to_string(take.size()) + " indices",
+                    "at most one for each dimension of " + to_string(shape));
+    }
+    Index offset = 0;
+    for (std::size_t i = 0; i < take.size(); ++i) {
+        if (take[i] < 0 || take[i] >= shape[i]) {
+            throw Error(ErrorKind::data, "take[" + std::to_string(i) + "]", std::to_string(take[i]),
+                        "0 to " + std::to_string(shape[i] - 1));
+        }
+        offset = offset * shape[i] + take[i];
+    }
+    Tensor<Scalar> part(Shape(shape.begin() + static_cast<std::ptrdiff_t>(take.size()), shape.end()));
+    const Index count = element_count(part.shape);
+    for (Index i = 0; i < count; ++i) {
+        part.values[static_cast<std::size_t>(i)] = static_cast<Scalar>(values[static_cast<std::size_t>(offset * count + i)]);
+    }
+    return part;
+}
+
+void require_shape(const Draw& draw, const Shape& shape, const Lengths& lengths, std::size_t step)
+{
+    const std::vector<Shape> allowed = allowed_shapes(draw, lengths);
+    if (std::find(allowed.begin(), allowed.end(), shape) == allowed.end()) {
+        std::string list;
+        for (const Shape& one : allowed) {
+            list += (list.empty() ? "" : " or ") + to_string(one);
+        }
+        throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "]: " + std::string(name_of(draw.target)),
+                    "the shape " + to_string(shape), list + " with these dimensions");
+    }
+}
+
+/// What attention cannot do without.
+void require_targets(const Recipe& recipe, bool cross)
+{
+    const auto drawn = [&](Target target) {
+        return std::count_if(recipe.draws.begin(), recipe.draws.end(), [&](const Step& step) {
+            const auto* draw = std::get_if<Draw>(&step);
+            return draw != nullptr && draw->target == target;
+        });
+    };
+    for (std::size_t i = 1; i < target_names.size(); ++i) {
+        if (drawn(static_cast<Target>(i)) > 1) {
+            throw Error(ErrorKind::data, std::string("draws: ") + target_names[i] + " is drawn twice; allowed: once");
+        }
+    }
+    const auto require = [&](bool there, const char* what) {
+        if (!there) {
+            throw Error(ErrorKind::data, std::string("draws: ") + what);
+        }
+    };
+    const bool table = drawn(Target::embedding) == 1;
+    const bool rows = drawn(Target::embeddings) == 1;
+    require(table != rows, "neither or both of embedding and embeddings are drawn; allowed: one of them");
+    require(!rows || cross == (drawn(Target::key_embeddings) == 1),
+            "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
+    require(!table || drawn(Target::key_embeddings) == 0,
+            "key_embeddings are drawn beside a table; allowed: beside embeddings");
+    require(!table || !std::holds_alternative<PositionsInput>(recipe.input),
+            "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
+    for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
+        require(drawn(target) == 1,
+                (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
+    }
+    require(drawn(Target::b_o) == 0 || drawn(Target::W_o) == 1, "b_o is drawn without W_o; allowed: with it");
+}
+
+} // namespace
+
+std::string_view name_of(Target target)
+{
+    return target_names[static_cast<std::size_t>(target)];
+}
+
+template <typename Scalar>
+std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengths& lengths, bool cross)
+{
+    require_targets(recipe, cross);
+    std::optional<random::Stream> stream;
+    std::vector<Parameter<Scalar>> parameters;
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
+            stream = start_stream(recipe.generator, seed->value);
+            continue;
+        }
+        const auto& draw = std::get<Draw>(recipe.draws[step]);
+        if (!stream) {
+            throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "] comes before any seed; allowed: a seed first");
+        }
+        const Shape shape = shape_of(draw, lengths);
+        const std::vector<double> values = draw_values(*stream, draw, shape, lengths);
+        if (draw.target == Target::none) {
+            continue;
+        }
+        const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
+        parameters.push_back({draw.target, side, taken<Scalar>(values, shape, draw.take)});
+        require_shape(draw, parameters.back().tensor.shape, lengths, step);
+    }
+    std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
+    return parameters;
+}
+
+template <typename Scalar>
+Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
+{
+    const Tensor<Scalar>& tensor = W.tensor;
+    if (W.side == Side::left) { // (heads, d, D) in memory is the one matrix (heads·d, D)
+        const Index D = tensor.columns();
+        const Eigen::Map<const Matrix<Scalar>> stack(tensor.values.data(), element_count(tensor.shape) / D, D);
+        return stack.template cast<double>().transpose();
+    }
+    if (tensor.shape.size() == 2) {
+        return tensor.matrix().template cast<double>();
+    }
+    const Index d = tensor.columns();
+    Matrix<double> factor(tensor.rows(), heads * d);
+    for (Index h = 0; h < heads; ++h) {
+        factor.middleCols(h * d, d) = tensor.matrix(h).template cast<double>();
+    }
+    return factor;
+}
+
+template std::vector<Parameter<float>> draw_parameters(const Recipe&, const Lengths&, bool);
+template std::vector<Parameter<double>> draw_parameters(const Recipe&, const Lengths&, bool);
+template Matrix<double> as_right_factor(const Parameter<float>&, Index);
+template Matrix<double> as_right_factor(const Parameter<double>&, Index);
+
+} // namespace attn::model

@@ -1,0 +1,51 @@
+// Parameters: the tensors that a recipe's draws make.
+//
+// Natural shapes, which a draw has unless it names another one of the same size and order:
+//
+//   embedding   (V, D)        embeddings (T, D)       key_embeddings (S, D)
+//   W_q  left   (d_k, D)      with more than one head (H, d_k, D), or as one matrix (H·d_k, D)
+//        right  (D, d_k)                              (H, D, d_k), or as one matrix (D, H·d_k)
+//   W_k, W_v    the same with H_kv heads; W_v with d_v
+//   W_o  right  (H·d_v, D)    left (D, H·d_v)
+//   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)
+#pragma once
+
+#include "attn/model/recipe.hpp"
+#include "attn/model/words.hpp"
+
+namespace attn::model {
+
+/// What the letters of the glossary stand for in one run.
+struct Lengths {
+    Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
+};
+
+/// Fills in the defaults. Throws Error(usage) when H does not divide D (listing the divisors) or H_kv does not divide H, when
+/// ids come without vocab_size; Error(data) for an id that is not below V or a vocabulary of more words than V.
+[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words);
+
+/// The shape of a draw in this run, before `take`.
+[[nodiscard]] Shape shape_of(const Draw& draw, const Lengths& lengths);
+/// What `take` may leave of a draw with a target: the natural shape first.
+[[nodiscard]] std::vector<Shape> allowed_shapes(const Draw& draw, const Lengths& lengths);
+
+template <typename Scalar>
+struct Parameter {
+    Target target;
+    Side side;             ///< of a W_…
+    Tensor<Scalar> tensor; ///< as drawn
+};
+
+/// Performs the draws in order; those thrown away are left out. In the order of Target. Throws Error(data) for a draw before
+/// the first seed, a tensor drawn twice or missing, or a shape that is none of the above, naming the draw and both shapes.
+template <typename Scalar>
+[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengths& lengths, bool cross);
+
+/// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
+template <typename Scalar>
+[[nodiscard]] Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads);
+
+/// The name of a target in JSON and recipes: "W_q".
+[[nodiscard]] std::string_view name_of(Target target);
+
+} // namespace attn::model

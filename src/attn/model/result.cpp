@@ -1,0 +1,29 @@
+#include "attn/model/result.hpp"
+
+namespace attn::model {
+
+std::vector<std::string> Result::words_of_queries() const
+{
+    if (query_positions.empty()) {
+        return tokens;
+    }
+    std::vector<std::string> words;
+    for (const Index position : query_positions) {
+        words.push_back(tokens[static_cast<std::size_t>(position)]);
+    }
+    return words;
+}
+
+const AnyTensor* Result::find(std::string_view name) const
+{
+    for (const std::vector<Array>* list : {&arrays, &parameters}) {
+        for (const Array& array : *list) {
+            if (array.name == name) {
+                return &array.tensor;
+            }
+        }
+    }
+    return nullptr;
+}
+
+} // namespace attn::model

@@ -1,0 +1,160 @@
+#include "attn/model/run.hpp"
+
+#include "attn/model/compute.hpp"
+#include "attn/model/memory.hpp"
+#include "attn/model/overrides.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attn::model {
+namespace {
+
+bool is_cross(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    return sentence != nullptr && sentence->cross.has_value();
+}
+
+/// What is missing when an item does not exist in a run.
+const char* condition_of(Item item)
+{
+    switch (item) {
+    case Item::vocabulary: return "with a sentence as input";
+    case Item::token_ids: return "with a sentence or ids as input";
+    case Item::capped_scores: return "with a softcap";
+    case Item::masked_scores: return "with a mask, such as --causal or --window";
+    case Item::output: return "with an output projection";
+    default: return "with --cross";
+    }
+}
+
+Show what_to_show(const Recipe& recipe, Show show)
+{
+    const Show existing = everything(recipe);
+    if (show.empty()) {
+        for (const Item item : {Item::tokens, Item::vocabulary, Item::weights, Item::context, Item::output}) {
+            if (existing.contains(item)) {
+                show.insert(item);
+            }
+        }
+    }
+    for (const Item item : show) {
+        if (!existing.contains(item)) {
+            throw Error(ErrorKind::usage, "--show", quoted(name_of(item)), condition_of(item));
+        }
+    }
+    // With two sentences, the words of one are of little use without those of the other.
+    for (const auto& [item, partner] : {std::pair{Item::tokens, Item::key_tokens},
+                                        {Item::token_ids, Item::key_token_ids},
+                                        {Item::embeddings, Item::key_embeddings}}) {
+        if (show.contains(item) && existing.contains(partner)) {
+            show.insert(partner);
+        }
+    }
+    return show;
+}
+
+void require_order(const Recipe& recipe, const Lengths& lengths)
+{
+    if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || lengths.H != lengths.H_kv)) {
+        throw Error(ErrorKind::data, "scores", "KQ with cross-attention or grouped heads",
+                    "one sentence and as many key/value heads as heads");
+    }
+}
+
+Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
+{
+    Difference worst{name, 0, 0};
+    std::visit(
+        [&](const auto& computed) {
+            for (std::size_t i = 0; i < exact.values.size(); ++i) {
+                const auto x = static_cast<double>(computed.values[i]);
+                const double y = exact.values[i];
+                const bool same = x == y || (std::isnan(x) && std::isnan(y)); // also infinities
+                const double absolute = same ? 0 : std::abs(x - y);
+                worst.absolute = std::max(worst.absolute, absolute);
+                worst.relative = std::max(worst.relative, same || y == 0 ? 0 : absolute / std::abs(y));
+            }
+        },
+        tensor);
+    return worst;
+}
+
+std::vector<Difference> verify(const Plan& plan, const Computed& computed)
+{
+    if (plan.settings.observer) {
+        plan.settings.observer({"verify", {}, 0});
+    }
+    const Computed exact = compute<double>(plan);
+    std::vector<Difference> differences;
+    for (std::size_t i = 0; i < computed.arrays.size(); ++i) {
+        differences.push_back(
+            difference(computed.arrays[i].name, computed.arrays[i].tensor, std::get<Tensor<double>>(exact.arrays[i].tensor)));
+    }
+    return differences;
+}
+
+} // namespace
+
+Show everything(const Recipe& recipe)
+{
+    Show show{Item::tokens, Item::parameters, Item::embeddings,    Item::queries, Item::keys,         Item::values,
+              Item::scores, Item::weights,    Item::scaled_scores, Item::context, Item::head_context, Item::entropy};
+    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input);
+    const bool cross = is_cross(recipe);
+    const auto add = [&](bool exists, std::initializer_list<Item> items) {
+        if (exists) {
+            show.insert(items);
+        }
+    };
+    add(sentence, {Item::vocabulary});
+    add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
+    add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
+    add(recipe.attention.softcap.has_value(), {Item::capped_scores});
+    add(recipe.attention.causal || recipe.attention.window, {Item::masked_scores});
+    add(has_output_projection(recipe), {Item::output});
+    return show;
+}
+
+Result run(const Recipe& recipe, const RunSettings& settings)
+{
+    Result result;
+    result.show = what_to_show(recipe, settings.show);
+    const Words words = read_words(recipe);
+    if (settings.observer) {
+        settings.observer({"tokens", {words.T()}, 0});
+    }
+    result.query_positions = query_positions(recipe, words);
+    std::vector<Index> rows = result.query_positions;
+    if (rows.empty()) {
+        rows.resize(static_cast<std::size_t>(words.T()));
+        std::iota(rows.begin(), rows.end(), Index{0});
+    }
+    const Lengths lengths = resolve(recipe, words);
+    require_order(recipe, lengths);
+    require_memory(required_bytes(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+
+    const Plan plan{recipe, words, lengths, rows, result.show, settings};
+    Computed computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
+    if (recipe.verify) {
+        result.verify = verify(plan, computed);
+    }
+    result.parameters = std::move(computed.parameters);
+    result.arrays = std::move(computed.arrays);
+    result.warnings = std::move(computed.warnings);
+    result.config = recipe;
+    result.config.published.clear();
+    result.config.precision.clear();
+    result.cross = words.cross;
+    result.tokens = words.tokens;
+    result.key_tokens = words.key_tokens;
+    result.vocabulary = words.vocabulary;
+    result.token_ids = words.ids;
+    result.key_token_ids = words.key_ids;
+    return result;
+}
+
+} // namespace attn::model

@@ -1,0 +1,31 @@
+// From a recipe's input to words and ids.
+#pragma once
+
+#include "attn/model/recipe.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::model {
+
+struct Words {
+    std::vector<std::string> tokens;                    ///< (T)
+    std::vector<std::string> key_tokens;                ///< (S) only with cross-attention
+    std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
+    std::vector<Index> ids, key_ids;                    ///< none for bare positions
+    bool cross = false;
+
+    [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
+    [[nodiscard]] Index S() const { return cross ? static_cast<Index>(key_tokens.size()) : T(); }
+};
+
+/// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
+[[nodiscard]] Words read_words(const Recipe& recipe);
+
+/// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
+/// are always a position; a word chooses every place where it stands. Throws Error(usage) for a position or word that is not
+/// there.
+[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words);
+
+} // namespace attn::model
