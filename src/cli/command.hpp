@@ -50,7 +50,7 @@ struct Command {
     std::string_view operands; ///< "[SENTENCE]"
     std::string_view summary;
     std::span<const Example> examples;
-    std::span<const OptionGroup> groups;
+    std::span<const OptionGroup> (*groups)();
     std::string_view notes; ///< after the options; lines as they are to stand there
     int (*execute)(const Arguments&, const Globals&, Log&);
 };

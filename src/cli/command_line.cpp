@@ -43,7 +43,7 @@ void for_each_option(const Command& command, Visit visit)
     for (const OptionSpec& option : global_specs) {
         visit(option);
     }
-    for (const OptionGroup& group : command.groups) {
+    for (const OptionGroup& group : command.groups()) {
         std::ranges::for_each(group.options, visit);
     }
 }
@@ -82,7 +82,7 @@ Words prepare(std::span<const char* const> arguments)
         const OptionSpec* option = awaiting.empty() ? find_option(word.substr(0, equals)) : nullptr;
         if (option != nullptr && equals != std::string_view::npos) {
             if (option->value.empty()) {
-                throw Error(ErrorKind::usage, option->name, quoted(word.substr(equals + 1)), "no value, it is a switch");
+                throw Error(ErrorKind::usage, option->name, attn::quoted(word.substr(equals + 1)), "no value, it is a switch");
             }
             words.parsed.emplace_back(option->name);
             words.parsed.emplace_back(word.substr(equals + 1));
@@ -102,10 +102,11 @@ Words prepare(std::span<const char* const> arguments)
 void declare(CLI::App& app, const OptionGroup& group)
 {
     for (const OptionSpec& option : group.options) {
-        const std::string names = (option.shortcut.empty() ? "" : std::string(option.shortcut) + ",") + std::string(option.name);
+        const std::string names =
+            (option.shortcut.empty() ? "" : std::string(option.shortcut) + ",") + std::string(option.name);
         // Every value stays text here; what was given twice is noticed when it is read.
-        CLI::Option* declared = option.value.empty() ? app.add_flag(names)
-                                                     : app.add_option(names, [](const CLI::results_t&) { return true; });
+        CLI::Option* declared =
+            option.value.empty() ? app.add_flag(names) : app.add_option(names, [](const CLI::results_t&) { return true; });
         declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 }
@@ -146,7 +147,7 @@ Parsed parse(std::vector<std::string> words)
             parsed.command = command;
             parsed.before_command = app.remaining().size();
         });
-        for (const OptionGroup& group : command->groups) {
+        for (const OptionGroup& group : command->groups()) {
             declare(*sub, group);
         }
     }
@@ -158,7 +159,7 @@ Parsed parse(std::vector<std::string> words)
     }
     if (parsed.command != nullptr) {
         const CLI::App* sub = app.get_subcommand(std::string(parsed.command->name));
-        for (const OptionGroup& group : parsed.command->groups) {
+        for (const OptionGroup& group : parsed.command->groups()) {
             std::ranges::for_each(group.options, [&](const OptionSpec& option) { collect(parsed.arguments, *sub, option); });
         }
     }
@@ -177,7 +178,7 @@ bool looks_like_option(std::string_view word)
 [[noreturn]] void unknown_option(const std::string& word, const Command* command)
 {
     const std::string name = word.substr(0, word.find('='));
-    const std::string start = "unknown option " + quoted(name);
+    const std::string start = "unknown option " + attn::quoted(name);
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
             throw Error(ErrorKind::usage, start + "; did you mean " + std::string(meant) + "?");
@@ -206,7 +207,8 @@ bool looks_like_option(std::string_view word)
     }
     std::vector<std::string_view> candidates = names;
     candidates.insert(candidates.end(), {"--help", "--version"});
-    throw Error(ErrorKind::usage, "unknown command " + quoted(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
+    throw Error(ErrorKind::usage,
+                "unknown command " + attn::quoted(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
 }
 
 void refuse_strangers(const Parsed& parsed)
@@ -270,7 +272,7 @@ const OptionGroup& global_options()
 void expect_at_most(const Arguments& arguments, std::size_t most, std::string_view hint)
 {
     if (arguments.operands.size() > most) {
-        throw Error(ErrorKind::usage, "unexpected argument " + quoted(arguments.operands[most]) + "; " + std::string(hint));
+        throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(arguments.operands[most]) + "; " + std::string(hint));
     }
 }
 
@@ -290,7 +292,8 @@ int execute(std::span<const char* const> arguments, Log& log)
     refuse_strangers(parsed);
     const Globals globals = understand(parsed.arguments);
     if (parsed.command == nullptr) {
-        write_all(STDERR_FILENO, short_help(), "standard error");
+        const std::string text = short_help();
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
         return exit_code(ErrorKind::usage);
     }
     parsed.arguments.operands = std::move(parsed.strangers);

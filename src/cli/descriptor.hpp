@@ -10,8 +10,8 @@ namespace attn::cli {
 /// Thrown when the reader of what we write has gone away (`| head`). That is no error: the program ends quietly.
 struct ReaderGone {};
 
-/// Descriptors 0, 1 and 2 that were closed when the program started are taken by something that can be neither read nor written,
-/// so that no file opened later becomes standard output, and using them fails as it would have.
+/// Descriptors 0, 1 and 2 that were closed when the program started are taken by something that can be neither read nor
+/// written, so that no file opened later becomes standard output, and using them fails as it would have.
 void occupy_closed_descriptors();
 
 /// Whether it was open when the program started.

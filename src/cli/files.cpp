@@ -171,8 +171,8 @@ std::string read_all(int descriptor, std::size_t most, std::string_view name)
             return bytes;
         }
         if (used > most) {
-            throw Error(ErrorKind::data,
-                        std::string(name) + " is larger than " + std::to_string(most) + " bytes; --max-input-bytes allows more");
+            throw Error(ErrorKind::data, std::string(name) + " is larger than " + std::to_string(most) +
+                                             " bytes; --max-input-bytes allows more");
         }
     }
 }

@@ -35,13 +35,13 @@ private:
 /// How a path is called in a message: quoted, or "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
-/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew: that would
-/// start at the file's beginning, or replace the file under whoever opened it.
+/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:
+/// that would start at the file's beginning, or replace the file under whoever opened it.
 [[nodiscard]] std::optional<int> descriptor_behind(const std::string& path);
 
-/// An output file. A regular file is written beside its place and renamed into it by commit(); without commit(), or when a signal
-/// comes, the old file stays and the new one goes. Devices and FIFOs are written directly. A link's target is
-/// replaced, not the link, and an existing file keeps its permission bits.
+/// An output file. A regular file is written beside its place and renamed into it by commit(); without commit(), or when a
+/// signal comes, the old file stays and the new one goes. Devices and FIFOs are written directly. A link's target is replaced,
+/// not the link, and an existing file keeps its permission bits.
 class OutputFile {
 public:
     /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed.

@@ -3,6 +3,7 @@
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
 #include <algorithm>
+#include <array>
 
 namespace attn::cli {
 namespace {
@@ -29,7 +30,7 @@ std::string wrapped(const std::string& first, std::string_view text, std::size_t
             line = std::string(indent, ' ');
             empty = true;
         }
-        line += (empty ? "" : " ") + std::string(text.substr(0, end));
+        line.append(empty ? "" : " ").append(text.substr(0, end));
         empty = false;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -38,8 +39,9 @@ std::string wrapped(const std::string& first, std::string_view text, std::size_t
 
 std::string describe(const OptionSpec& option)
 {
-    std::string head = "  " + (option.shortcut.empty() ? "" : std::string(option.shortcut) + ", ") + std::string(option.name);
-    head += option.value.empty() ? "" : " " + std::string(option.value);
+    std::string head = "  ";
+    head.append(option.shortcut).append(option.shortcut.empty() ? "" : ", ").append(option.name);
+    head.append(option.value.empty() ? "" : " ").append(option.value);
     if (head.size() + 2 > text_column) {
         return head + "\n" + wrapped(std::string(text_column, ' '), option.text, text_column);
     }
@@ -48,7 +50,8 @@ std::string describe(const OptionSpec& option)
 
 std::string describe(const OptionGroup& group)
 {
-    std::string text = "\n" + std::string(group.title) + ":\n";
+    std::string text = "\n";
+    text.append(group.title).append(":\n");
     for (const OptionSpec& option : group.options) {
         text += describe(option);
     }
@@ -59,7 +62,7 @@ std::string describe(std::span<const Example> examples)
 {
     std::string text = "Examples:\n";
     for (const Example& example : examples) {
-        text += "  " + std::string(example.command) + "\n" + wrapped(std::string(6, ' '), example.meaning, 6);
+        text.append("  ").append(example.command).append("\n").append(wrapped(std::string(6, ' '), example.meaning, 6));
     }
     return text;
 }
@@ -68,8 +71,9 @@ std::string command_list()
 {
     std::string text = "Commands:\n";
     for (const Command* command : commands()) {
-        text += wrapped(padded("  " + std::string(command->name) + " " + std::string(command->operands), text_column),
-                        command->summary, text_column);
+        std::string head = "  ";
+        head.append(command->name).append(" ").append(command->operands);
+        text += wrapped(padded(head, text_column), command->summary, text_column);
     }
     return text;
 }
@@ -85,7 +89,8 @@ constexpr std::array<Example, 3> overview_examples{{
 std::string help()
 {
     return "attn-cli: scaled dot-product attention on a sentence, down to the digits its\ntutorials print.\n\n" +
-           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(global_options()) +
+           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() +
+           describe(global_options()) +
            "\n`attn-cli COMMAND --help` tells more.\n"
            "\nExit codes: 0 done, 1 check found a difference, 2 usage, 65 bad data, 66 no such\n"
            "input, 70 our bug, 71 would not fit in memory, 73 cannot create the output,\n"
@@ -96,7 +101,7 @@ std::string help(const Command& command)
 {
     std::string text = describe(command.examples) + "\nUsage: attn-cli " + std::string(command.name) + " [OPTION]… " +
                        std::string(command.operands) + "\n\n" + wrapped("", command.summary, 0);
-    for (const OptionGroup& group : command.groups) {
+    for (const OptionGroup& group : command.groups()) {
         text += describe(group);
     }
     text += describe(global_options());
@@ -112,7 +117,7 @@ std::string version()
 {
     const auto dotted = [](auto... numbers) {
         std::string text;
-        ((text += (text.empty() ? "" : ".") + std::to_string(numbers)), ...);
+        (text.append(text.empty() ? "" : ".").append(std::to_string(numbers)), ...);
         return text;
     };
 #if defined(__clang__)

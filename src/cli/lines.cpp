@@ -12,7 +12,8 @@ constexpr std::size_t piece = std::size_t{1} << 16U;
 } // namespace
 
 LineReader::LineReader(int descriptor, std::string name, std::size_t most, std::function<void()> before_waiting)
-    : descriptor_(descriptor), name_(std::move(name)), most_(most), before_waiting_(std::move(before_waiting)), buffer_(piece, '\0')
+    : descriptor_(descriptor), name_(std::move(name)), most_(most), before_waiting_(std::move(before_waiting)),
+      buffer_(piece, '\0')
 {
 }
 

@@ -17,7 +17,8 @@ struct Line {
 /// A line ends at "\n"; the last one may lack it. Never holds more than one line and one piece of the stream.
 class LineReader {
 public:
-    /// `before_waiting` is called before each read, which may take as long as whoever writes the stream: a good moment to flush.
+    /// `before_waiting` is called before each read, which may take as long as whoever writes the stream: a good moment to
+    /// flush.
     LineReader(int descriptor, std::string name, std::size_t most, std::function<void()> before_waiting);
 
     [[nodiscard]] std::optional<Line> next();

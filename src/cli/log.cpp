@@ -86,8 +86,10 @@ void Log::error(std::string_view message) const noexcept
 {
     const bool colour = coloured();
     const std::string_view line = message.substr(0, message.find('\n'));
-    const std::array parts{bytes("attn-cli: "), bytes(colour ? "\x1b[31m\x1b[1m" : ""), bytes("error"), bytes(colour ? "\x1b[m" : ""),
-                           bytes(": "),         bytes(line),                            bytes("\n")};
+    const std::array parts{bytes("attn-cli: "), bytes(colour ? "\x1b[31m\x1b[1m" : ""),
+                           bytes("error"),      bytes(colour ? "\x1b[m" : ""),
+                           bytes(": "),         bytes(line),
+                           bytes("\n")};
     // Nothing can be done about a stderr that takes nothing.
     [[maybe_unused]] const auto written = ::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
 }

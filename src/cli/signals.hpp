@@ -1,8 +1,8 @@
 // Interrupts: SIGINT and SIGTERM end the program at once, with exit code 130 and 143 and no temporary file left.
 //
-// The handler itself cleans up and leaves, as that of GNU sort does: a flag that the work has to look at would be missed between the
-// look and a read that blocks, and by any stage that reports no progress. unlink, write and _exit are all it calls; they
-// are async-signal-safe.
+// The handler itself cleans up and leaves, as that of GNU sort does: a flag that the work has to look at would be missed
+// between the look and a read that blocks, and by any stage that reports no progress. unlink, write and _exit are all it calls;
+// they are async-signal-safe.
 #pragma once
 
 #include <string>

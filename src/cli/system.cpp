@@ -68,8 +68,8 @@ Index control_group_room()
             if (controllers.empty()) {
                 least = std::min(least, room_in_groups("/sys/fs/cgroup", path, "memory.max", "memory.current"));
             } else if (controllers == "memory") {
-                least = std::min(least, room_in_groups("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes",
-                                                       "memory.usage_in_bytes"));
+                least = std::min(
+                    least, room_in_groups("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes"));
             }
         }
         begin = end + 1;
