@@ -8,7 +8,7 @@
 #include "cli/suggest.hpp"
 #include "cli/system.hpp"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ const OptionSpec* find_option(std::string_view name)
     const OptionSpec* found = nullptr;
     for (const Command* command : commands()) {
         for_each_option(*command, [&](const OptionSpec& option) {
-            found = option.name == name || option.shortcut == name ? &option : found;
+            found = !name.empty() && (option.name == name || option.shortcut == name) ? &option : found;
         });
     }
     return found;
@@ -272,7 +272,8 @@ const OptionGroup& global_options()
 void expect_at_most(const Arguments& arguments, std::size_t most, std::string_view hint)
 {
     if (arguments.operands.size() > most) {
-        throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(arguments.operands[most]) + "; " + std::string(hint));
+        throw Error(ErrorKind::usage,
+                    "unexpected argument " + attn::quoted(arguments.operands[most]) + "; " + std::string(hint));
     }
 }
 

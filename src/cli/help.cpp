@@ -1,9 +1,11 @@
 #include "cli/help.hpp"
 
+#include "attn/report/display.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -11,10 +13,9 @@ namespace {
 constexpr std::size_t columns = 80;
 constexpr std::size_t text_column = 30; // where the explanation of an option begins
 
-std::string padded(std::string text, std::size_t width)
+std::size_t width_of(std::string_view text)
 {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
+    return static_cast<std::size_t>(report::display_width(text));
 }
 
 /// `text` in lines that end before `columns`, the first after `first`, the others after blanks up to `indent`.
@@ -25,7 +26,7 @@ std::string wrapped(const std::string& first, std::string_view text, std::size_t
     bool empty = true; // nothing but the indentation so far
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
-        if (!empty && line.size() + 1 + end > columns) {
+        if (!empty && width_of(line) + 1 + width_of(text.substr(0, end)) > columns) {
             out += line + "\n";
             line = std::string(indent, ' ');
             empty = true;
@@ -37,15 +38,22 @@ std::string wrapped(const std::string& first, std::string_view text, std::size_t
     return out + line + "\n";
 }
 
+/// A name and its explanation beside it, or below when the name is long.
+std::string entry(std::string name, std::string_view text)
+{
+    const std::size_t width = width_of(name);
+    if (width + 2 > text_column) {
+        return name + "\n" + wrapped(std::string(text_column, ' '), text, text_column);
+    }
+    return wrapped(name.append(text_column - width, ' '), text, text_column);
+}
+
 std::string describe(const OptionSpec& option)
 {
     std::string head = "  ";
     head.append(option.shortcut).append(option.shortcut.empty() ? "" : ", ").append(option.name);
     head.append(option.value.empty() ? "" : " ").append(option.value);
-    if (head.size() + 2 > text_column) {
-        return head + "\n" + wrapped(std::string(text_column, ' '), option.text, text_column);
-    }
-    return wrapped(padded(head, text_column), option.text, text_column);
+    return entry(std::move(head), option.text);
 }
 
 std::string describe(const OptionGroup& group)
@@ -73,7 +81,7 @@ std::string command_list()
     for (const Command* command : commands()) {
         std::string head = "  ";
         head.append(command->name).append(" ").append(command->operands);
-        text += wrapped(padded(head, text_column), command->summary, text_column);
+        text += entry(std::move(head), command->summary);
     }
     return text;
 }
