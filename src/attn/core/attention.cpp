@@ -33,10 +33,13 @@ void require_shapes(const Heads<Scalar>& heads)
     }
 }
 
-/// Room for the stages that are kept.
+/// Room for the stages that are kept and exist with these options.
 template <typename Scalar>
-Stages<Scalar> make_stages(Index H, Index T, Index S, Index d_v, const Keep& keep)
+Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep)
 {
+    const Index H = heads.queries.shape[0];
+    const Index T = heads.queries.shape[1];
+    const Index S = heads.keys.shape[1];
     Stages<Scalar> stages;
     const auto allot = [](bool kept, Tensor<Scalar>& tensor, const Shape& shape) {
         if (kept) {
@@ -45,11 +48,11 @@ Stages<Scalar> make_stages(Index H, Index T, Index S, Index d_v, const Keep& kee
     };
     allot(keep.scores, stages.scores, {H, T, S});
     allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
-    allot(keep.capped_scores, stages.capped_scores, {H, T, S});
-    allot(keep.masked_scores, stages.masked_scores, {H, T, S});
+    allot(keep.capped_scores && options.softcap, stages.capped_scores, {H, T, S});
+    allot(keep.masked_scores && options.masks(), stages.masked_scores, {H, T, S});
     allot(keep.weights, stages.weights, {H, T, S});
     allot(keep.entropy, stages.entropy, {H, T});
-    allot(true, stages.head_context, {H, T, d_v});
+    allot(true, stages.head_context, {H, T, heads.values.shape[2]});
     return stages;
 }
 
@@ -123,7 +126,7 @@ Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& opt
     const Index d_v = heads.values.shape[2];
     const Index group = H / heads.keys.shape[0];
 
-    Stages<Scalar> stages = make_stages<Scalar>(H, T, S, d_v, keep);
+    Stages<Scalar> stages = make_stages(heads, options, keep);
     const Index rows = std::clamp<Index>(scores_per_block / std::max<Index>(S, 1), 1, std::max<Index>(T, 1));
     const Index blocks = (T + rows - 1) / rows;
     std::atomic<bool> overflowed = false;

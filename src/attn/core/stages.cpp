@@ -111,10 +111,11 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked)
             weights.row(i).setZero(); // no key to attend to
             continue;
         }
+        powers = masked.row(i).template cast<double>().array() - maximum;
+        math::exp(powers.data(), powers.data(), powers.size());
         double sum = 0;
-        for (Index j = 0; j < masked.cols(); ++j) {
-            powers(j) = math::exp(static_cast<double>(masked(i, j)) - maximum);
-            sum += powers(j);
+        for (const double power : powers) {
+            sum += power;
         }
         weights.row(i) = (powers / sum).template cast<Scalar>();
     }

@@ -12,15 +12,21 @@ struct StatedArray {
     std::vector<std::string> decimals; ///< flat
 };
 
+/// The largest differences of an array from the same in float64, as decimals.
+struct StatedDifference {
+    std::string array;
+    std::string absolute;
+    std::string relative;
+};
+
 /// A saved result, as read.
 struct SavedResult {
     Recipe config;
     std::optional<Index> index; ///< from --lines
     std::optional<std::vector<std::string>> tokens, key_tokens;
     std::optional<std::vector<std::pair<std::string, std::string>>> vocabulary; ///< word, decimal of its id, in file order
-    std::vector<StatedArray> arrays; ///< ids, positions, parameters and arrays, all that hold numbers
-    std::vector<Difference> verify;
-    std::vector<StatedArray> verify_decimals; ///< "verify.<array>.absolute" and ".relative", as scalars
+    std::vector<StatedArray> arrays;      ///< ids, query positions, parameters and arrays, all that hold numbers
+    std::vector<StatedDifference> verify; ///< empty when the file states none
     std::optional<std::vector<std::string>> warnings;
 };
 

@@ -10,9 +10,10 @@ namespace attn::model {
 
 /// One stage about to start or under way, for logs, timing, progress and cancelling. What the observer throws ends the run.
 struct Progress {
-    std::string_view stage; ///< "tokens", "parameters", "embeddings", "projections", "attention", "output", "verify"
-    Shape shape;            ///< of what it makes
-    double share = 0;       ///< done of this stage: 0 at its start, 1 at its end
+    std::string_view
+        stage;        ///< "tokens", "parameters", "embeddings", "queries", "keys", "values", "attention", "output", "verify"
+    Shape shape;      ///< of what it makes
+    double share = 0; ///< done of this stage: 0 at its start, 1 at its end
 };
 using Observer = std::function<void(const Progress&)>;
 

@@ -1,0 +1,119 @@
+// JSON as the readers of this room want it: strict, with every number as it stands in the text.
+//
+// Malformed text, repeated keys, NUL and deep nesting are refused while reading, with line and column. After that each reader
+// asks for what it expects; whatever is otherwise is refused with its place ("draws[2].shape"), the value and what is allowed.
+// A document takes 24 bytes for each value of the text, plus its strings.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attn::io {
+
+enum class JsonKind : std::uint8_t { null, boolean, number, string, array, object };
+
+class JsonValue;
+
+/// A text, read. The values handed out stay valid as long as the document and the text do.
+class JsonDocument {
+public:
+    /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels.
+    explicit JsonDocument(std::string_view text);
+
+    [[nodiscard]] JsonValue root() const;
+
+    /// One value; the values inside an array or object follow it, in order, each key before its value.
+    struct Node {
+        JsonKind kind = JsonKind::null;
+        bool truth = false;     ///< of a boolean
+        std::size_t first = 0;  ///< number: its place in the text; string: in `strings`; array, object: how many children
+        std::size_t extent = 0; ///< number, string: bytes; array, object: the index behind the last node inside
+    };
+
+private:
+    friend class JsonValue;
+    std::string_view text_;
+    std::vector<Node> nodes_;
+    std::string strings_;
+};
+
+/// One value of a document, and its place in words.
+class JsonValue {
+public:
+    JsonValue(const JsonDocument& document, std::size_t node, std::string place)
+        : document_(&document), node_(node), place_(std::move(place))
+    {
+    }
+
+    [[nodiscard]] JsonKind kind() const { return node().kind; }
+    [[nodiscard]] const std::string& place() const { return place_; }
+
+    /// Each of these throws Error(data) when the value is of another kind or out of range.
+    [[nodiscard]] bool boolean() const;
+    [[nodiscard]] std::string string() const;
+    [[nodiscard]] Index integer(Index least, Index most) const;  ///< digits alone: 3.0 and 3e0 are refused
+    [[nodiscard]] std::uint64_t unsigned_integer() const;        ///< 0 … 2^64-1, exactly
+    [[nodiscard]] double number(std::string_view allowed) const; ///< finite
+    [[nodiscard]] double non_negative() const;                   ///< finite, ≥ 0
+    [[nodiscard]] std::vector<JsonValue> elements() const;       ///< of an array
+    [[nodiscard]] std::vector<std::string> strings() const;      ///< of an array of strings
+    using Member = std::pair<std::string, JsonValue>;
+    [[nodiscard]] std::vector<Member> members() const; ///< of an object
+    /// The one of `names` that the string is, as an index.
+    [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> names) const;
+
+    /// Throws Error(data): place, the value, what is allowed.
+    [[noreturn]] void refuse(std::string_view allowed) const;
+
+    /// A number's text, or what a string says.
+    [[nodiscard]] std::string_view text() const;
+
+    /// Nested arrays as one flat list; `leaf` turns a value that is no array into text, or gives nothing to refuse it.
+    struct Nested {
+        Shape shape;
+        std::vector<std::string> leaves;
+    };
+    using Leaf = std::function<std::optional<std::string_view>(JsonKind kind, std::string_view text)>;
+    /// Throws Error(data) when the arrays are ragged or a leaf is refused.
+    [[nodiscard]] Nested nested(const Leaf& leaf, std::string_view allowed) const;
+
+private:
+    [[nodiscard]] const JsonDocument::Node& node() const { return document_->nodes_[node_]; }
+    [[nodiscard]] std::size_t behind(std::size_t node) const;
+    void flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, Nested& out, const Leaf& leaf,
+                 std::string_view allowed) const;
+
+    const JsonDocument* document_;
+    std::size_t node_;
+    std::string place_;
+};
+
+/// An object of which every key is known.
+class JsonObject {
+public:
+    /// Throws Error(data) when `value` is no object or has a key that is not in `known`.
+    JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known);
+
+    [[nodiscard]] const JsonValue* find(std::string_view key) const; ///< nullptr when absent
+    [[nodiscard]] const JsonValue& at(std::string_view key) const;   ///< throws Error(data) when absent
+    [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
+    [[nodiscard]] const JsonValue& value() const { return value_; }
+
+private:
+    JsonValue value_;
+    std::vector<JsonValue::Member> members_;
+};
+
+/// The string that an object gives for "schema", read no further than needed. Nothing when there is none. Throws Error(data)
+/// when the text is no JSON object.
+[[nodiscard]] std::optional<std::string> schema_of(std::string_view text);
+
+} // namespace attn::io

@@ -1,0 +1,270 @@
+#include "attn/io/json_reader.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace attn::io {
+namespace {
+
+bool is_container(JsonKind kind)
+{
+    return kind == JsonKind::array || kind == JsonKind::object;
+}
+
+std::string name_of(const std::string& place)
+{
+    return place.empty() ? "JSON" : place;
+}
+
+/// "a.b", or a['b c'] for a key that is no plain name.
+std::string member_place(const std::string& place, std::string_view key)
+{
+    const bool plain = !key.empty() && key.size() <= 40 && std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    if (!plain) {
+        return place + "[" + quoted(key) + "]";
+    }
+    return place.empty() ? std::string(key) : place + "." + std::string(key);
+}
+
+std::string element_place(const std::string& place, std::size_t index)
+{
+    return place + "[" + std::to_string(index) + "]";
+}
+
+std::string joined(std::initializer_list<std::string_view> names)
+{
+    std::string text;
+    for (const std::string_view name : names) {
+        text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text;
+}
+
+std::string count_of(std::size_t n, const char* thing)
+{
+    return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
+} // namespace
+
+std::string_view JsonValue::text() const
+{
+    const std::string_view source = kind() == JsonKind::string ? std::string_view(document_->strings_) : document_->text_;
+    return source.substr(node().first, node().extent);
+}
+
+void JsonValue::refuse(std::string_view allowed) const
+{
+    std::string shown;
+    switch (kind()) {
+    case JsonKind::null: shown = "null"; break;
+    case JsonKind::boolean: shown = node().truth ? "true" : "false"; break;
+    case JsonKind::number: shown = text().substr(0, 40); break;
+    case JsonKind::string: shown = quoted(text()); break;
+    case JsonKind::array: shown = "an array of " + count_of(node().first, "element"); break;
+    case JsonKind::object: shown = "an object of " + count_of(node().first, "member"); break;
+    }
+    throw Error(ErrorKind::data, name_of(place_), shown, allowed);
+}
+
+bool JsonValue::boolean() const
+{
+    if (kind() != JsonKind::boolean) {
+        refuse("true or false");
+    }
+    return node().truth;
+}
+
+std::string JsonValue::string() const
+{
+    if (kind() != JsonKind::string) {
+        refuse("a string");
+    }
+    return std::string(text());
+}
+
+Index JsonValue::integer(Index least, Index most) const
+{
+    Index value = 0;
+    bool good = kind() == JsonKind::number;
+    if (good) {
+        const std::string_view digits = text();
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        good = error == std::errc() && end == digits.data() + digits.size() && value >= least && value <= most;
+    }
+    if (!good) {
+        refuse("an integer from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    return value;
+}
+
+std::uint64_t JsonValue::unsigned_integer() const
+{
+    std::uint64_t value = 0;
+    bool good = kind() == JsonKind::number;
+    if (good) {
+        const std::string_view digits = text();
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        good = error == std::errc() && end == digits.data() + digits.size();
+    }
+    if (!good) {
+        refuse("an integer from 0 to 18446744073709551615");
+    }
+    return value;
+}
+
+double JsonValue::number(std::string_view allowed) const
+{
+    double value = 0;
+    bool good = kind() == JsonKind::number;
+    if (good) {
+        const std::string_view digits = text();
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        good = error == std::errc() && end == digits.data() + digits.size() && std::isfinite(value);
+    }
+    if (!good) {
+        refuse(allowed);
+    }
+    return value;
+}
+
+double JsonValue::non_negative() const
+{
+    constexpr std::string_view allowed = "a finite number, 0 or more";
+    const double value = number(allowed);
+    if (value < 0) {
+        refuse(allowed);
+    }
+    return value;
+}
+
+std::size_t JsonValue::behind(std::size_t node) const
+{
+    const JsonDocument::Node& value = document_->nodes_[node];
+    return is_container(value.kind) ? value.extent : node + 1;
+}
+
+std::vector<JsonValue> JsonValue::elements() const
+{
+    if (kind() != JsonKind::array) {
+        refuse("an array");
+    }
+    std::vector<JsonValue> all;
+    for (std::size_t child = node_ + 1; child < node().extent; child = behind(child)) {
+        all.emplace_back(*document_, child, element_place(place_, all.size()));
+    }
+    return all;
+}
+
+std::vector<std::string> JsonValue::strings() const
+{
+    if (kind() != JsonKind::array) {
+        refuse("an array of strings");
+    }
+    std::vector<std::string> all;
+    for (const JsonValue& element : elements()) {
+        all.push_back(element.string());
+    }
+    return all;
+}
+
+std::vector<JsonValue::Member> JsonValue::members() const
+{
+    if (kind() != JsonKind::object) {
+        refuse("an object");
+    }
+    std::vector<Member> all;
+    for (std::size_t key = node_ + 1; key < node().extent; key = behind(key + 1)) {
+        std::string name(JsonValue(*document_, key, "").text());
+        std::string place = member_place(place_, name);
+        all.emplace_back(std::move(name), JsonValue(*document_, key + 1, std::move(place)));
+    }
+    return all;
+}
+
+std::size_t JsonValue::one_of(std::initializer_list<std::string_view> names) const
+{
+    const auto found = kind() == JsonKind::string ? std::find(names.begin(), names.end(), text()) : names.end();
+    if (found == names.end()) {
+        refuse(joined(names));
+    }
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+JsonValue::Nested JsonValue::nested(const Leaf& leaf, std::string_view allowed) const
+{
+    Nested out;
+    // The first element of each level gives the shape; every other one is held against it.
+    for (std::size_t node = node_; document_->nodes_[node].kind == JsonKind::array; ++node) {
+        const JsonDocument::Node& array = document_->nodes_[node];
+        out.shape.push_back(static_cast<Index>(array.first));
+        if (array.first == 0) {
+            break;
+        }
+    }
+    std::vector<Index> at;
+    flatten(node_, 0, at, out, leaf, allowed);
+    return out;
+}
+
+void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, Nested& out, const Leaf& leaf,
+                        std::string_view allowed) const
+{
+    const auto here = [&] {
+        std::string place = place_;
+        for (const Index i : at) {
+            place = element_place(place, static_cast<std::size_t>(i));
+        }
+        return JsonValue(*document_, node, place);
+    };
+    const JsonDocument::Node& value = document_->nodes_[node];
+    if (depth < out.shape.size()) {
+        if (value.kind != JsonKind::array || static_cast<Index>(value.first) != out.shape[depth]) {
+            here().refuse("an array of " + count_of(static_cast<std::size_t>(out.shape[depth]), "element") + ", as beside it");
+        }
+        at.push_back(0);
+        for (std::size_t child = node + 1; child < value.extent; child = behind(child)) {
+            flatten(child, depth + 1, at, out, leaf, allowed);
+            ++at.back();
+        }
+        at.pop_back();
+        return;
+    }
+    const bool texts = value.kind == JsonKind::number || value.kind == JsonKind::string;
+    const auto text = leaf(value.kind, texts ? JsonValue(*document_, node, "").text() : std::string_view());
+    if (!text) {
+        here().refuse(allowed);
+    }
+    out.leaves.emplace_back(*text);
+}
+
+JsonObject::JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known)
+    : value_(value), members_(value.members())
+{
+    for (const auto& [key, member] : members_) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", quoted(key), joined(known));
+        }
+    }
+}
+
+const JsonValue* JsonObject::find(std::string_view key) const
+{
+    const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member.first == key; });
+    return found == members_.end() ? nullptr : &found->second;
+}
+
+const JsonValue& JsonObject::at(std::string_view key) const
+{
+    const JsonValue* found = find(key);
+    if (found == nullptr) {
+        throw Error(ErrorKind::data, name_of(value_.place()) + ": key " + quoted(key) + " is missing");
+    }
+    return *found;
+}
+
+} // namespace attn::io

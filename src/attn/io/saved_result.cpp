@@ -1,0 +1,147 @@
+#include "attn/io/saved_result.hpp"
+
+#include "attn/io/json_reader.hpp"
+#include "attn/io/recipe.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace attn::io {
+namespace {
+
+using model::SavedResult;
+using model::StatedArray;
+
+constexpr Index largest = std::numeric_limits<Index>::max();
+
+/// A number, or one of the strings that stand for what JSON cannot write.
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::string_view> decimal_or_null(JsonKind kind, std::string_view text)
+{
+    return kind == JsonKind::null ? std::optional<std::string_view>("null") : decimal(kind, text);
+}
+
+std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
+{
+    const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return kind == JsonKind::number && digits ? std::optional(text) : std::nullopt;
+}
+
+StatedArray numbers_of(std::string name, const JsonValue& value)
+{
+    const bool masked = name == "masked_scores";
+    auto [shape, decimals] = masked
+                                 ? value.nested(decimal_or_null, "a number, \"inf\", \"-inf\", \"nan\", or null where masked")
+                                 : value.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\"");
+    return {std::move(name), std::move(shape), std::move(decimals)};
+}
+
+StatedArray integers_of(std::string name, const JsonValue& value)
+{
+    auto [shape, decimals] = value.nested(natural, "integers of 0 and more");
+    return {std::move(name), std::move(shape), std::move(decimals)};
+}
+
+std::optional<std::vector<std::string>> words_of(const JsonValue* value)
+{
+    return value == nullptr ? std::nullopt : std::optional(value->strings());
+}
+
+void read_vocabulary(const JsonValue& value, SavedResult& saved)
+{
+    saved.vocabulary.emplace();
+    for (const auto& [word, id] : value.members()) {
+        saved.vocabulary->emplace_back(word, std::to_string(id.integer(0, largest)));
+    }
+}
+
+void read_parameters(const JsonValue& value, SavedResult& saved)
+{
+    const JsonObject object(value, {"embedding", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"});
+    for (const auto& [name, parameter] : value.members()) {
+        saved.arrays.push_back(numbers_of(name, parameter));
+    }
+}
+
+void read_verify(const JsonValue& value, SavedResult& saved)
+{
+    const auto number = [](const JsonValue& given) { return given.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\""); };
+    for (const auto& [array, difference] : value.members()) {
+        const JsonObject object(difference, {"absolute", "relative"});
+        model::StatedDifference stated{array, "", ""};
+        for (const auto& [key, decimals] : {std::pair("absolute", &stated.absolute), std::pair("relative", &stated.relative)}) {
+            JsonValue::Nested scalar = number(object.at(key));
+            if (!scalar.shape.empty()) {
+                object.at(key).refuse("one number");
+            }
+            *decimals = std::move(scalar.leaves.front());
+        }
+        saved.verify.push_back(std::move(stated));
+    }
+}
+
+SavedResult saved_result_of(const JsonValue& value)
+{
+    const JsonObject object(
+        value,
+        {"schema",        "index",           "config",        "tokens",        "key_tokens",     "vocabulary", "token_ids",
+         "key_token_ids", "query_positions", "parameters",    "embeddings",    "key_embeddings", "queries",    "keys",
+         "values",        "scores",          "scaled_scores", "capped_scores", "masked_scores",  "weights",    "head_context",
+         "context",       "output",          "entropy",       "verify",        "warnings"});
+    (void)object.at("schema").one_of({"attn-cli/result/1"});
+    SavedResult saved;
+    saved.config = recipe_of(object.at("config"));
+    if (const JsonValue* index = object.find("index")) {
+        saved.index = index->integer(0, largest);
+    }
+    saved.tokens = words_of(object.find("tokens"));
+    saved.key_tokens = words_of(object.find("key_tokens"));
+    saved.warnings = words_of(object.find("warnings"));
+    if (const JsonValue* vocabulary = object.find("vocabulary")) {
+        read_vocabulary(*vocabulary, saved);
+    }
+    for (const char* name : {"token_ids", "key_token_ids", "query_positions"}) {
+        if (const JsonValue* integers = object.find(name)) {
+            saved.arrays.push_back(integers_of(name, *integers));
+        }
+    }
+    if (const JsonValue* parameters = object.find("parameters")) {
+        read_parameters(*parameters, saved);
+    }
+    for (const char* name : {"embeddings", "key_embeddings", "queries", "keys", "values", "scores", "scaled_scores",
+                             "capped_scores", "masked_scores", "weights", "head_context", "context", "output", "entropy"}) {
+        if (const JsonValue* numbers = object.find(name)) {
+            saved.arrays.push_back(numbers_of(name, *numbers));
+        }
+    }
+    if (const JsonValue* verify = object.find("verify")) {
+        read_verify(*verify, saved);
+    }
+    return saved;
+}
+
+} // namespace
+
+SavedResult parse_saved_result(std::string_view json)
+{
+    const JsonDocument document(json);
+    return saved_result_of(document.root());
+}
+
+Document kind_of(std::string_view json)
+{
+    const std::optional<std::string> schema = schema_of(json);
+    if (schema == "attn-cli/recipe/1") {
+        return Document::recipe;
+    }
+    return schema == "attn-cli/result/1" ? Document::result : Document::unknown;
+}
+
+} // namespace attn::io

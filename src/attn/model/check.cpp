@@ -1,0 +1,253 @@
+#include "attn/model/check.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/comparison.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace attn::model {
+namespace {
+
+// ---- recipes ---------------------------------------------------------------------------------------------------------
+
+/// The number that a statement holds; with no tolerance at all, as the type that was computed has it.
+double stated_number(const Published& published, const Computed& computed, const std::string& text)
+{
+    const bool exact = !published.printed && published.rtol == 0 && published.atol == 0;
+    return number_of(text, exact ? computed.dtype : Dtype::float64);
+}
+
+bool agrees(const Published& published, const Computed& computed, std::size_t place, const std::string& stated)
+{
+    if (!computed.value) {
+        return stated == computed.text(place);
+    }
+    const double value = computed.value(place);
+    if (published.printed) {
+        const math::Printed printed = math::parse_printed(stated);
+        return published.units > 0 ? math::agrees_within(printed, value, published.units) : math::agrees(printed, value);
+    }
+    return within(value, stated_number(published, computed, stated), {published.rtol, published.atol});
+}
+
+Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
+{
+    const bool other_type = published.dtype && *published.dtype != recipe_dtype;
+    const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
+                                                                       : *published.dtype == Dtype::float32 ? " in float32"
+                                                                                                            : " in float64");
+    const std::optional<Computed> computed = find_computed(result, published.array);
+    if (!computed) {
+        return mismatch(what, what + ": stated, but no part of this run");
+    }
+    const std::optional<Part> part = part_of(computed->shape, published.at);
+    if (!part) {
+        return mismatch(what, what + ": these indices do not fit the computed shape " + to_string(computed->shape));
+    }
+    if (part->shape != published.shape) {
+        return mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape));
+    }
+    if (published.values.empty()) {
+        Finding finding;
+        finding.what = what + " shape";
+        finding.compared = 1;
+        return finding;
+    }
+    Tally tally(what, published.array);
+    for (std::size_t i = 0; i < part->places.size(); ++i) {
+        const std::size_t place = part->places[i];
+        const std::string& stated = published.values.at(i);
+        tally.count(agrees(published, *computed, place, stated), *computed, place, stated);
+        if (computed->value) {
+            tally.measure(computed->value(place), stated_number(published, *computed, stated));
+        }
+    }
+    return std::move(tally).finding();
+}
+
+Finding compare(const PrecisionClaim& claim, const Result& single, const Result& exact)
+{
+    const std::optional<Computed> rough = find_computed(single, claim.array);
+    const std::optional<Computed> fine = find_computed(exact, claim.array);
+    const std::string what = claim.array + " in float32 against float64";
+    if (!rough || !fine || !rough->value) {
+        return mismatch(what, claim.array + ": no array of numbers in this run");
+    }
+    Tally tally(what, claim.array);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(fine->shape)); ++i) {
+        const double x = rough->value(i);
+        const double y = fine->value(i);
+        tally.count(within(x, y, {claim.rtol, claim.atol}), *rough, i, fine->text(i));
+        tally.measure(x, y);
+    }
+    return std::move(tally).finding();
+}
+
+// ---- saved results ---------------------------------------------------------------------------------------------------
+
+bool agrees(const StatedArray& stated, const Computed& computed, std::size_t place, const Tolerance& tolerance)
+{
+    const std::string& decimal = stated.decimals[place];
+    const std::string text = computed.text(place);
+    if (!computed.value) {
+        return decimal == text;
+    }
+    // The one way to write a masked score is null; -inf elsewhere is a number like any other.
+    const bool masked = stated.name == "masked_scores" && text == "-inf";
+    if (masked || decimal == "null") {
+        return masked && decimal == "null";
+    }
+    if (tolerance.exact()) {
+        return decimal == text || math::canonical_decimal(decimal) == math::canonical_decimal(text);
+    }
+    return within(computed.value(place), number_of(decimal, Dtype::float64), tolerance);
+}
+
+Finding compare(const StatedArray& stated, const std::optional<Computed>& computed, const Tolerance& tolerance)
+{
+    if (!computed) {
+        return mismatch(stated.name, stated.name + ": stated, but no part of this run");
+    }
+    if (computed->shape != stated.shape) {
+        return mismatch(stated.name,
+                        stated.name + ": stated shape " + to_string(stated.shape) + ", computed " + to_string(computed->shape));
+    }
+    Tally tally(stated.name, stated.name);
+    for (std::size_t i = 0; i < stated.decimals.size(); ++i) {
+        tally.count(agrees(stated, *computed, i, tolerance), *computed, i, stated.decimals[i]);
+        if (computed->value) {
+            tally.measure(computed->value(i), number_of(stated.decimals[i], Dtype::float64));
+        }
+    }
+    return std::move(tally).finding();
+}
+
+Finding compare(const StatedDifference& stated, const Result& result, const Tolerance& tolerance)
+{
+    const std::string name = "verify." + stated.array;
+    const auto found = std::find_if(result.verify.begin(), result.verify.end(),
+                                    [&](const Difference& difference) { return difference.array == stated.array; });
+    if (found == result.verify.end()) {
+        return mismatch(name, name + ": stated, but no part of this run");
+    }
+    Finding both{name, 0, 0, "", 0, 0};
+    for (const auto& [key, decimal, value] : {std::tuple(".absolute", stated.absolute, found->absolute),
+                                              std::tuple(".relative", stated.relative, found->relative)}) {
+        const Finding one = compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance);
+        both.compared += one.compared;
+        both.mismatched += one.mismatched;
+        both.first = both.first.empty() ? one.first : both.first;
+        both.largest_absolute = std::max(both.largest_absolute, one.largest_absolute);
+        both.largest_relative = std::max(both.largest_relative, one.largest_relative);
+    }
+    return both;
+}
+
+/// Words as a stated array, so that one comparison serves all.
+StatedArray stated_words(const char* name, const std::vector<std::string>& list)
+{
+    return {name, {static_cast<Index>(list.size())}, list};
+}
+
+StatedArray stated_vocabulary(const std::vector<std::pair<std::string, std::string>>& rows)
+{
+    StatedArray stated{"vocabulary", {static_cast<Index>(rows.size()), 2}, {}};
+    for (const auto& [word, id] : rows) {
+        stated.decimals.push_back(word);
+        stated.decimals.push_back(id);
+    }
+    return stated;
+}
+
+std::vector<StatedArray> lists_of(const SavedResult& saved)
+{
+    std::vector<StatedArray> lists;
+    if (saved.tokens) {
+        lists.push_back(stated_words("tokens", *saved.tokens));
+    }
+    if (saved.key_tokens) {
+        lists.push_back(stated_words("key_tokens", *saved.key_tokens));
+    }
+    if (saved.vocabulary) {
+        lists.push_back(stated_vocabulary(*saved.vocabulary));
+    }
+    return lists;
+}
+
+} // namespace
+
+bool CheckReport::passed() const
+{
+    return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.mismatched == 0; });
+}
+
+CheckReport check(const Recipe& recipe, const RunSettings& settings)
+{
+    if (recipe.published.empty() && recipe.precision.empty()) {
+        throw Error(ErrorKind::data, "the recipe states nothing to compare with; allowed: \"published\" or \"precision\"");
+    }
+    std::map<Dtype, std::vector<std::string>> wanted;
+    for (const Published& published : recipe.published) {
+        wanted[published.dtype.value_or(recipe.dtype)].push_back(published.array);
+    }
+    for (const PrecisionClaim& claim : recipe.precision) {
+        wanted[Dtype::float32].push_back(claim.array);
+        wanted[Dtype::float64].push_back(claim.array);
+    }
+    std::map<Dtype, Result> results;
+    for (const auto& [dtype, names] : wanted) {
+        Recipe one = recipe;
+        one.dtype = dtype;
+        one.verify = false;
+        RunSettings run_settings = settings;
+        run_settings.show = items_of(recipe, names);
+        results.emplace(dtype, run(one, run_settings));
+    }
+    CheckReport report;
+    for (const Published& published : recipe.published) {
+        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe.dtype));
+    }
+    for (const PrecisionClaim& claim : recipe.precision) {
+        report.findings.push_back(compare(claim, results.at(Dtype::float32), results.at(Dtype::float64)));
+    }
+    return report;
+}
+
+CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const RunSettings& settings)
+{
+    std::vector<StatedArray> lists = lists_of(saved);
+    std::vector<std::string> names;
+    for (const StatedArray& list : lists) {
+        names.push_back(list.name);
+    }
+    for (const StatedArray& array : saved.arrays) {
+        names.push_back(array.name);
+    }
+    for (const StatedDifference& difference : saved.verify) {
+        names.push_back(difference.array);
+    }
+    RunSettings run_settings = settings;
+    run_settings.show = items_of(saved.config, names);
+    const Result result = run(saved.config, run_settings);
+
+    CheckReport report;
+    for (const StatedArray& list : lists) {
+        report.findings.push_back(compare(list, find_computed(result, list.name), tolerance));
+    }
+    for (const StatedArray& array : saved.arrays) {
+        report.findings.push_back(compare(array, find_computed(result, array.name), tolerance));
+    }
+    for (const StatedDifference& difference : saved.verify) {
+        report.findings.push_back(compare(difference, result, tolerance));
+    }
+    if (saved.warnings) {
+        report.findings.push_back(
+            compare(stated_words("warnings", *saved.warnings), computed_words(result.warnings), tolerance));
+    }
+    return report;
+}
+
+} // namespace attn::model

@@ -1,0 +1,63 @@
+# Writes a C++ source that holds the files of data/ byte by byte:
+#   cmake -D DATA=<data folder> -D OUTPUT=<source> -P embed_data.cmake
+# A schema may name another one by {"$ref": "recipe.json"}; that file's text takes the place, so that each schema stands alone.
+
+# The bytes of `text` as a C++ array named `name`.
+function(bytes_of text name result)
+  string(HEX "${text}" hex)
+  string(REPEAT "." 64 line)
+  string(REGEX REPLACE "(${line})" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+  set(${result} "constexpr char ${name}[] = {${bytes}'\\0'};\n" PARENT_SCOPE)
+endfunction()
+
+# The arrays of all files of a folder, and the table that names them.
+function(table_of folder arrays_out rows_out)
+  file(GLOB files "${DATA}/${folder}/*.json")
+  list(TRANSFORM files REPLACE "^.*/(.*)\\.json$" "\\1" OUTPUT_VARIABLE stems)
+  list(SORT stems)
+  set(all "")
+  set(rows "")
+  foreach(stem IN LISTS stems)
+    string(MAKE_C_IDENTIFIER "${folder}_${stem}" name)
+    file(READ "${DATA}/${folder}/${stem}.json" text)
+    if(folder STREQUAL "schemas")
+      file(READ "${DATA}/schemas/recipe.json" recipe)
+      string(REGEX REPLACE "\n? *\"\\$schema\": \"[^\"]*\"," "" recipe "${recipe}")
+      string(STRIP "${recipe}" recipe)
+      string(REPLACE "{\"$ref\": \"recipe.json\"}" "${recipe}" text "${text}")
+    endif()
+    bytes_of("${text}" ${name} array)
+    string(APPEND all "${array}")
+    string(APPEND rows "    {\"${stem}\", {${name}, sizeof ${name} - 1}},\n")
+  endforeach()
+  set(${arrays_out} "${all}" PARENT_SCOPE)
+  set(${rows_out} "constexpr BuiltinFile ${folder}[] = {\n${rows}};\n" PARENT_SCOPE)
+endfunction()
+
+table_of(recipes recipe_arrays recipes)
+table_of(schemas schema_arrays schemas)
+file(WRITE "${OUTPUT}" "// Made from data/ by src/embed_data.cmake.
+#include \"attn/io/builtin.hpp\"
+
+namespace attn::io {
+namespace {
+
+${recipe_arrays}
+${schema_arrays}
+${recipes}
+${schemas}
+} // namespace
+
+std::span<const BuiltinFile> builtin_recipes()
+{
+    return recipes;
+}
+
+std::span<const BuiltinFile> builtin_schemas()
+{
+    return schemas;
+}
+
+} // namespace attn::io
+")

@@ -1,0 +1,195 @@
+// Attention against the naive oracle, and what must hold of it whatever the numbers, over many seeds and shapes.
+#include "attn/core/attention.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "oracle/expect_close.hpp"
+#include "oracle/naive_attention.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace {
+
+namespace core = attn::core;
+using attn::Index;
+using attn::Tensor;
+
+constexpr core::Keep everything{true, true, true, true, true, true};
+
+struct Draw {
+    std::mt19937 engine;
+
+    explicit Draw(unsigned seed) : engine(seed) {}
+    Index number(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(engine); }
+    bool chance() { return number(0, 1) == 1; }
+
+    template <typename Scalar>
+    Tensor<Scalar> normal(attn::Shape shape, double deviation = 1)
+    {
+        Tensor<Scalar> tensor(std::move(shape));
+        std::normal_distribution<double> distribution(0, deviation);
+        for (Scalar& value : tensor.values) {
+            value = static_cast<Scalar>(distribution(engine));
+        }
+        return tensor;
+    }
+
+    template <typename Scalar>
+    core::Heads<Scalar> heads(Index largest = 40)
+    {
+        const Index H_kv = number(1, 3), H = H_kv * number(1, 3);
+        const Index T = number(1, largest), S = number(1, largest), d_k = number(1, 70), d_v = number(1, 70);
+        core::Heads<Scalar> heads{
+            normal<Scalar>({H, T, d_k}), normal<Scalar>({H_kv, S, d_k}), normal<Scalar>({H_kv, S, d_v}), {}};
+        heads.query_positions.resize(static_cast<std::size_t>(T));
+        std::iota(heads.query_positions.begin(), heads.query_positions.end(), Index{0});
+        return heads;
+    }
+
+    core::AttentionOptions options()
+    {
+        core::AttentionOptions options;
+        options.causal = chance();
+        if (chance()) {
+            options.window = core::Window{number(-1, 6), number(-1, 6)};
+        }
+        if (chance()) {
+            options.softcap = static_cast<double>(number(1, 50));
+        }
+        if (chance()) {
+            options.scale = static_cast<double>(number(-20, 20)) / 16;
+        }
+        return options;
+    }
+};
+
+template <typename Scalar>
+class Attention : public testing::Test {
+};
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(Attention, Scalars);
+
+TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
+{
+    const bool single = sizeof(TypeParam) == 4;
+    const double rtol = single ? 1e-5 : 1e-13;
+    const double atol = single ? 1e-6 : 1e-14;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        Draw draw(seed);
+        const core::Heads<TypeParam> heads = draw.template heads<TypeParam>();
+        const core::AttentionOptions options = draw.options();
+        const auto stages = core::attention(heads, options, everything, {});
+        const oracle::Stages expected = oracle::attention(heads, options);
+        ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol)) << "scores, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol)) << "scaled, seed " << seed;
+        if (options.softcap) {
+            ASSERT_TRUE(oracle::close(stages.capped_scores.values, expected.capped, rtol, atol)) << "capped, seed " << seed;
+        }
+        if (options.masks()) {
+            ASSERT_TRUE(oracle::close(stages.masked_scores.values, expected.masked, rtol, atol)) << "masked, seed " << seed;
+        }
+        ASSERT_TRUE(oracle::close(stages.weights.values, expected.weights, rtol, atol)) << "weights, seed " << seed;
+        // A score of 20, rounded to Scalar, shifts its weight by 16 times the relative precision; values reach 4 in magnitude.
+        ASSERT_TRUE(oracle::close(stages.head_context.values, expected.context, rtol, 8 * atol)) << "context, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages.entropy.values, expected.entropy, rtol, 4 * atol)) << "entropy, seed " << seed;
+        EXPECT_EQ(stages.capped_scores.values.empty(), !options.softcap.has_value());
+        EXPECT_EQ(stages.masked_scores.values.empty(), !options.masks());
+        EXPECT_FALSE(stages.overflowed);
+    }
+}
+
+TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
+{
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        Draw draw(seed);
+        const auto heads = draw.template heads<TypeParam>();
+        const auto options = draw.options();
+        const auto weights = core::attention(heads, options, {.weights = true}, {}).weights;
+        const Index S = weights.columns();
+        for (std::size_t row = 0; row < weights.values.size() / static_cast<std::size_t>(S); ++row) {
+            const Index p = heads.query_positions[row % heads.query_positions.size()];
+            double sum = 0;
+            bool any = false;
+            for (Index j = 0; j < S; ++j) {
+                const double w = weights.values[row * static_cast<std::size_t>(S) + static_cast<std::size_t>(j)];
+                const bool seen = oracle::sees(options, p, j);
+                any = any || seen;
+                EXPECT_GE(w, 0);
+                EXPECT_TRUE(seen || (w == 0 && !std::signbit(w)));
+                sum += w;
+            }
+            EXPECT_NEAR(sum, any ? 1 : 0, 1e-6) << "seed " << seed << ", row " << row;
+        }
+    }
+}
+
+TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
+{
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        Draw draw(seed);
+        core::Heads<TypeParam> heads = draw.template heads<TypeParam>(300);
+        const auto options = draw.options();
+        const auto whole = core::attention(heads, options, everything, {});
+        const auto threaded = core::attention(heads, options, everything, {.threads = 3, .progress = {}});
+        EXPECT_EQ(whole.weights.values, threaded.weights.values);
+        EXPECT_EQ(whole.head_context.values, threaded.head_context.values);
+
+        const Index row = draw.number(0, heads.queries.shape[1] - 1);
+        core::Heads<TypeParam> one = heads;
+        one.queries = Tensor<TypeParam>({heads.queries.shape[0], 1, heads.queries.shape[2]});
+        for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+            one.queries.matrix(h) = heads.queries.matrix(h).row(row);
+        }
+        one.query_positions = {row};
+        const auto single = core::attention(one, options, everything, {});
+        for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+            EXPECT_EQ(single.weights.matrix(h), whole.weights.matrix(h).row(row));
+            EXPECT_EQ(single.head_context.matrix(h), whole.head_context.matrix(h).row(row));
+        }
+    }
+}
+
+TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
+{
+    Draw draw(7);
+    auto heads = draw.template heads<TypeParam>();
+    const auto before = core::attention(heads, {}, {.weights = true}, {});
+    for (Index h = 0; h < heads.keys.shape[0]; ++h) {
+        heads.keys.matrix(h) = heads.keys.matrix(h).colwise().reverse().eval();
+        heads.values.matrix(h) = heads.values.matrix(h).colwise().reverse().eval();
+    }
+    const auto after = core::attention(heads, {}, {.weights = true}, {});
+    for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+        EXPECT_TRUE(after.weights.matrix(h).rowwise().reverse().isApprox(before.weights.matrix(h), TypeParam(1e-6)));
+        EXPECT_TRUE(after.head_context.matrix(h).isApprox(before.head_context.matrix(h), TypeParam(1e-5)));
+    }
+}
+
+TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
+{
+    const auto stages = core::attention(Draw(1).template heads<TypeParam>(), {}, {}, {});
+    EXPECT_TRUE(stages.scores.values.empty());
+    EXPECT_TRUE(stages.weights.values.empty());
+    EXPECT_FALSE(stages.head_context.values.empty());
+}
+
+TYPED_TEST(Attention, SaysWhenAScoreOverflows)
+{
+    const TypeParam huge = std::numeric_limits<TypeParam>::max();
+    const core::Heads<TypeParam> heads{Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
+                                       Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
+                                       Tensor<TypeParam>({1, 1, 1}, {1}),
+                                       {0}};
+    EXPECT_TRUE(core::attention(heads, {}, {}, {}).overflowed);
+}
+
+TYPED_TEST(Attention, RefusesShapesThatDoNotBelongTogether)
+{
+    core::Heads<TypeParam> heads = Draw(3).template heads<TypeParam>();
+    heads.keys = Tensor<TypeParam>({heads.keys.shape[0], heads.keys.shape[1], heads.keys.shape[2] + 1});
+    EXPECT_THROW((void)core::attention(heads, {}, {}, {}), attn::Error);
+}
+
+} // namespace

@@ -1,0 +1,134 @@
+"""The include rules of the house: which room sees which, and who may use which library.
+
+`violations(src)` reads every source below src/ and returns one line for each rule that is broken:
+
+    src/attn/core/stages.cpp:7: core may not include io ("attn/io/recipe.hpp")
+
+The data flows one way: cli → report, io → model → text, random, core → math → tensor.
+"""
+
+import re
+from pathlib import Path
+
+BASE = {"tensor", "math"}
+SEES = {
+    "tensor": set(),
+    "math": {"tensor"},
+    "text": BASE,
+    "random": BASE,
+    "core": BASE,
+    "model": BASE | {"text", "random", "core"},
+    "io": BASE | {"model"},
+    "report": BASE | {"model"},
+    "cli": BASE | {"model", "io", "report"},
+}
+
+# Folder of the include → rooms that may use the library. Who is not named here is not used at all.
+LIBRARIES = {
+    "CLI": {"cli"},
+    "spdlog": {"cli"},
+    "nlohmann": {"io"},
+    "Eigen": {"tensor", "core", "model"},
+    "utf8proc.h": {"text", "report"},
+    "fmt": set(SEES),
+}
+
+# The library never prints, exits, logs, opens a file, or reads argv, the environment or the clock.
+CLI_HEADERS = {
+    "chrono", "csignal", "cstdio", "ctime", "filesystem", "fstream", "iostream", "print", "syncstream",
+}
+CLI_CALLS = re.compile(
+    r"(?<![\w.>])(?:std::|::)?(?P<name>"
+    r"_?exit|_Exit|quick_exit|abort|system"
+    r"|getenv|secure_getenv|setenv|putenv|environ"
+    r"|time|clock|clock_gettime|gettimeofday|localtime|gmtime"
+    r"|printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|fputc|fwrite|fflush|perror|fopen|freopen"
+    r"|setlocale)\s*\("
+    r"|\b(?P<stream>std::(?:cout|cerr|clog|cin|random_device|locale::global)|fmt::print|fmt::output_file)\b"
+)
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<quote>["<])(?P<path>[^">]+)[">]')
+COMMENT_OR_TEXT = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+)
+SOURCES = {".hpp", ".cpp", ".h", ".inc"}
+
+
+def room_of(path):
+    """'core' for attn/core/stages.cpp, 'cli' for cli/main.cpp, None for what lies in no room."""
+    parts = Path(path).parts
+    if parts[0] == "cli":
+        return "cli"
+    return parts[1] if parts[0] == "attn" and len(parts) > 2 and parts[1] in SEES else None
+
+
+def without_comments_and_texts(code):
+    """The code with comments and string contents blanked out, line numbers unchanged."""
+    return COMMENT_OR_TEXT.sub(lambda match: "\n" * match[0].count("\n") or " ", code)
+
+
+def include_violation(room, quote, path):
+    if quote == '"':
+        other = room_of(path)
+        if other is None:
+            return f'"{path}" names no room (write the path from src/)'
+        if other != room and other not in SEES[room]:
+            return f'{room} may not include {other} ("{path}")'
+        return None
+    first = path.split("/")[0]
+    if first in LIBRARIES:
+        return None if room in LIBRARIES[first] else f"{room} may not use {first} (<{path}>)"
+    if room == "cli":
+        return None
+    if path in CLI_HEADERS:
+        return f"{room} may not include <{path}>: the library does not print, exit, open files or read the clock"
+    if "/" in path or "." in path:
+        return f"{room} may not include <{path}>: neither C++'s own nor a library we use"
+    return None
+
+
+def violations_of_file(src, file):
+    name = file.relative_to(src)
+    room = room_of(name)
+    if room is None:
+        return [f"src/{name}:1: lies in no room"]
+    found = []
+    code = file.read_text(encoding="utf-8")
+    for number, line in enumerate(code.splitlines(), 1):
+        match = INCLUDE.match(line)
+        problem = match and include_violation(room, match["quote"], match["path"])
+        if problem:
+            found.append(f"src/{name}:{number}: {problem}")
+    if room != "cli":
+        for number, line in enumerate(without_comments_and_texts(code).splitlines(), 1):
+            for match in CLI_CALLS.finditer(line):
+                found.append(f"src/{name}:{number}: {room} may not call {match['name'] or match['stream']}")
+    return found
+
+
+def circles(src, files):
+    """Headers that include themselves through others."""
+    includes = {
+        str(file.relative_to(src)): [
+            match["path"] for match in map(INCLUDE.match, file.read_text(encoding="utf-8").splitlines()) if match
+        ]
+        for file in files
+    }
+
+    def reaches(start, here, seen):
+        for there in includes.get(here, []):
+            if there == start:
+                return True
+            if there not in seen:
+                seen.add(there)
+                if reaches(start, there, seen):
+                    return True
+        return False
+
+    return [f"src/{name}:1: includes itself in a circle" for name in includes if reaches(name, name, set())]
+
+
+def violations(src):
+    src = Path(src)
+    files = sorted(file for file in src.rglob("*") if file.suffix in SOURCES)
+    return [line for file in files for line in violations_of_file(src, file)] + circles(src, files)

@@ -1,0 +1,110 @@
+#include "attn/model/overrides.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace model = attn::model;
+using model::Draw;
+using model::Overrides;
+using model::Recipe;
+using model::Seed;
+using model::Target;
+
+const Draw& draw_of(const Recipe& recipe, Target target)
+{
+    for (const model::Step& step : recipe.draws) {
+        const auto* draw = std::get_if<Draw>(&step);
+        if (draw != nullptr && draw->target == target) {
+            return *draw;
+        }
+    }
+    throw std::logic_error("not drawn");
+}
+
+Recipe with(const Overrides& overrides)
+{
+    return model::apply(model::default_recipe(), overrides);
+}
+
+TEST(Apply, WithoutOverridesChangesNothingButDropsPublishedNumbers)
+{
+    Recipe recipe = model::default_recipe();
+    recipe.published.emplace_back();
+    const Recipe applied = model::apply(recipe, {});
+    EXPECT_TRUE(applied.published.empty());
+    EXPECT_EQ(applied.draws, recipe.draws);
+    EXPECT_FALSE(model::has_output_projection(applied));
+}
+
+TEST(Apply, AddsAnOutputProjectionWithMoreThanOneHeadUnlessToldOtherwise)
+{
+    Overrides overrides;
+    overrides.dims.heads = 2;
+    EXPECT_TRUE(model::has_output_projection(with(overrides)));
+    EXPECT_EQ(std::get<Draw>(with(overrides).draws.back()).target, Target::W_o);
+    overrides.output_projection = false;
+    EXPECT_FALSE(model::has_output_projection(with(overrides)));
+    overrides.dims.heads = 1;
+    overrides.output_projection = true;
+    EXPECT_TRUE(model::has_output_projection(with(overrides)));
+}
+
+TEST(Apply, DropsTheOutputProjectionOfARecipeThatIsGivenOneHead)
+{
+    Overrides overrides;
+    overrides.dims.heads = 4;
+    const Recipe four = with(overrides);
+    EXPECT_TRUE(model::has_output_projection(model::apply(four, {})));
+    overrides.dims.heads = 1;
+    EXPECT_FALSE(model::has_output_projection(model::apply(four, overrides)));
+}
+
+TEST(Apply, ReplacesEverySeedAndTheInitialisationOfProjectionsOnly)
+{
+    Recipe recipe = model::default_recipe();
+    recipe.draws.insert(recipe.draws.begin() + 2, Seed{5});
+    Overrides overrides;
+    overrides.seed = 9;
+    overrides.init = model::Initialisation::xavier;
+    const Recipe applied = model::apply(recipe, overrides);
+    EXPECT_EQ(std::get<Seed>(applied.draws[0]).value, 9U);
+    EXPECT_EQ(std::get<Seed>(applied.draws[2]).value, 9U);
+    EXPECT_EQ(draw_of(applied, Target::embedding).init, model::Initialisation::normal);
+    EXPECT_EQ(draw_of(applied, Target::W_v).init, model::Initialisation::xavier);
+}
+
+TEST(Apply, KeepsTheTokenizerOfTheRecipeForANewSentence)
+{
+    Recipe recipe = model::default_recipe();
+    recipe.input = model::SentenceInput{"old", "other", model::Tokenizer::words, true};
+    Overrides overrides;
+    overrides.input = model::SentenceInput{"new", {}, model::Tokenizer::document, false};
+    EXPECT_EQ(model::apply(recipe, overrides).input,
+              model::Input(model::SentenceInput{"new", {}, model::Tokenizer::words, true}));
+    overrides.cross = "second";
+    overrides.tokenizer = model::Tokenizer::document;
+    EXPECT_EQ(model::apply(recipe, overrides).input,
+              model::Input(model::SentenceInput{"new", "second", model::Tokenizer::document, true}));
+}
+
+TEST(Apply, RefusesTextOptionsBesideIds)
+{
+    Overrides overrides;
+    overrides.input = model::IdsInput{{1, 2}, {}};
+    overrides.casefold = true;
+    EXPECT_THROW((void)with(overrides), attn::Error);
+}
+
+TEST(Apply, RefusesASeedThatNumpyDoesNotTake)
+{
+    Overrides overrides;
+    overrides.seed = std::uint64_t{1} << 32U;
+    EXPECT_NO_THROW((void)with(overrides));
+    overrides.generator = model::Generator::numpy;
+    EXPECT_THROW((void)with(overrides), attn::Error);
+}
+
+} // namespace
