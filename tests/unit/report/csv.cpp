@@ -23,7 +23,7 @@ TEST(Csv, HasOneRecordANumber)
 {
     EXPECT_EQ(csv_of(sample::two_words()), std::string(header) + "weights,0,0,0,to,to,0.75\n"
                                                                  "weights,0,0,1,to,be,0.25\n"
-                                                                 "weights,0,1,0,be,to,0.0005\n"
+                                                                 "weights,0,1,0,be,to,5e-04\n"
                                                                  "weights,0,1,1,be,be,0.9995\n"
                                                                  "context,,0,0,to,,1.0\n"
                                                                  "context,,0,1,to,,2.0\n"
@@ -45,8 +45,8 @@ TEST(Csv, NamesTheWordOfTheSideThatAnArrayBelongsTo)
     result.arrays = {{"embeddings", Tensor<float>({2, 1}, {1, 2})}, {"key_embeddings", Tensor<float>({1, 1}, {3})},
                      {"keys", Tensor<float>({1, 1, 1}, {4})},       {"values", Tensor<float>({1, 1, 1}, {5})},
                      {"scores", Tensor<float>({1, 2, 1}, {6, 7})},  {"entropy", Tensor<float>({1, 2}, {8, 9})}};
-    result.show = {Item::tokens, Item::token_ids, Item::key_token_ids, Item::parameters, Item::embeddings, Item::key_embeddings,
-                   Item::keys,   Item::values,    Item::scores,        Item::entropy};
+    result.show = {Item::tokens,         Item::token_ids, Item::key_token_ids, Item::parameters, Item::embeddings,
+                   Item::key_embeddings, Item::keys,      Item::values,        Item::scores,     Item::entropy};
     EXPECT_EQ(csv_of(result), std::string(header) + "token_ids,,0,,to,,1\n"
                                                     "token_ids,,1,,be,,0\n"
                                                     "key_token_ids,,0,,,or,2\n"
@@ -110,8 +110,8 @@ TEST(Csv, NumbersTheLines)
 {
     Result result = sample::two_words();
     result.show = {Item::token_ids};
-    EXPECT_EQ(csv_of(result, {.header = true, .index = 0}), "index," + std::string(header) +
-                                                                "0,token_ids,,0,,to,,1\n0,token_ids,,1,,be,,0\n");
+    EXPECT_EQ(csv_of(result, {.header = true, .index = 0}),
+              "index," + std::string(header) + "0,token_ids,,0,,to,,1\n0,token_ids,,1,,be,,0\n");
     EXPECT_EQ(csv_of(result, {.header = true, .index = 12}), "12,token_ids,,0,,to,,1\n12,token_ids,,1,,be,,0\n");
     EXPECT_EQ(csv_of(result, {.header = false, .index = 0}), "0,token_ids,,0,,to,,1\n0,token_ids,,1,,be,,0\n");
 }

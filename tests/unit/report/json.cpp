@@ -38,7 +38,7 @@ TEST(Json, IsOneCompactLine)
 {
     EXPECT_EQ(json_of(sample::two_words()), std::string(R"({"schema":"attn-cli/result/1","config":)") + config +
                                                 R"(,"tokens":["to","be"],"vocabulary":{"be":0,"to":1},)"
-                                                R"("weights":[[[0.75,0.25],[0.0005,0.9995]]],)"
+                                                R"("weights":[[[0.75,0.25],[5e-04,0.9995]]],)"
                                                 R"("context":[[1.0,2.0,3.0],[-0.0,5e-09,6.0]],"warnings":[]})"
                                                 "\n");
 }
@@ -77,13 +77,13 @@ Result full_result()
 TEST(Json, HasItsKeysInOrder)
 {
     const Json json = Json::parse(json_of(full_result(), 0));
-    EXPECT_EQ(keys_of(json), (std::vector<std::string>{
-                                 "schema",        "index",           "config",     "tokens",        "key_tokens",
-                                 "vocabulary",    "token_ids",       "key_token_ids", "query_positions", "parameters",
-                                 "embeddings",    "key_embeddings",  "queries",    "keys",          "values",
-                                 "scores",        "scaled_scores",   "capped_scores", "masked_scores",   "weights",
-                                 "head_context",  "context",         "output",     "entropy",       "verify",
-                                 "warnings"}));
+    EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema",          "index",         "config",        "tokens",
+                                                       "key_tokens",      "vocabulary",    "token_ids",     "key_token_ids",
+                                                       "query_positions", "parameters",    "embeddings",    "key_embeddings",
+                                                       "queries",         "keys",          "values",        "scores",
+                                                       "scaled_scores",   "capped_scores", "masked_scores", "weights",
+                                                       "head_context",    "context",       "output",        "entropy",
+                                                       "verify",          "warnings"}));
     EXPECT_EQ(keys_of(json["parameters"]), (std::vector<std::string>{"embedding", "W_q"}));
     EXPECT_EQ(json["verify"].dump(), R"({"weights":{"absolute":1e-08,"relative":2e-07}})");
     EXPECT_EQ(json["query_positions"].dump(), "[1]");
@@ -197,7 +197,7 @@ TEST(JsonError, NamesTheLine)
     EXPECT_EQ(text, "{\"index\":3,\"error\":{\"code\":65,\"message\":\"line 4: got '\\\"'\"}}\n");
 }
 
-std::string quoted(std::string_view text)
+std::string json_string(std::string_view text)
 {
     return sample::text_of([&](const auto& sink) {
         attn::report::JsonWriter json(sink);
@@ -208,12 +208,12 @@ std::string quoted(std::string_view text)
 
 TEST(JsonString, EscapesWhatJsonRequiresAndWhatSteersTerminals)
 {
-    EXPECT_EQ(quoted("a\"b\\c/d"), R"("a\"b\\c/d")");
-    EXPECT_EQ(quoted("\n\r\t\b\x01\x1b\x7f"), R"("\n\r\t\u0008\u0001\u001b\u007f")");
-    EXPECT_EQ(quoted(std::string_view("\0", 1)), R"("\u0000")");
-    EXPECT_EQ(quoted("\u0080\u0085\u009f\u00a0"), "\"\\u0080\\u0085\\u009f\u00a0\"");
-    EXPECT_EQ(quoted("\u2027\u2028\u2029\u202a"), "\"\u2027\\u2028\\u2029\u202a\"");
-    EXPECT_EQ(quoted("na\u00efve \u4eba \U0001f600"), "\"na\u00efve \u4eba \U0001f600\"");
+    EXPECT_EQ(json_string("a\"b\\c/d"), R"("a\"b\\c/d")");
+    EXPECT_EQ(json_string("\n\r\t\b\x01\x1b\x7f"), R"("\n\r\t\u0008\u0001\u001b\u007f")");
+    EXPECT_EQ(json_string(std::string_view("\0", 1)), R"("\u0000")");
+    EXPECT_EQ(json_string("\u0080\u0085\u009f\u00a0"), "\"\\u0080\\u0085\\u009f\u00a0\"");
+    EXPECT_EQ(json_string("\u2027\u2028\u2029\u202a"), "\"\u2027\\u2028\\u2029\u202a\"");
+    EXPECT_EQ(json_string("na\u00efve \u4eba \U0001f600"), "\"na\u00efve \u4eba \U0001f600\"");
 }
 
 TEST(JsonString, ReadsBack)
@@ -222,11 +222,12 @@ TEST(JsonString, ReadsBack)
         std::mt19937 random(seed);
         std::string text;
         for (int i = 0; i < 20; ++i) {
-            static constexpr std::array pieces{"a", "\"", "\\", "\n", "\x02", "\x7f", "\u0085", "\u00c2", "\u2028", "\u20a8",
+            static constexpr std::array pieces{"a",      "\"",         "\\",     "\n",     "\x02",
+                                               "\x7f",   "\u0085",     "\u00c2", "\u2028", "\u20a8",
                                                "\u4eba", "\U0001f600", "\u0080", "\u2029", "/"};
             text += pieces[random() % pieces.size()];
         }
-        EXPECT_EQ(Json::parse(quoted(text)).get<std::string>(), text);
+        EXPECT_EQ(Json::parse(json_string(text)).get<std::string>(), text);
     }
 }
 

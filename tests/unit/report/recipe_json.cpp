@@ -60,7 +60,9 @@ TEST(RecipeJson, WritesEveryKindOfDraw)
              .shape = std::vector<attn::model::Length>{"H*d_k", attn::Index{3}},
              .take = {0, 2}},
         Draw{.target = Target::b_o, .init = Initialisation::linear, .shape = {}, .take = {}},
-        Draw{.init = Initialisation::xavier, .shape = std::vector<attn::model::Length>{attn::Index{3}, attn::Index{4}}, .take = {}},
+        Draw{.init = Initialisation::xavier,
+             .shape = std::vector<attn::model::Length>{attn::Index{3}, attn::Index{4}},
+             .take = {}},
         Draw{.target = Target::key_embeddings, .init = Initialisation::identity, .side = Side::left, .shape = {}, .take = {}},
     };
     EXPECT_EQ(recipe_json(recipe)["draws"].dump(),
@@ -168,9 +170,11 @@ Recipe random_recipe(std::mt19937& random)
                                      static_cast<Tokenizer>(random() % 2), random() % 2 == 0};
         break;
     case 1:
-        recipe.input = IdsInput{{4, 0, 4}, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "", "c"}};
+        recipe.input =
+            IdsInput{{4, 0, 4}, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "", "c"}};
         break;
-    default: recipe.input = PositionsInput{2, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "b"}};
+    default:
+        recipe.input = PositionsInput{2, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "b"}};
     }
     recipe.dims = {length(), length(), length(), length(), length(), length()};
     recipe.generator = static_cast<Generator>(random() % 3);

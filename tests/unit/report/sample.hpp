@@ -50,7 +50,9 @@ attn::Tensor<Scalar> random_tensor(attn::Shape shape, std::mt19937& random)
         const auto kind = random() % 20;
         const Scalar size = kind == 0 ? Scalar(1e30) : kind == 1 ? Scalar(1e-30) : kind == 2 ? Scalar(0) : Scalar(1);
         value = normal(random) * size;
-        value = kind == 3 ? std::numeric_limits<Scalar>::infinity() : kind == 4 ? std::numeric_limits<Scalar>::quiet_NaN() : value;
+        value = kind == 3   ? std::numeric_limits<Scalar>::infinity()
+                : kind == 4 ? std::numeric_limits<Scalar>::quiet_NaN()
+                            : value;
     }
     return tensor;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace {
@@ -155,7 +156,7 @@ TEST(Table, WritesARowAsPyTorchDoes)
     EXPECT_EQ(row_of({0.000999, 1.0}), "9.9900e-04 1.0000e+00");
     EXPECT_EQ(row_of({1e8, 1.5e8 - 5e7}), "100000000.0000 100000000.0000");
     EXPECT_EQ(row_of({100000001.5, 1e8}), "1.0000e+08 1.0000e+08");
-    EXPECT_EQ(row_of({-0.5, 2.5, -1000.25}), "-5.0000e-01 2.5000e+00 -1.0003e+03");
+    EXPECT_EQ(row_of({-0.5, 2.5, -1000.25}), "-5.0000e-01 2.5000e+00 -1.0002e+03");
 }
 
 TEST(Table, LeavesZerosAndWhatIsNotFiniteOutOfTheRule)
@@ -184,11 +185,12 @@ TEST(Table, AlignsWideAndCombiningWords)
 {
     Result result = showing(Item::weights, Tensor<float>({1, 3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}));
     result.tokens = {"\u4eba\u4eba\u4eba\u4eba", "e\u0301", "\U0001f468\u200d\U0001f469\u200d\U0001f467"};
-    EXPECT_EQ(table_of(result), "weights (3, 3)\n"
-                                "          \u4eba\u4eba\u4eba\u4eba       e\u0301      \U0001f468\u200d\U0001f469\u200d\U0001f467     sum\n"
-                                "\u4eba\u4eba\u4eba\u4eba    1.0000  0.0000  0.0000  1.0000\n"
-                                "e\u0301           0.0000  1.0000  0.0000  1.0000\n"
-                                "\U0001f468\u200d\U0001f469\u200d\U0001f467          0.0000  0.0000  1.0000  1.0000\n");
+    EXPECT_EQ(table_of(result),
+              "weights (3, 3)\n"
+              "          \u4eba\u4eba\u4eba\u4eba       e\u0301      \U0001f468\u200d\U0001f469\u200d\U0001f467     sum\n"
+              "\u4eba\u4eba\u4eba\u4eba    1.0000  0.0000  0.0000  1.0000\n"
+              "e\u0301           0.0000  1.0000  0.0000  1.0000\n"
+              "\U0001f468\u200d\U0001f469\u200d\U0001f467          0.0000  0.0000  1.0000  1.0000\n");
 }
 
 TEST(Table, EscapesControlCharacters)
@@ -201,7 +203,7 @@ TEST(Table, EscapesControlCharacters)
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(lines_of(text).size(), 3U + 4U);
     EXPECT_NE(text.find("tokens      a\\x1b[2J b\\nc\n"), std::string::npos);
-    EXPECT_NE(text.find("\na\\x1b[2J  1.0000"), std::string::npos);
+    EXPECT_NE(text.find("\na\\x1b[2J    1.0000"), std::string::npos);
 }
 
 // ---- terminals --------------------------------------------------------------------------------------------------------
@@ -216,12 +218,119 @@ TEST(Table, LeavesOutColumnsButKeepsTheSum)
                                                           "         a       b  …     sum\n"
                                                           "to  1.0000  0.0000  …  1.0000\n"
                                                           "be  0.2500  0.2500  …  1.0000\n");
-    EXPECT_EQ(table_of(four, {.digits = 4, .width = 20}), "weights (2, 4)\n"
+    EXPECT_EQ(table_of(four, {.digits = 4, .width = 23}), "weights (2, 4)\n"
                                                           "         a  …     sum\n"
                                                           "to  1.0000  …  1.0000\n"
-                                                          "be  0.2500  …  1.0000\n"
-                                                              .substr(0, 0)
-                                                          + table_of(four, {.digits = 4, .width = 20}));
+                                                          "be  0.2500  …  1.0000\n");
+    EXPECT_EQ(table_of(four, {.digits = 4, .width = 20}), "weights (2, 4)\n" // a column of weights rather than their sum
+                                                          "         a  …\n"
+                                                          "to  1.0000  …\n"
+                                                          "be  0.2500  …\n");
+    EXPECT_EQ(table_of(four, {.digits = 4, .width = 8}), "weights\n"
+                                                         "(2, 4)\n"
+                                                         "    …\n"
+                                                         "to  …\n"
+                                                         "be  …\n");
+}
+
+TEST(Table, DrawsColumnsTogetherWhereThatMakesAllOfThemFit)
+{
+    const Result result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.5F}));
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 26}), "weights (1, 2)\n"
+                                                            "        to      be     sum\n"
+                                                            "to  0.5000  0.5000  1.0000\n");
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 23}), "weights (1, 2)\n"
+                                                            "       to     be    sum\n"
+                                                            "to 0.5000 0.5000 1.0000\n");
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 20}), "weights (1, 2)\n"
+                                                            "        to      be\n"
+                                                            "to  0.5000  0.5000\n");
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 17}), "weights (1, 2)\n"
+                                                            "        to  …\n"
+                                                            "to  0.5000  …\n");
+}
+
+TEST(Table, CutsLinesBetweenWords)
+{
+    Result result = sample::two_words();
+    result.tokens = {"Life", "is", "short", "eat", "dessert", "first"};
+    result.vocabulary = {"Life", "dessert", "eat", "first", "is", "short"};
+    result.show = {Item::tokens, Item::vocabulary};
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 40}), "tokens      Life is short eat dessert …\n"
+                                                            "vocabulary  Life 0, dessert 1, eat 2, …\n");
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 20}), "tokens\nLife is short eat …\nvocabulary\nLife 0, dessert 1, …\n");
+    result.tokens = {"antidisestablishmentarianism", "x"};
+    result.show = {Item::tokens};
+    EXPECT_EQ(table_of(result, {.digits = 4, .width = 40}), "tokens  antidisestablishmen… x\n");
+}
+
+/// A result with everything, words wide and long, numbers of all sizes.
+Result large_result(std::mt19937& random)
+{
+    static constexpr std::array words{"Life", "\u4eba\u4eba",        "e\u0301", "antidisestablishmentarianism",
+                                      "a\nb", "\U0001f44b\U0001f3fd"};
+    Result result = sample::two_words();
+    result.tokens.clear();
+    for (auto n = 1 + random() % 8; n > 0; --n) {
+        result.tokens.emplace_back(words[random() % words.size()]);
+    }
+    const auto T = static_cast<Index>(result.tokens.size());
+    const auto H = static_cast<Index>(1 + random() % 2);
+    result.vocabulary = result.tokens;
+    result.token_ids.assign(result.tokens.size(), 12345);
+    result.parameters = {{"W_q", sample::random_tensor<float>({H, 3, 4}, random)}};
+    result.arrays = {{"queries", sample::random_tensor<float>({H, T, 5}, random)},
+                     {"masked_scores", sample::random_tensor<float>({H, T, T}, random)},
+                     {"weights", sample::random_tensor<float>({H, T, T}, random)},
+                     {"entropy", sample::random_tensor<float>({H, T}, random)}};
+    result.show = {Item::tokens,  Item::vocabulary,    Item::token_ids, Item::parameters,
+                   Item::queries, Item::masked_scores, Item::weights,   Item::entropy};
+    return result;
+}
+
+TEST(Table, FitsEveryTerminalWithoutBreakingANumber)
+{
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        std::mt19937 random(seed);
+        const Result result = large_result(random);
+        const auto numbers_in = [](const std::string& text) {
+            static const std::regex number(R"((^|\s)(-?\d[\d.e+-]*)(?=[,\s]|$))");
+            std::multiset<std::string> found;
+            for (std::sregex_iterator i(text.begin(), text.end(), number); i != std::sregex_iterator(); ++i) {
+                found.insert((*i)[2]);
+            }
+            return found;
+        };
+        const std::multiset<std::string> all = numbers_in(table_of(result));
+        for (const Index width : {15, 20, 21, 30, 47, 80, 132, 1000}) {
+            const std::string text = table_of(result, {.digits = 4, .width = width});
+            for (const std::string& line : lines_of(text)) {
+                EXPECT_LE(attn::report::display_width(line), width) << seed << ": " << line;
+                EXPECT_FALSE(line.ends_with(' ')) << line;
+            }
+            for (const std::string& number : numbers_in(text)) {
+                EXPECT_TRUE(all.contains(number)) << seed << ": " << number;
+            }
+        }
+    }
+}
+
+TEST(Table, AlignsEveryRowOfATable)
+{
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        std::mt19937 random(seed);
+        Result result = large_result(random);
+        result.show = {Item::weights};
+        Index width = 0; // of the table that the line belongs to
+        for (const std::string& line : lines_of(table_of(result))) {
+            if (line.empty() || line.starts_with("weights")) {
+                width = 0;
+            } else {
+                width = width == 0 ? attn::report::display_width(line) : width;
+                EXPECT_EQ(attn::report::display_width(line), width) << line;
+            }
+        }
+    }
 }
 
 } // namespace

@@ -48,14 +48,15 @@ TEST(DocumentWords, SplitsAtEverySpaceOfPython)
     EXPECT_EQ(python_spaces.size(), 29U);
     for (const char* space : python_spaces) {
         const std::string s = space;
-        EXPECT_EQ(document_words(s + "a" + s + s + "b" + s), (Words{"a", "b"})) << testing::PrintToString(s);
+        EXPECT_EQ(document_words(std::string(s).append("a").append(s).append(s).append("b").append(s)), (Words{"a", "b"}))
+            << testing::PrintToString(s);
     }
 }
 
 TEST(DocumentWords, DoesNotSplitAtWhatPythonCallsNoSpace)
 {
     for (const char* glue : {"\u200b", "\u2060", "\ufeff", "\u180e", "\u00ad", "\u200d", "\x1b", "\x7f", "\u2800"}) {
-        const std::string word = "a" + std::string(glue) + "b";
+        const std::string word = std::string("a").append(glue).append("b");
         EXPECT_EQ(document_words(word), Words{word}) << testing::PrintToString(word);
     }
 }
@@ -101,10 +102,11 @@ TEST(Tokenizers, HoldTheirInvariantsOnRandomText)
                 EXPECT_FALSE(word.empty()) << seed;
                 EXPECT_EQ(tokenize(word), Words{word}) << seed; // a word stays one word
                 EXPECT_EQ(word.find(','), std::string::npos) << seed;
-                joined += (joined.empty() ? "" : " ") + word;
+                joined += joined.empty() ? "" : " ";
+                joined += word;
             }
             EXPECT_EQ(tokenize(joined), words) << seed;
-            EXPECT_EQ(tokenize(" " + text + " "), words) << seed;
+            EXPECT_EQ(tokenize(std::string(" ").append(text).append(" ")), words) << seed;
         }
     }
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace {
 
 using attn::text::casefold;
@@ -22,8 +24,9 @@ std::string refusal(std::string_view bytes)
 
 std::string refused_at(const char* hex, int offset)
 {
-    return "SENTENCE: got byte " + std::string(hex) + " at offset " + std::to_string(offset) +
-           "; allowed: well-formed UTF-8 without NUL bytes";
+    std::ostringstream message;
+    message << "SENTENCE: got byte " << hex << " at offset " << offset << "; allowed: well-formed UTF-8 without NUL bytes";
+    return message.str();
 }
 
 TEST(RequireUtf8, AcceptsTheFirstAndLastOfEveryLength)
