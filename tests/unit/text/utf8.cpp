@@ -85,24 +85,25 @@ TEST(Casefold, DoesNotNormalise)
     EXPECT_EQ(casefold("\u4eba \U0001f600 \u00b2"), "\u4eba \U0001f600 \u00b2");
 }
 
+/// UTF-8 as RFC 3629, section 3 draws it.
+std::string encoded(unsigned c)
+{
+    const int continuations = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static constexpr unsigned leads[] = {0x00, 0xC0, 0xE0, 0xF0};
+    std::string text(1, static_cast<char>(leads[continuations] | c >> (6 * continuations)));
+    for (int i = continuations - 1; i >= 0; --i) {
+        text.push_back(static_cast<char>(0x80 | (c >> (6 * i) & 0x3F)));
+    }
+    return text;
+}
+
 TEST(Casefold, IsStableOnEveryCodePoint)
 {
     for (unsigned c = 1; c < 0x110000; ++c) {
-        if (c >= 0xd800 && c < 0xe000) {
+        if (c >= 0xD800 && c < 0xE000) {
             continue;
         }
-        std::string text;
-        if (c < 0x80) {
-            text = {static_cast<char>(c)};
-        } else if (c < 0x800) {
-            text = {static_cast<char>(0xc0 | c >> 6U), static_cast<char>(0x80 | (c & 63U))};
-        } else if (c < 0x10000) {
-            text = {static_cast<char>(0xe0 | c >> 12U), static_cast<char>(0x80 | (c >> 6U & 63U)),
-                    static_cast<char>(0x80 | (c & 63U))};
-        } else {
-            text = {static_cast<char>(0xf0 | c >> 18U), static_cast<char>(0x80 | (c >> 12U & 63U)),
-                    static_cast<char>(0x80 | (c >> 6U & 63U)), static_cast<char>(0x80 | (c & 63U))};
-        }
+        const std::string text = encoded(c);
         ASSERT_EQ(attn::text::front(text).value, static_cast<std::int32_t>(c));
         const std::string folded = casefold(text);
         ASSERT_NO_THROW(require_utf8(folded, "folded")) << c;
