@@ -33,13 +33,13 @@ class Done:
 
 
 def run(*arguments, stdin=None, env=None, **options):
-    """The program with standard input `stdin` (bytes or text; None: nothing, from /dev/null). `env` is added to a plain one."""
+    """The program with standard input `stdin`: bytes, text, a descriptor, or nothing. `env` is added to a plain environment."""
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(env or {})}
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE"):
         if name in os.environ:
             environment.setdefault(name, os.environ[name])
-    if stdin is None:
-        options.setdefault("stdin", subprocess.DEVNULL)
+    if stdin is None or isinstance(stdin, int):
+        options["stdin"] = subprocess.DEVNULL if stdin is None else stdin
     else:
         options["input"] = stdin.encode() if isinstance(stdin, str) else stdin
     options.setdefault("stdout", subprocess.PIPE)

@@ -108,6 +108,7 @@ def test_all_are_checked_and_the_largest_code_wins(golden, tmp_path):
         '{"schema": "attn-cli/result/1", "schema": "attn-cli/result/1"}',
         "\x00",
     ],
+    ids=lambda text: text[:40] or "nothing",
 )
 def test_what_is_neither_result_nor_recipe_is_bad_data(text, tmp_path):
     file = tmp_path / "file"

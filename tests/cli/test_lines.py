@@ -5,7 +5,7 @@ import select
 import subprocess
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, run, succeeds
+from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds
 
 LINES = [SENTENCE, "eat dessert", "naïve café 人 👍", "a b a c a", "x"]
 
@@ -125,7 +125,5 @@ def test_a_result_is_out_before_the_next_line_comes():
 
 def test_ten_thousand_lines_take_no_memory_of_ten_thousand_results():
     script = '(for i in $(seq 10000); do echo "w$i x y z"; done) | (ulimit -v 400000; "$A" run --lines - --json --threads 1) | wc -l'
-    from program import shell
-
     done = shell(script)
     assert (done.text.strip(), done.err) == ("10000", b"")

@@ -1,6 +1,7 @@
 """Every option of `run`: what it does, and what it refuses."""
 
 import math
+import os
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
@@ -33,13 +34,11 @@ def test_standard_input_is_one_text(arguments):
 
 
 def test_standard_input_is_left_alone_when_the_input_is_elsewhere():
-    import os
-
     for arguments in ([SENTENCE], ["--ids", "1", "--vocab-size", "2"], ["--recipe", "owen-2025"]):
         reading, writing = os.pipe()
         os.write(writing, b"untouched")
         os.close(writing)
-        assert run("run", *arguments, stdin=None, **{"stdin": reading}).code == 0
+        assert run("run", *arguments, stdin=reading).code == 0
         assert os.read(reading, 100) == b"untouched"
         os.close(reading)
 
