@@ -88,3 +88,48 @@ def test_the_stored_numbers_are_those_of_live_pytorch_and_numpy():
         recipe = recipe_file.read(name)
         wrong += computed_numbers.differences(recipe, computed_numbers.Arrays(recipe, compute))
     assert wrong == []
+
+
+def whole_result_schema():
+    """The schema of results with that of recipes in it, as `attn-cli schema result` prints it."""
+    text = (SCHEMAS / "result.json").read_text(encoding="utf-8")
+    recipe = dict(validator("recipe").schema)
+    del recipe["$schema"]
+    return jsonschema.Draft202012Validator(json.loads(text.replace('{"$ref": "recipe.json"}', json.dumps(recipe))))
+
+
+RESULT = {
+    "schema": "attn-cli/result/1",
+    "config": {"schema": "attn-cli/recipe/1", "input": {"sentence": "a"}, "draws": [{"seed": 1}]},
+    "tokens": ["a"],
+    "weights": [[[1.0, "nan"]]],
+    "masked_scores": [[[None, -0.5]]],
+    "parameters": {"W_q": [[0.5]], "W_k": [[[0.5]]]},
+    "verify": {"weights": {"absolute": 0.0, "relative": "inf"}},
+    "warnings": [],
+}
+LINE_ERROR = {"index": 0, "error": {"code": 65, "message": "no words"}}
+
+
+@pytest.mark.parametrize("result", [RESULT, {**RESULT, "index": 3}, LINE_ERROR])
+def test_a_result_keeps_its_schema(result):
+    assert list(whole_result_schema().iter_errors(result)) == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {**RESULT, "weight": []},
+        {**RESULT, "weights": [[[None]]]},
+        {**RESULT, "weights": [[["Infinity"]]]},
+        {**RESULT, "weights": [[1.0]]},
+        {**RESULT, "config": {**RESULT["config"], "published": [{"array": "tokens"}]}},
+        {**RESULT, "config": {**RESULT["config"], "published": [{"array": "weights", "values": ["1", 2]}]}},
+        {**RESULT, "token_ids": [0.5]},
+        {key: value for key, value in RESULT.items() if key != "warnings"},
+        {**LINE_ERROR, "schema": "attn-cli/result/1"},
+        {"index": 0, "error": {"code": 65}},
+    ],
+)
+def test_the_schema_of_results_refuses(result):
+    assert list(whole_result_schema().iter_errors(result)) != []
