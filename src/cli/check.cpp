@@ -39,12 +39,11 @@ constexpr std::array examples{
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check raschka-2023 my-recipe.json golden.json --atol 1e-6", "several at once"},
 };
-constexpr std::string_view notes =
-    "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
-    "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
-    "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
-    "error (65 bad data, 66 no such input, …). All are checked, and the largest code\n"
-    "wins.\n";
+constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
+                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                   "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
+                                   "error (65 bad data, 66 no such input, …). All are checked, and the largest code\n"
+                                   "wins.\n";
 
 class Checker {
 public:

@@ -2,10 +2,16 @@
 
 import json
 import os
+import resource
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
 
 PROGRAM = os.environ.get("ATTN_CLI", "")
+SANITIZED = any(name in Path(PROGRAM).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
 SENTENCE = "Life is short, eat dessert first"
 
 
@@ -56,6 +62,16 @@ def shell(script, **options):
         ["bash", "-c", script], env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options
     )
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def within(megabytes):
+    """For preexec_fn: the program gets so much address space (`ulimit -v`) and leaves no core."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    return limit
 
 
 def assert_fails(done, code, *parts):

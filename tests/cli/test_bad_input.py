@@ -1,9 +1,7 @@
 """Texts that are no sentence, and work that does not fit."""
 
-import resource
-
 import pytest
-from program import SENTENCE, assert_fails, run, shell, succeeds
+from program import SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within
 
 
 @pytest.mark.parametrize("text", ["", ",", ",,, ,", " ", "\t\n", "\u00a0\u3000", " , \u2028"])
@@ -56,14 +54,19 @@ def test_control_characters_survive_json():
     assert succeeds("run", "a\x01b \x1b[31mred", "--json").json["tokens"] == ["a\x01b", "\x1b[31mred"]
 
 
-def test_a_text_beyond_the_limit_is_noticed_while_reading():
+def test_a_text_beyond_the_limit_is_bad_data():
     assert succeeds("run", "--json", "--max-input-bytes", "5", stdin="a b c").json["tokens"] == ["a", "b", "c"]
     assert_fails(run("run", "--max-input-bytes", "5", stdin="a b c "), 65, "larger than 5 bytes", "--max-input-bytes")
-    # Endless, and in less memory than the limit times three.
-    done = shell('ulimit -v 300000; "$A" run --threads 1 < /dev/zero')
-    assert_fails(done, 65, "larger than 67108864 bytes")
-    done = shell("yes | tr -d '\\n' | (ulimit -v 300000; \"$A\" run --threads 1 --lines - --json --max-input-bytes 1000000 & sleep 1; kill %1)")
-    assert b"Error" not in done.err
+
+
+@limits_memory
+def test_the_limit_is_noticed_while_reading():
+    endless = open("/dev/zero", "rb")
+    with endless:
+        assert_fails(run("run", "--threads", "1", stdin=endless.fileno(), preexec_fn=within(300)), 65, "larger than 67108864 bytes")
+    done = shell("head -c 400000000 /dev/zero | tr '\\0' a | (ulimit -v 300000; \"$A\" run --lines - --json --max-input-bytes 1000000)")
+    assert (done.code, done.err) == (65, b"")
+    assert done.json["error"]["message"].startswith("the line is longer than 1000000 bytes")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1e6", "", "64M"])
@@ -79,30 +82,22 @@ def test_work_that_does_not_fit_is_refused_before_it_begins():
     assert_fails(done, 71, "bytes")
 
 
+@limits_memory
 @pytest.mark.parametrize("megabytes", [60, 100, 200])
 def test_little_memory_is_said_in_one_line(megabytes):
     sentence = " ".join(f"w{i}" for i in range(6000))
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    assert_fails(run("run", "--json", "--show", "all", stdin=sentence, preexec_fn=limit), 71)
-    assert succeeds("run", SENTENCE, preexec_fn=limit).out == succeeds("run", SENTENCE).out
+    assert_fails(run("run", "--json", "--show", "all", stdin=sentence, preexec_fn=within(megabytes)), 71, "bytes", "--query")
+    assert succeeds("run", SENTENCE, preexec_fn=within(megabytes)).out == succeeds("run", SENTENCE).out
 
 
+@limits_memory
 def test_memory_that_runs_out_midway_is_said_in_one_line(tmp_path):
     """Reading a large file needs memory that no estimate foresees."""
     file = tmp_path / "large.json"
     with open(file, "w", encoding="utf-8") as out:
         out.write('{"schema":"attn-cli/result/1","x":[' + "1.5," * 30_000_000 + "1.5]}")
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    done = run("check", file, preexec_fn=limit)
-    assert (done.code, done.out) == (71, b"") and done.message == "attn-cli: error: out of memory\n"
+    done = run("check", file, preexec_fn=within(150))
+    assert (done.code, done.out, done.message) == (71, b"", "attn-cli: error: out of memory\n")
 
 
 @pytest.mark.parametrize("scale", ["1e30", "-1e30", "1e36"])

@@ -5,7 +5,7 @@ import select
 import subprocess
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds
+from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, succeeds
 
 LINES = [SENTENCE, "eat dessert", "naïve café 人 👍", "a b a c a", "x"]
 
@@ -123,6 +123,7 @@ def test_a_result_is_out_before_the_next_line_comes():
         assert process.wait(30) == 0
 
 
+@limits_memory
 def test_ten_thousand_lines_take_no_memory_of_ten_thousand_results():
     script = '(for i in $(seq 10000); do echo "w$i x y z"; done) | (ulimit -v 400000; "$A" run --lines - --json --threads 1) | wc -l'
     done = shell(script)

@@ -73,18 +73,33 @@ def test_a_missing_or_read_only_directory_is_noticed_before_the_work(tmp_path):
         assert process.wait(30) == 73
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user, which only root can")
-def test_a_directory_of_somebody_else_is_not_written(tmp_path):
+def test_a_directory_that_is_not_writable_is_noticed(tmp_path):
+    """For root nothing is write-protected, so that root becomes nobody for this."""
     closed = tmp_path / "closed"
-    closed.mkdir(0o755)
+    closed.mkdir()
     (closed / "old.json").write_text("old")
-    for folder in tmp_path.parents:
-        if folder.stat().st_uid == os.geteuid() and folder != folder.parent and str(folder).startswith("/tmp/pytest"):
-            folder.chmod(0o755)
-    tmp_path.chmod(0o755)
+    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    for folder in (tmp_path, *tmp_path.parents[:2]):  # pytest closes its folders to others
+        folder.chmod(0o755)
     for name in ("new.json", "old.json"):
-        assert_fails(run("run", SENTENCE, "-o", closed / name, user=65534, group=65534), 73, "Permission denied")
+        (closed / "old.json").chmod(0o444)
+        closed.chmod(0o555)
+        assert_fails(run("run", SENTENCE, "-o", closed / name, **nobody), 73, "Permission denied")
     assert os.listdir(closed) == ["old.json"]
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    file = folder / "old.json"
+    file.write_text("old")
+    file.chmod(0o444)
+    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    for parent in (tmp_path, *tmp_path.parents[:2]):
+        parent.chmod(0o755)
+    folder.chmod(0o777)
+    assert_fails(run("run", SENTENCE, "-o", file, **nobody), 73, "Permission denied")
+    assert (file.read_text(), os.listdir(folder)) == ("old", ["old.json"])
 
 
 def test_a_full_disk_is_an_io_error():
@@ -107,18 +122,24 @@ def test_a_file_that_outgrows_its_limit_leaves_the_old_one(tmp_path):
     assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system, which only root can")
-def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path):
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of one megabyte; where this user may mount none, a plain folder, which the test above makes fail instead."""
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], check=False, capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("this machine lets nobody mount")
-    try:
-        file = tmp_path / "out.json"
-        file.write_text("old")
-        assert_fails(run("run", LARGE, "-o", file), 74, "No space left on device")
-        assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
-    finally:
+    yield tmp_path, mounted.returncode == 0
+    if mounted.returncode == 0:
         subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_disk_that_fills_up_leaves_the_old_file(small_disk):
+    folder, is_small = small_disk
+    file = folder / "out.json"
+    file.write_text("old")
+    done = run("run", LARGE, "-o", file)
+    if is_small:
+        assert_fails(done, 74, "No space left on device")
+        assert file.read_text() == "old"
+    assert os.listdir(folder) == ["out.json"]
 
 
 @pytest.mark.parametrize("arguments", ['run "a b"', 'run "a b" --json', "--help", "-V", "recipe list", "schema", "check --all"])

@@ -10,7 +10,7 @@ import termios
 import time
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, run, succeeds
+from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
 
 ESCAPE = b"\x1b"
 
@@ -104,12 +104,12 @@ def test_the_locale_changes_no_byte(locale):
 
 
 def test_a_decimal_comma_locale_changes_no_byte(tmp_path):
-    """With a German locale made for this test where localedef and its sources are there; the one above covers the rest."""
-    made = subprocess.run(
-        ["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=False, capture_output=True
-    )
+    """In a German locale made for this test; where its sources are missing, the program at least does not ask for any locale."""
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=False, capture_output=True)
     if not (tmp_path / "de_DE.UTF-8").exists():
-        pytest.skip(f"no German locale can be made here: {made.stderr.decode().strip()[:80]}")
+        imported = subprocess.run(["nm", "-D", "--undefined-only", PROGRAM], check=True, capture_output=True).stdout
+        assert b"setlocale" not in imported
+        return
     env = {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
     for arguments in (["--json"], [], ["--scale", "0.5"], ["--verify"]):
         done, expected = run("run", SENTENCE, *arguments, env=env), run("run", SENTENCE, *arguments)
@@ -140,7 +140,7 @@ def test_warnings_of_a_result_go_to_stderr_unless_quiet():
 
 def test_long_work_shows_its_progress_on_a_terminal_and_erases_it(tmp_path):
     text = tmp_path / "text"
-    text.write_text(" ".join(f"w{i}" for i in range(5000)))
+    text.write_text(" ".join(f"w{i}" for i in range(3000)))
     arguments = ["run", "-", "--show", "context", "--d-k", "256", "--threads", "1"]
     with open(text, "rb") as stdin:
         code, got = on_terminal(*arguments, "--json", "-o", "/dev/null", stdin=stdin)
@@ -158,11 +158,9 @@ def test_short_work_shows_nothing():
 
 
 def test_it_starts_fast():
-    best = min(timed() for _ in range(20))
-    assert best < 0.05
+    def seconds():
+        began = time.perf_counter()
+        subprocess.run([PROGRAM, "run", SENTENCE], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - began
 
-
-def timed():
-    began = time.perf_counter()
-    subprocess.run([PROGRAM, "run", SENTENCE], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - began
+    assert min(seconds() for _ in range(20)) < (1 if SANITIZED else 0.05)
