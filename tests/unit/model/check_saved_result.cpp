@@ -110,6 +110,9 @@ TEST(CheckSavedResult, WhatWasComputedAgrees)
             sentence->sentence = "Life is short";
         }
         EXPECT_EQ(mismatches(saved_from(one)), std::vector<std::string>{});
+        for (const Finding& finding : check(saved_from(one), {}, {}).findings) {
+            EXPECT_EQ(finding.largest_absolute, 0) << finding.what;
+        }
     }
 }
 
