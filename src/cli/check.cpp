@@ -125,13 +125,14 @@ void Checker::file(const std::string& path)
     }
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
-        attempt(path + place, [&] { document(json.text, path + place); });
+        const std::string name = visible_path(path) + place;
+        attempt(name, [&] { document(json.text, name); });
     }
 }
 
 void Checker::recipe_or_file(const std::string& name)
 {
-    attempt(name, [&] {
+    attempt(visible_path(name), [&] {
         if (const auto builtin = io::find(io::builtin_recipes(), name)) {
             document(*builtin, name);
             return;

@@ -145,6 +145,12 @@ std::string quoted_path(const std::string& path)
     return quoted(path, std::size_t{4} * PATH_MAX); // escaped, a byte takes up to four
 }
 
+std::string visible_path(const std::string& path)
+{
+    const std::string text = quoted_path(path);
+    return text.substr(1, text.size() - 2);
+}
+
 std::string name_of_input(const std::string& path)
 {
     return path == "-" ? "standard input" : quoted_path(path);

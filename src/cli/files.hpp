@@ -34,7 +34,9 @@ private:
 
 /// How a path is called in a message: quoted, and never shortened, for its end tells most.
 [[nodiscard]] std::string quoted_path(const std::string& path);
-/// The same, but "standard input" for "-".
+/// The same without the quotes, for reports that name a file a line.
+[[nodiscard]] std::string visible_path(const std::string& path);
+/// Quoted, but "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
 /// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:
