@@ -188,7 +188,7 @@ bool CheckReport::passed() const
 CheckReport check(const Recipe& recipe, const RunSettings& settings)
 {
     if (recipe.published.empty() && recipe.precision.empty()) {
-        throw Error(ErrorKind::data, "the recipe states nothing to compare with, no \"published\" and no \"precision\"; "
+        throw Error(ErrorKind::data, R"(the recipe states nothing to compare with, no "published" and no "precision"; )"
                                      "run --recipe computes it");
     }
     std::map<Dtype, std::vector<std::string>> wanted;
@@ -222,6 +222,7 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
 {
     std::vector<StatedArray> lists = lists_of(saved);
     std::vector<std::string> names;
+    names.reserve(lists.size() + saved.arrays.size() + saved.verify.size());
     for (const StatedArray& list : lists) {
         names.push_back(list.name);
     }
