@@ -62,7 +62,7 @@ struct SineCosine {
 [[gnu::always_inline]] inline SineCosine sine_cosine_cephes(float angle)
 {
     const auto octant = (static_cast<std::uint32_t>(static_cast<std::int32_t>(angle * 1.27323954473516F)) + 1U) & ~1U;
-    const float y = static_cast<float>(static_cast<std::int32_t>(octant));
+    const auto y = static_cast<float>(static_cast<std::int32_t>(octant));
     float x = angle - y * 0.78515625F; // y is at most 8, and these two parts have few bits
     x = x - y * 2.4187564849853515625e-4F;
     x = fma(y, -3.77489497744594108e-8F, x);
