@@ -113,7 +113,7 @@ void Checker::document(std::string_view json, const std::string& name)
     if (json.starts_with(R"({"index":)") && json.find(R"("error":)") != std::string_view::npos) {
         throw Error(ErrorKind::data, "states the error of a line that could not be computed; there is nothing to compare");
     }
-    throw Error(ErrorKind::data, "\"schema\" is neither \"attn-cli/recipe/1\" nor \"attn-cli/result/1\"");
+    throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/recipe/1" nor "attn-cli/result/1")");
 }
 
 void Checker::file(const std::string& path)

@@ -14,7 +14,9 @@ namespace attn::cli {
 class Descriptor {
 public:
     explicit Descriptor(int number = -1) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
     Descriptor(Descriptor&& other) noexcept;
+    Descriptor& operator=(const Descriptor&) = delete;
     Descriptor& operator=(Descriptor&& other) noexcept;
     ~Descriptor();
     [[nodiscard]] int number() const { return number_; }
@@ -51,7 +53,9 @@ public:
     /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed.
     explicit OutputFile(const std::string& path);
     OutputFile(const OutputFile&) = delete;
+    OutputFile(OutputFile&&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
+    OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
 
     void write(std::string_view bytes) { writer_.write(bytes); }
