@@ -25,8 +25,9 @@ class JsonValue;
 /// A text, read. The values handed out stay valid as long as the document and the text do.
 class JsonDocument {
 public:
-    /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels.
-    explicit JsonDocument(std::string_view text);
+    /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels. `what`,
+    /// when not empty, names the text in the message.
+    explicit JsonDocument(std::string_view text, std::string_view what = {});
 
     [[nodiscard]] JsonValue root() const;
 
