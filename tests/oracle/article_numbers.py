@@ -19,17 +19,16 @@ def arrays_of(transcript):
     for name, heads in (("scores", True), ("weights", True), ("context", False)):
         if name not in transcript:
             continue
-        values = transcript[name]
-        if position is not None:
-            values = {position: values}
+        values = transcript[name] if position is None else {position: transcript[name]}
         arrays[name] = [values] if heads else values
     return arrays
 
 
 def main(folder):
     for name in ("raschka-2023", "owen-2025"):
+        arrays = arrays_of(json.loads((Path(folder) / f"{name}.json").read_text(encoding="utf-8")))
         recipe = recipe_file.read(name)
-        recipe_file.fill(recipe, arrays_of(json.loads((Path(folder) / f"{name}.json").read_text(encoding="utf-8"))))
+        recipe_file.fill(recipe, lambda entry: recipe_file.part(arrays[entry["array"]], entry.get("at", [])))
         recipe_file.write(name, recipe)
 
 

@@ -26,7 +26,7 @@ def plain(tensor):
     return [plain(row) for row in array]
 
 
-def raschka_multihead():
+def raschka_multihead(dtype):
     words = SENTENCE.replace(",", "").split()
     ids = {word: i for i, word in enumerate(sorted(words))}
     torch.manual_seed(123)
@@ -34,17 +34,19 @@ def raschka_multihead():
     for rows in (24, 24, 28):
         torch.rand(rows, 16)  # the single head's matrices
     W_q, W_k, W_v = torch.rand(3, 24, 16), torch.rand(3, 24, 16), torch.rand(3, 28, 16)
+    x, W_q, W_k, W_v = (tensor.to(dtype) for tensor in (x, W_q, W_k, W_v))
     Q, K, V = (x @ W.transpose(1, 2) for W in (W_q, W_k, W_v))
     weights = F.softmax(Q @ K.transpose(1, 2) / 24**0.5, dim=-1)
     context = (weights @ V).permute(1, 0, 2).reshape(6, -1)
     return {"queries": Q, "weights": weights, "context": context}
 
 
-def politi():
+def politi(dtype):
     ids = torch.tensor([2, 6, 8, 3, 1])
     torch.manual_seed(0)
     x = torch.nn.Embedding(10, 16)(ids).detach()
     w_key, w_query, w_value = torch.rand(16, 16), torch.rand(16, 16), torch.rand(16, 16)
+    x, w_key, w_query, w_value = (tensor.to(dtype) for tensor in (x, w_key, w_query, w_value))
     keys, values, query = x.matmul(w_key.T), x.matmul(w_value.T), w_query.matmul(x[0])
     scores = query.matmul(keys.T)
     weights = F.softmax(scores / 16**0.5, dim=0)
@@ -61,12 +63,13 @@ def politi():
     }
 
 
-def politi_multihead():
+def politi_multihead(dtype):
     ids = torch.tensor([2, 6, 8, 3, 1])
     torch.manual_seed(0)
     x = torch.nn.Embedding(10, 16)(ids).detach()
     w_query, w_key, w_value = torch.rand(4, 16, 4), torch.rand(4, 16, 4), torch.rand(4, 16, 4)
     w_output = torch.rand(16, 16)
+    x, w_query, w_key, w_value, w_output = (tensor.to(dtype) for tensor in (x, w_query, w_key, w_value, w_output))
     Q, K, V = (torch.einsum("sd,hde->hse", x, w) for w in (w_query, w_key, w_value))
     weights = F.softmax(torch.einsum("hse,hek->hsk", Q, K.transpose(-2, -1)) / 4**0.5, dim=-1)
     heads = torch.einsum("hij,hjk->hik", weights, V)
@@ -81,7 +84,8 @@ def politi_multihead():
     }
 
 
-def transformer_core():
+def transformer_core(dtype):
+    assert dtype == torch.float64, "the article computes in NumPy's own type"
     np.random.seed(0)
     x = np.random.rand(1, 5, 8)
     W_q, W_k, W_v = np.random.rand(8, 8), np.random.rand(8, 8), np.random.rand(8, 8)
@@ -111,28 +115,42 @@ def lists(values):
     return [lists(row) for row in values] if isinstance(values, list) else plain(values)
 
 
-def differences(name, arrays):
+class Arrays:
+    """The arrays of one recipe in the type that an entry asks for; parameters and embeddings are the same draws in both."""
+
+    def __init__(self, recipe, compute):
+        self.default, self.compute, self.known = recipe.get("dtype", "float32"), compute, {}
+
+    def part(self, entry):
+        dtype = entry.get("dtype", self.default)
+        if dtype not in self.known:
+            computed = self.compute(getattr(torch, dtype))
+            self.known[dtype] = {array: lists(values) for array, values in computed.items()}
+        return recipe_file.part(self.known[dtype][entry["array"]], entry.get("at", []))
+
+
+def differences(recipe, arrays):
     """The entries of a recipe that do not hold for `arrays`, each as a line."""
-    for entry in recipe_file.read(name)["published"]:
+    for entry in recipe["published"]:
         if "values" not in entry:
             continue
         stated = np.array(entry["values"], dtype=np.float64)
-        computed = np.array(recipe_file.part(arrays[entry["array"]], entry.get("at", [])), dtype=np.float64)
+        computed = np.array(arrays.part(entry), dtype=np.float64)
         if stated.shape != computed.shape:
-            yield f"{name}: {entry['array']}: shape {stated.shape}, computed {computed.shape}"
+            yield f"{recipe['name']}: {entry['array']}: shape {stated.shape}, computed {computed.shape}"
         elif not np.allclose(computed, stated, rtol=entry.get("rtol", 0), atol=entry.get("atol", 0)):
-            yield f"{name}: {entry['array']}: differs by {np.abs(computed - stated).max()}"
+            yield f"{recipe['name']}: {entry['array']}: differs by {np.abs(computed - stated).max()}"
 
 
 def main(write):
     wrong = []
     for name, compute in RECIPES.items():
-        arrays = {array: lists(values) for array, values in compute().items()}
+        recipe = recipe_file.read(name)
+        arrays = Arrays(recipe, compute)
         if write:
-            recipe = recipe_file.read(name)
-            recipe_file.fill(recipe, arrays)
+            recipe_file.fill(recipe, arrays.part)
             recipe_file.write(name, recipe)
-        wrong += differences(name, arrays)
+        wrong += differences(recipe, arrays)
     print("\n".join(wrong) if wrong else "every computed number agrees")
     return 1 if wrong else 0
 

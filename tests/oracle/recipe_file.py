@@ -44,19 +44,11 @@ def part(values, at):
     return part(values[at[0]], at[1:])
 
 
-def fill(recipe, arrays):
-    """Puts the part of arrays[name] that each published entry names into its "values".
-
-    An entry that states a shape alone stays as it is. Returns the names that were used.
-    """
-    used = set()
+def fill(recipe, part_for):
+    """Gives each published entry part_for(entry) as its "values", but for those that state a shape alone."""
     for entry in recipe["published"]:
-        name = entry["array"]
-        if "shape" in entry or name not in arrays:
+        if "shape" in entry:
             continue
-        rest = {key: entry.pop(key) for key in ("units", "rtol", "atol", "dtype") if key in entry}
-        entry.pop("values", None)
-        entry["values"] = part(arrays[name], entry.get("at", []))
-        entry.update(rest)
-        used.add(name)
-    return used
+        tolerances = {key: entry.pop(key) for key in ("units", "rtol", "atol", "dtype") if key in entry}
+        entry["values"] = part_for({**entry, **tolerances})
+        entry.update(tolerances)

@@ -1,253 +1,24 @@
 #include "attn/model/check.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/comparison.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <map>
+#include <tuple>
 
 namespace attn::model {
 namespace {
 
-// ---- what was computed -----------------------------------------------------------------------------------------------
-
-/// One array of a result, element by element in row-major order, numbers and words alike.
-struct Computed {
-    Shape shape;
-    std::function<std::string(std::size_t)> text; ///< a number's shortest decimal, or the word
-    std::function<double(std::size_t)> value;     ///< empty for words and ids, which are compared as text
-    Dtype dtype = Dtype::float64;
-};
-
-Computed words(const std::vector<std::string>& list)
-{
-    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return list[i]; }, {}};
-}
-
-Computed integers(const std::vector<Index>& list)
-{
-    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return std::to_string(list[i]); }, {}};
-}
-
-/// Rows of a word and its id.
-Computed vocabulary(const std::vector<std::string>& list)
-{
-    const auto text = [&list](std::size_t i) { return i % 2 == 0 ? list[i / 2] : std::to_string(i / 2); };
-    return {{static_cast<Index>(list.size()), 2}, text, {}};
-}
-
-template <typename Scalar>
-Computed numbers(const Tensor<Scalar>& tensor)
-{
-    return {tensor.shape, [&tensor](std::size_t i) { return math::shortest(tensor.values[i]); },
-            [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); },
-            std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64};
-}
-
-/// Nothing when the run has no such array.
-std::optional<Computed> find(const Result& result, const std::string& name)
-{
-    const auto unless_empty = [](const auto& list, auto make) { return list.empty() ? std::optional<Computed>() : make(list); };
-    if (name == "tokens" || name == "key_tokens") {
-        return unless_empty(name == "tokens" ? result.tokens : result.key_tokens, words);
-    }
-    if (name == "vocabulary") {
-        return result.vocabulary ? std::optional(vocabulary(*result.vocabulary)) : std::nullopt;
-    }
-    if (name == "token_ids" || name == "key_token_ids") {
-        return unless_empty(name == "token_ids" ? result.token_ids : result.key_token_ids, integers);
-    }
-    if (name == "query_positions") {
-        return unless_empty(result.query_positions, integers);
-    }
-    const AnyTensor* tensor = result.find(name);
-    return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
-}
-
-/// The item whose part an array is: parameters go together.
-Item item_of(const std::string& name)
-{
-    const auto found = std::find(item_names.begin(), item_names.end(), name);
-    return found == item_names.end() ? Item::parameters : static_cast<Item>(found - item_names.begin());
-}
-
-Show shown(const Recipe& recipe, const std::vector<std::string>& names)
-{
-    const Show existing = everything(recipe);
-    Show show;
-    for (const std::string& name : names) {
-        if (name != "query_positions" && existing.contains(item_of(name))) {
-            show.insert(item_of(name));
-        }
-    }
-    return show.empty() ? Show{Item::tokens} : show;
-}
-
-// ---- parts of arrays -------------------------------------------------------------------------------------------------
-
-using At = std::vector<std::optional<Index>>;
-
-/// The elements that `at` leaves of an array.
-struct Part {
-    Shape shape;
-    std::vector<std::size_t> places; ///< of its elements, counted in the whole array
-};
-
-/// Nothing when the indices do not fit.
-std::optional<Part> part_of(const Shape& whole, const At& at)
-{
-    if (at.size() > whole.size()) {
-        return std::nullopt;
-    }
-    Part part;
-    part.places = {0};
-    for (std::size_t d = 0; d < whole.size(); ++d) {
-        Index begin = 0;
-        Index end = whole[d];
-        if (d < at.size() && at[d]) {
-            begin = *at[d];
-            end = begin + 1;
-        } else {
-            part.shape.push_back(whole[d]);
-        }
-        if (end > whole[d]) {
-            return std::nullopt;
-        }
-        std::vector<std::size_t> finer;
-        finer.reserve(part.places.size() * static_cast<std::size_t>(end - begin));
-        for (const std::size_t place : part.places) {
-            for (Index i = begin; i < end; ++i) {
-                finer.push_back(place * static_cast<std::size_t>(whole[d]) + static_cast<std::size_t>(i));
-            }
-        }
-        part.places = std::move(finer);
-    }
-    return part;
-}
-
-void append_index(std::string& name, const std::string& index)
-{
-    name += '[';
-    name += index;
-    name += ']';
-}
-
-std::string name_of(std::string array, const At& at)
-{
-    for (const std::optional<Index>& index : at) {
-        append_index(array, index ? std::to_string(*index) : ":");
-    }
-    return array;
-}
-
-/// "weights[0][2][3]"
-std::string name_of(std::string array, const Shape& whole, std::size_t place)
-{
-    std::vector<std::size_t> indices(whole.size());
-    for (std::size_t d = whole.size(); d-- > 0;) {
-        const auto length = static_cast<std::size_t>(whole[d]);
-        indices[d] = place % length;
-        place /= length;
-    }
-    for (const std::size_t index : indices) {
-        append_index(array, std::to_string(index));
-    }
-    return array;
-}
-
-// ---- comparing -------------------------------------------------------------------------------------------------------
-
-/// A stated decimal as a number of the type that was computed. "null" is a masked score, -inf.
-double number_of(std::string_view text, Dtype dtype)
-{
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (text == "null") {
-        return -infinity;
-    }
-    const char* const end = text.data() + text.size();
-    double value = 0;
-    if (dtype == Dtype::float32) {
-        float single = 0;
-        if (const auto [stop, error] = std::from_chars(text.data(), end, single); error == std::errc() && stop == end) {
-            return static_cast<double>(single);
-        }
-    }
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc::result_out_of_range) {
-        const bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos || text.find("0.") <= 1;
-        value = tiny ? 0 : infinity;
-        return text.front() == '-' ? -value : value;
-    }
-    if (error != std::errc() || stop != end) {
-        throw Error(ErrorKind::data, "a stated number", quoted(text), "a decimal");
-    }
-    return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
-bool within(double computed, double stated, const Tolerance& tolerance)
-{
-    if (computed == stated || (std::isnan(computed) && std::isnan(stated))) {
-        return true;
-    }
-    return std::isfinite(computed) && std::isfinite(stated) &&
-           std::abs(computed - stated) <= tolerance.atol + tolerance.rtol * std::abs(stated);
-}
-
-bool is_word(const std::string& array, std::size_t place)
-{
-    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0);
-}
-
-/// A value for a message: words between quotes, overlong decimals cut.
-std::string display(const std::string& array, std::size_t place, const std::string& text)
-{
-    if (is_word(array, place)) {
-        return quoted(text);
-    }
-    return text.size() <= 40 ? text : text.substr(0, 40) + "…";
-}
-
-Finding mismatch(std::string what, std::string why)
-{
-    Finding finding;
-    finding.what = std::move(what);
-    finding.compared = finding.mismatched = 1;
-    finding.first = std::move(why);
-    return finding;
-}
-
-/// Counts what agrees and keeps the first mismatch and the largest differences.
-class Tally {
-public:
-    Tally(std::string what, std::string array) : array_(std::move(array)) { finding_.what = std::move(what); }
-
-    void count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated)
-    {
-        ++finding_.compared;
-        if (!agrees && finding_.mismatched++ == 0) {
-            finding_.first = name_of(array_, computed.shape, place) + ": stated " + display(array_, place, stated) +
-                             ", computed " + display(array_, place, computed.text(place));
-        }
-    }
-    void measure(double computed, double stated)
-    {
-        const double absolute = computed == stated ? 0 : std::abs(computed - stated);
-        if (std::isfinite(absolute)) {
-            finding_.largest_absolute = std::max(finding_.largest_absolute, absolute);
-            finding_.largest_relative = std::max(finding_.largest_relative, stated == 0 ? 0 : absolute / std::abs(stated));
-        }
-    }
-    [[nodiscard]] Finding finding() && { return std::move(finding_); }
-
-private:
-    std::string array_;
-    Finding finding_;
-};
-
 // ---- recipes ---------------------------------------------------------------------------------------------------------
+
+/// The number that a statement holds; with no tolerance at all, as the type that was computed has it.
+double stated_number(const Published& published, const Computed& computed, const std::string& text)
+{
+    const bool exact = !published.printed && published.rtol == 0 && published.atol == 0;
+    return number_of(text, exact ? computed.dtype : Dtype::float64);
+}
 
 bool agrees(const Published& published, const Computed& computed, std::size_t place, const std::string& stated)
 {
@@ -259,14 +30,16 @@ bool agrees(const Published& published, const Computed& computed, std::size_t pl
         const math::Printed printed = math::parse_printed(stated);
         return published.units > 0 ? math::agrees_within(printed, value, published.units) : math::agrees(printed, value);
     }
-    const Tolerance tolerance{published.rtol, published.atol};
-    return within(value, number_of(stated, tolerance.exact() ? computed.dtype : Dtype::float64), tolerance);
+    return within(value, stated_number(published, computed, stated), {published.rtol, published.atol});
 }
 
-Finding compare(const Published& published, const Result& result)
+Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
 {
-    const std::string what = name_of(published.array, published.at);
-    const std::optional<Computed> computed = find(result, published.array);
+    const bool other_type = published.dtype && *published.dtype != recipe_dtype;
+    const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
+                                                                       : *published.dtype == Dtype::float32 ? " in float32"
+                                                                                                            : " in float64");
+    const std::optional<Computed> computed = find_computed(result, published.array);
     if (!computed) {
         return mismatch(what, what + ": stated, but no part of this run");
     }
@@ -289,7 +62,7 @@ Finding compare(const Published& published, const Result& result)
         const std::string& stated = published.values.at(i);
         tally.count(agrees(published, *computed, place, stated), *computed, place, stated);
         if (computed->value) {
-            tally.measure(computed->value(place), number_of(stated, Dtype::float64));
+            tally.measure(computed->value(place), stated_number(published, *computed, stated));
         }
     }
     return std::move(tally).finding();
@@ -297,8 +70,8 @@ Finding compare(const Published& published, const Result& result)
 
 Finding compare(const PrecisionClaim& claim, const Result& single, const Result& exact)
 {
-    const std::optional<Computed> rough = find(single, claim.array);
-    const std::optional<Computed> fine = find(exact, claim.array);
+    const std::optional<Computed> rough = find_computed(single, claim.array);
+    const std::optional<Computed> fine = find_computed(exact, claim.array);
     const std::string what = claim.array + " in float32 against float64";
     if (!rough || !fine || !rough->value) {
         return mismatch(what, claim.array + ": no array of numbers in this run");
@@ -328,7 +101,7 @@ bool agrees(const StatedArray& stated, const Computed& computed, std::size_t pla
         return masked && decimal == "null";
     }
     if (tolerance.exact()) {
-        return math::canonical_decimal(decimal) == math::canonical_decimal(text);
+        return decimal == text || math::canonical_decimal(decimal) == math::canonical_decimal(text);
     }
     return within(computed.value(place), number_of(decimal, Dtype::float64), tolerance);
 }
@@ -363,8 +136,7 @@ Finding compare(const StatedDifference& stated, const Result& result, const Tole
     Finding both{name, 0, 0, "", 0, 0};
     for (const auto& [key, decimal, value] : {std::tuple(".absolute", stated.absolute, found->absolute),
                                               std::tuple(".relative", stated.relative, found->relative)}) {
-        const Tensor<double> scalar({}, {value});
-        const Finding one = compare(StatedArray{name + key, {}, {decimal}}, numbers(scalar), tolerance);
+        const Finding one = compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance);
         both.compared += one.compared;
         both.mismatched += one.mismatched;
         both.first = both.first.empty() ? one.first : both.first;
@@ -431,12 +203,12 @@ CheckReport check(const Recipe& recipe, const RunSettings& settings)
         one.dtype = dtype;
         one.verify = false;
         RunSettings run_settings = settings;
-        run_settings.show = shown(recipe, names);
+        run_settings.show = items_of(recipe, names);
         results.emplace(dtype, run(one, run_settings));
     }
     CheckReport report;
     for (const Published& published : recipe.published) {
-        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype))));
+        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe.dtype));
     }
     for (const PrecisionClaim& claim : recipe.precision) {
         report.findings.push_back(compare(claim, results.at(Dtype::float32), results.at(Dtype::float64)));
@@ -454,22 +226,26 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     for (const StatedArray& array : saved.arrays) {
         names.push_back(array.name);
     }
+    for (const StatedDifference& difference : saved.verify) {
+        names.push_back(difference.array);
+    }
     RunSettings run_settings = settings;
-    run_settings.show = shown(saved.config, names);
+    run_settings.show = items_of(saved.config, names);
     const Result result = run(saved.config, run_settings);
 
     CheckReport report;
     for (const StatedArray& list : lists) {
-        report.findings.push_back(compare(list, find(result, list.name), tolerance));
+        report.findings.push_back(compare(list, find_computed(result, list.name), tolerance));
     }
     for (const StatedArray& array : saved.arrays) {
-        report.findings.push_back(compare(array, find(result, array.name), tolerance));
+        report.findings.push_back(compare(array, find_computed(result, array.name), tolerance));
     }
     for (const StatedDifference& difference : saved.verify) {
         report.findings.push_back(compare(difference, result, tolerance));
     }
     if (saved.warnings) {
-        report.findings.push_back(compare(stated_words("warnings", *saved.warnings), words(result.warnings), tolerance));
+        report.findings.push_back(
+            compare(stated_words("warnings", *saved.warnings), computed_words(result.warnings), tolerance));
     }
     return report;
 }

@@ -77,7 +77,7 @@ class Computation {
 public:
     explicit Computation(const Plan& plan) : plan_(plan) {}
 
-    Computed compute()
+    ComputedArrays compute()
     {
         const Lengths& l = plan_.lengths;
         tell("parameters", {static_cast<Index>(plan_.recipe.draws.size())});
@@ -201,18 +201,18 @@ private:
 
     const Plan& plan_;
     Parameters<Scalar> parameters_;
-    Computed computed_;
+    ComputedArrays computed_;
 };
 
 } // namespace
 
 template <typename Scalar>
-Computed compute(const Plan& plan)
+ComputedArrays compute(const Plan& plan)
 {
     return Computation<Scalar>(plan).compute();
 }
 
-template Computed compute<float>(const Plan&);
-template Computed compute<double>(const Plan&);
+template ComputedArrays compute<float>(const Plan&);
+template ComputedArrays compute<double>(const Plan&);
 
 } // namespace attn::model

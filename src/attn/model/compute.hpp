@@ -16,16 +16,16 @@ struct Plan {
     const RunSettings& settings;
 };
 
-struct Computed {
+struct ComputedArrays {
     std::vector<Array> parameters; ///< as drawn
     std::vector<Array> arrays;     ///< those of `show`, in order
     std::vector<std::string> warnings;
 };
 
 template <typename Scalar>
-[[nodiscard]] Computed compute(const Plan& plan);
+[[nodiscard]] ComputedArrays compute(const Plan& plan);
 
-extern template Computed compute<float>(const Plan&);
-extern template Computed compute<double>(const Plan&);
+extern template ComputedArrays compute<float>(const Plan&);
+extern template ComputedArrays compute<double>(const Plan&);
 
 } // namespace attn::model

@@ -83,12 +83,12 @@ Difference difference(const std::string& name, const AnyTensor& tensor, const Te
     return worst;
 }
 
-std::vector<Difference> verify(const Plan& plan, const Computed& computed)
+std::vector<Difference> verify(const Plan& plan, const ComputedArrays& computed)
 {
     if (plan.settings.observer) {
         plan.settings.observer({"verify", {}, 0});
     }
-    const Computed exact = compute<double>(plan);
+    const ComputedArrays exact = compute<double>(plan);
     std::vector<Difference> differences;
     for (std::size_t i = 0; i < computed.arrays.size(); ++i) {
         differences.push_back(
@@ -138,7 +138,7 @@ Result run(const Recipe& recipe, const RunSettings& settings)
     require_memory(required_bytes(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
 
     const Plan plan{recipe, words, lengths, rows, result.show, settings};
-    Computed computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
+    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
     if (recipe.verify) {
         result.verify = verify(plan, computed);
     }

@@ -1,62 +1,16 @@
-// The random streams of PyTorch and NumPy, reproduced bit for bit.
+// A stream of any kind, and the bounds of PyTorch's initialisers.
 //
-// One class a generator, all with the same three calls. A stream is a value: copying it copies its place.
-// Draws come as doubles, which hold PyTorch's float32 draws exactly.
+// One class a generator, all with the same calls. A stream is a value: copying it copies its place. Draws come as
+// doubles, which hold PyTorch's float32 draws exactly.
 #pragma once
 
-#include "attn/tensor/shape.hpp"
+#include "attn/random/numpy.hpp"
+#include "attn/random/pcg64.hpp"
+#include "attn/random/torch.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <random>
 #include <variant>
-#include <vector>
 
 namespace attn::random {
-
-/// PyTorch on a CPU: torch.manual_seed(seed), then torch.rand / torch.randn / Tensor.uniform_ / normal_ in float32.
-/// Sources: ATen/core/MT19937RNGEngine.h, TransformationHelper.h, native/cpu/DistributionTemplates.h (PyTorch 1.13).
-class TorchStream {
-public:
-    /// Only the low 32 bits of the seed count.
-    explicit TorchStream(std::uint64_t seed);
-
-    /// `count` draws of Tensor.uniform_(low, high); torch.rand is (0, 1).
-    [[nodiscard]] std::vector<double> uniform(Index count, double low, double high);
-    /// `count` draws of Tensor.normal_(mean, deviation); torch.randn is (0, 1). From 16 elements on PyTorch fills in blocks of
-    /// 16, and fewer come one by one with a cached partner that survives into the next tensor.
-    [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
-
-private:
-    std::mt19937 engine_;
-    std::optional<double> cached_normal_;
-};
-
-/// NumPy's legacy stream: np.random.seed(seed), then np.random.rand / randn / uniform / normal in float64.
-class NumpyStream {
-public:
-    explicit NumpyStream(std::uint32_t seed);
-    [[nodiscard]] std::vector<double> uniform(Index count, double low, double high);
-    [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
-
-private:
-    std::mt19937 engine_;
-    std::optional<double> cached_normal_;
-};
-
-/// NumPy's default_rng(seed): PCG64 XSL-RR seeded by SeedSequence; random / uniform / standard_normal (ziggurat) in float64.
-class Pcg64Stream {
-public:
-    explicit Pcg64Stream(std::uint64_t seed);
-    [[nodiscard]] std::vector<double> uniform(Index count, double low, double high);
-    [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
-
-private:
-    __extension__ using Word128 = unsigned __int128;
-    [[nodiscard]] std::uint64_t next();
-    Word128 state_ = 0;
-    Word128 increment_ = 0;
-};
 
 using Stream = std::variant<TorchStream, NumpyStream, Pcg64Stream>;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -63,7 +64,8 @@ TEST(ForEachBlock, StopsAndThrowsWhatABlockThrew)
 
 TEST(ForEachBlock, IsCancelledByAThrowingObserver)
 {
-    EXPECT_THROW(for_each_block(1000, Work{2, [](double) { throw std::runtime_error("stop"); }}, [](Index) {}),
+    EXPECT_THROW(for_each_block(1000, Work{2, [](double) { throw std::runtime_error("stop"); }},
+                                [](Index) { std::this_thread::sleep_for(std::chrono::microseconds(100)); }),
                  std::runtime_error);
 }
 

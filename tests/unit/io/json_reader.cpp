@@ -57,7 +57,8 @@ TEST(JsonReader, KeepsStringsAndTheirPlaces)
 TEST(JsonReader, NamesLineAndColumnOfWhatIsMalformed)
 {
     EXPECT_EQ(reading("{\n  \"a\": x}"), "malformed JSON at line 2, column 8: invalid literal");
-    EXPECT_EQ(reading("[1,\n\n"), "malformed JSON at line 3, column 1: unexpected end of input; expected '[', '{', or a literal");
+    EXPECT_EQ(reading("[1,\n\n"),
+              "malformed JSON at line 3, column 1: unexpected end of input; expected '[', '{', or a literal");
     EXPECT_EQ(reading("{\"é\" 1}"), "malformed JSON at line 1, column 6: unexpected number literal; expected ':'");
     EXPECT_EQ(reading("[1-2]"), "malformed JSON at line 1, column 4: unexpected number literal; expected ']'");
 }

@@ -1,0 +1,228 @@
+#include "attn/model/comparison.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+Computed integers(const std::vector<Index>& list)
+{
+    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return std::to_string(list[i]); }, {}};
+}
+
+/// Rows of a word and its id.
+Computed vocabulary(const std::vector<std::string>& list)
+{
+    const auto text = [&list](std::size_t i) { return i % 2 == 0 ? list[i / 2] : std::to_string(i / 2); };
+    return {{static_cast<Index>(list.size()), 2}, text, {}};
+}
+
+template <typename Scalar>
+Computed numbers(const Tensor<Scalar>& tensor)
+{
+    return {tensor.shape, [&tensor](std::size_t i) { return math::shortest(tensor.values[i]); },
+            [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); },
+            std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64};
+}
+
+/// The item whose part an array is: parameters go together.
+Item item_of(const std::string& name)
+{
+    const auto found = std::find(item_names.begin(), item_names.end(), name);
+    return found == item_names.end() ? Item::parameters : static_cast<Item>(found - item_names.begin());
+}
+
+void append_index(std::string& name, const std::string& index)
+{
+    name += '[';
+    name += index;
+    name += ']';
+}
+
+/// "weights[0][2][3]"
+std::string name_of(std::string array, const Shape& whole, std::size_t place)
+{
+    std::vector<std::size_t> indices(whole.size());
+    for (std::size_t d = whole.size(); d-- > 0;) {
+        const auto length = static_cast<std::size_t>(whole[d]);
+        indices[d] = place % length;
+        place /= length;
+    }
+    for (const std::size_t index : indices) {
+        append_index(array, std::to_string(index));
+    }
+    return array;
+}
+
+/// Whether the element of a list is compared and shown as a word.
+bool is_word(const std::string& array, std::size_t place)
+{
+    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0);
+}
+
+/// A value for a message: words between quotes, overlong decimals cut.
+std::string display(const std::string& array, std::size_t place, const std::string& text)
+{
+    if (is_word(array, place)) {
+        return quoted(text);
+    }
+    return text.size() <= 40 ? text : text.substr(0, 40) + "…";
+}
+
+} // namespace
+
+// ---- what was computed -----------------------------------------------------------------------------------------------
+
+Computed computed_words(const std::vector<std::string>& list)
+{
+    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return list[i]; }, {}};
+}
+
+Computed computed_number(const double& number)
+{
+    return {{}, [&number](std::size_t) { return math::shortest(number); }, [&number](std::size_t) { return number; }};
+}
+
+std::optional<Computed> find_computed(const Result& result, const std::string& name)
+{
+    const auto unless_empty = [](const auto& list, auto make) { return list.empty() ? std::optional<Computed>() : make(list); };
+    if (name == "tokens" || name == "key_tokens") {
+        return unless_empty(name == "tokens" ? result.tokens : result.key_tokens, computed_words);
+    }
+    if (name == "vocabulary") {
+        return result.vocabulary ? std::optional(vocabulary(*result.vocabulary)) : std::nullopt;
+    }
+    if (name == "token_ids" || name == "key_token_ids") {
+        return unless_empty(name == "token_ids" ? result.token_ids : result.key_token_ids, integers);
+    }
+    if (name == "query_positions") {
+        return unless_empty(result.query_positions, integers);
+    }
+    const AnyTensor* tensor = result.find(name);
+    return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
+}
+
+Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays)
+{
+    const Show existing = everything(recipe);
+    Show show;
+    for (const std::string& name : arrays) {
+        if (name != "query_positions" && existing.contains(item_of(name))) {
+            show.insert(item_of(name));
+        }
+    }
+    return show.empty() ? Show{Item::tokens} : show; // an empty one would mean the default
+}
+
+// ---- parts of arrays -------------------------------------------------------------------------------------------------
+
+std::optional<Part> part_of(const Shape& whole, const At& at)
+{
+    if (at.size() > whole.size()) {
+        return std::nullopt;
+    }
+    Part part;
+    part.places = {0};
+    for (std::size_t d = 0; d < whole.size(); ++d) {
+        Index begin = 0;
+        Index end = whole[d];
+        if (d < at.size() && at[d]) {
+            begin = *at[d];
+            end = begin + 1;
+        } else {
+            part.shape.push_back(whole[d]);
+        }
+        if (end > whole[d]) {
+            return std::nullopt;
+        }
+        std::vector<std::size_t> finer;
+        finer.reserve(part.places.size() * static_cast<std::size_t>(end - begin));
+        for (const std::size_t place : part.places) {
+            for (Index i = begin; i < end; ++i) {
+                finer.push_back(place * static_cast<std::size_t>(whole[d]) + static_cast<std::size_t>(i));
+            }
+        }
+        part.places = std::move(finer);
+    }
+    return part;
+}
+
+std::string name_of(std::string array, const At& at)
+{
+    for (const std::optional<Index>& index : at) {
+        append_index(array, index ? std::to_string(*index) : ":");
+    }
+    return array;
+}
+
+// ---- comparing -------------------------------------------------------------------------------------------------------
+
+double number_of(std::string_view text, Dtype dtype)
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (text == "null") {
+        return -infinity;
+    }
+    const char* const end = text.data() + text.size();
+    double value = 0;
+    if (dtype == Dtype::float32) {
+        float single = 0;
+        if (const auto [stop, error] = std::from_chars(text.data(), end, single); error == std::errc() && stop == end) {
+            return static_cast<double>(single);
+        }
+    }
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc::result_out_of_range) {
+        const bool tiny = math::canonical_decimal(text).find("e-") != std::string::npos;
+        value = tiny ? 0 : infinity;
+        return text.front() == '-' ? -value : value;
+    }
+    if (error != std::errc() || stop != end) {
+        throw Error(ErrorKind::data, "a stated number", quoted(text), "a decimal");
+    }
+    return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+bool within(double computed, double stated, const Tolerance& tolerance)
+{
+    if (computed == stated || (std::isnan(computed) && std::isnan(stated))) {
+        return true;
+    }
+    return std::isfinite(computed) && std::isfinite(stated) &&
+           std::abs(computed - stated) <= tolerance.atol + tolerance.rtol * std::abs(stated);
+}
+
+void Tally::count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated)
+{
+    ++finding_.compared;
+    if (!agrees && finding_.mismatched++ == 0) {
+        finding_.first = name_of(array_, computed.shape, place) + ": stated " + display(array_, place, stated) + ", computed " +
+                         display(array_, place, computed.text(place));
+    }
+}
+
+void Tally::measure(double computed, double stated)
+{
+    const double absolute = computed == stated ? 0 : std::abs(computed - stated);
+    if (std::isfinite(absolute)) {
+        finding_.largest_absolute = std::max(finding_.largest_absolute, absolute);
+        finding_.largest_relative = std::max(finding_.largest_relative, stated == 0 ? 0 : absolute / std::abs(stated));
+    }
+}
+
+Finding mismatch(std::string what, std::string why)
+{
+    Finding finding;
+    finding.what = std::move(what);
+    finding.compared = finding.mismatched = 1;
+    finding.first = std::move(why);
+    return finding;
+}
+
+} // namespace attn::model

@@ -1,0 +1,59 @@
+// What `check` compares with: the arrays of a result, element by element, and how two numbers agree.
+#pragma once
+
+#include "attn/model/check.hpp"
+
+namespace attn::model {
+
+/// One array of a result in row-major order, numbers and words alike. Refers to the result.
+struct Computed {
+    Shape shape;
+    std::function<std::string(std::size_t)> text; ///< a number's shortest decimal, or the word
+    std::function<double(std::size_t)> value;     ///< empty for words and ids, which are compared as text
+    Dtype dtype = Dtype::float64;
+};
+
+[[nodiscard]] Computed computed_words(const std::vector<std::string>& list);
+[[nodiscard]] Computed computed_number(const double& number);
+/// By its name in JSON, or a parameter by its own; the vocabulary as rows of a word and its id. Nothing when the run has none.
+[[nodiscard]] std::optional<Computed> find_computed(const Result& result, const std::string& name);
+
+/// The items whose parts these arrays are, as far as they exist in a run of this recipe.
+[[nodiscard]] Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays);
+
+using At = std::vector<std::optional<Index>>;
+
+/// The elements that leading indices leave of an array; an absent index stands for all.
+struct Part {
+    Shape shape;
+    std::vector<std::size_t> places; ///< of its elements, counted in the whole array
+};
+/// Nothing when the indices do not fit.
+[[nodiscard]] std::optional<Part> part_of(const Shape& whole, const At& at);
+/// "weights[0][:]"
+[[nodiscard]] std::string name_of(std::string array, const At& at);
+
+/// A stated decimal as the double that is nearest, or as the float32 that is. "null" is a masked score, -inf.
+[[nodiscard]] double number_of(std::string_view text, Dtype dtype);
+
+/// |computed - stated| ≤ atol + rtol·|stated|; infinities and NaN agree with themselves.
+[[nodiscard]] bool within(double computed, double stated, const Tolerance& tolerance);
+
+/// Counts what agrees, and keeps the first mismatch and the largest differences.
+class Tally {
+public:
+    Tally(std::string what, std::string array) : array_(std::move(array)) { finding_.what = std::move(what); }
+
+    void count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated);
+    void measure(double computed, double stated);
+    [[nodiscard]] Finding finding() && { return std::move(finding_); }
+
+private:
+    std::string array_;
+    Finding finding_;
+};
+
+/// A finding that is one mismatch, told in `why`.
+[[nodiscard]] Finding mismatch(std::string what, std::string why);
+
+} // namespace attn::model

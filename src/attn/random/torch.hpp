@@ -1,0 +1,39 @@
+// PyTorch's random stream on a CPU.
+//
+//   torch.manual_seed(123); torch.rand(3)     0.2961 0.5166 0.2517
+//   torch.manual_seed(0);   torch.randn(5)    1.5410 -0.2934 -2.1788 0.5684 -1.0845
+#pragma once
+
+#include "attn/random/mersenne.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace attn::random {
+
+/// torch.manual_seed(seed), then torch.rand / torch.randn / Tensor.uniform_ / normal_ in float32, bit for bit as the x86-64
+/// builds of PyTorch compute them on a processor with AVX2 and FMA.
+/// Sources: ATen/core/MT19937RNGEngine.h, TransformationHelper.h, native/cpu/DistributionTemplates.h (PyTorch 1.13).
+class TorchStream {
+public:
+    /// Only the low 32 bits of the seed count.
+    explicit TorchStream(std::uint64_t seed);
+
+    /// `count` draws of Tensor.uniform_(low, high); torch.rand is (0, 1).
+    [[nodiscard]] std::vector<double> uniform(Index count, double low, double high);
+    /// `count` draws of Tensor.normal_(mean, deviation); torch.randn is (0, 1). From 16 elements on PyTorch fills in blocks of
+    /// 16, and fewer come one by one with a cached partner that survives into the next tensor.
+    [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
+
+private:
+    [[nodiscard]] std::vector<float> unit_floats(Index count);
+    [[nodiscard]] double unit_double();
+    [[nodiscard]] double standard_normal();
+
+    Mersenne engine_;
+    std::optional<double> cached_normal_; ///< the second of a pair, still owed
+};
+
+} // namespace attn::random

@@ -1,0 +1,39 @@
+// What the rows and columns of each array of a result stand for.
+#pragma once
+
+#include "attn/model/result.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::report {
+
+enum class Axis {
+    number,     ///< components of a vector, or the rows of a parameter
+    vocabulary, ///< rows of the embedding table
+    tokens,     ///< all query words
+    queries,    ///< the query words after --query
+    keys,       ///< the key words
+};
+
+/// The two innermost dimensions. entropy, which is (H, T), counts as H matrices of one column.
+struct Axes {
+    Axis row = Axis::number;
+    Axis column = Axis::number;
+};
+
+/// Of a name in Result::arrays or Result::parameters.
+[[nodiscard]] Axes axes_of(std::string_view array);
+
+/// The names of `count` places along an axis.
+struct AxisLabels {
+    std::vector<Index> numbers;     ///< the position in the full run, or just 0 … count-1
+    std::vector<std::string> words; ///< one a place; empty where places have no word
+};
+[[nodiscard]] AxisLabels labels_of(const model::Result& result, Axis axis, Index count);
+
+/// The arrays that are shown (not the parameters), in the order of model::Item.
+[[nodiscard]] std::vector<const model::Array*> shown_arrays(const model::Result& result);
+
+} // namespace attn::report

@@ -1,0 +1,165 @@
+#include "attn/report/csv.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/axes.hpp"
+#include "attn/report/buffer.hpp"
+
+#include <limits>
+#include <string>
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::Result;
+
+/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line break.
+std::string field(std::string_view text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (const char c : text) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+/// One axis as CSV fields: numbers and words of its places.
+struct Fields {
+    std::vector<std::string> numbers, words;
+
+    Fields(const Result& result, Axis axis, Index count)
+    {
+        const AxisLabels labels = labels_of(result, axis, count);
+        for (const Index number : labels.numbers) {
+            numbers.push_back(std::to_string(number));
+        }
+        for (const std::string& word : labels.words) {
+            words.push_back(field(word));
+        }
+        words.resize(numbers.size());
+    }
+
+    static Fields absent() { return Fields(); }
+
+private:
+    Fields() : numbers(1), words(1) {}
+};
+
+/// How an array's values lie in heads, rows and columns.
+struct Layout {
+    Index heads = 1, rows = 1, columns = 1;
+    bool has_heads = false, has_rows = false, has_columns = true;
+};
+
+Layout layout_of(std::string_view name, const Shape& shape)
+{
+    if (name == model::name_of(Item::entropy)) { // (H, T)
+        return {.heads = shape.at(0), .rows = shape.at(1), .has_heads = true, .has_rows = true, .has_columns = false};
+    }
+    Layout layout;
+    const std::size_t rank = shape.size();
+    layout.has_columns = rank >= 1;
+    layout.has_rows = rank >= 2;
+    layout.has_heads = rank >= 3;
+    layout.columns = rank >= 1 ? shape[rank - 1] : 1;
+    layout.rows = rank >= 2 ? shape[rank - 2] : 1;
+    layout.heads = rank >= 3 ? shape[rank - 3] : 1;
+    return layout;
+}
+
+/// What stands before the value in every record of one row but for the column and the key's word.
+struct Row {
+    std::string start;       ///< "weights,0,1,"
+    std::string query_token; ///< empty where the row is no query
+    std::string key_token;   ///< empty where the row is no key
+};
+
+void write_record(std::string& out, const Row& row, std::string_view column, std::string_view query, std::string_view key)
+{
+    out += row.start;
+    out += column;
+    out += ',';
+    out += query;
+    out += ',';
+    out += key;
+    out += ',';
+}
+
+template <typename Scalar>
+void write_array(Buffer& buffer, const std::string& prefix, const Result& result, const std::string& name,
+                 const Tensor<Scalar>& tensor)
+{
+    const Layout layout = layout_of(name, tensor.shape);
+    const Axes axes = axes_of(name);
+    const Fields rows = layout.has_rows ? Fields(result, axes.row, layout.rows) : Fields::absent();
+    const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
+    const bool pairs = axes.column == Axis::keys; // scores … weights
+    const bool swapped = pairs && result.config.attention.order == model::ScoreOrder::key_query;
+    const bool masked = name == model::name_of(Item::masked_scores);
+    const bool of_keys = axes.row == Axis::keys;
+    const bool of_queries = axes.row == Axis::queries || axes.row == Axis::tokens;
+    const Scalar* value = tensor.values.data();
+    for (Index head = 0; head < layout.heads; ++head) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(layout.rows); ++i) {
+            const Row row{prefix + name + ',' + (layout.has_heads ? std::to_string(head) : "") + ',' + rows.numbers[i] + ',',
+                          of_queries ? rows.words[i] : "", of_keys ? rows.words[i] : ""};
+            for (std::size_t j = 0; j < static_cast<std::size_t>(layout.columns); ++j, ++value) {
+                std::string& out = buffer.text();
+                const std::string& key = pairs ? columns.words[j] : row.key_token;
+                write_record(out, row, columns.numbers[j], swapped ? key : row.query_token, swapped ? row.query_token : key);
+                if (!(masked && *value == -std::numeric_limits<Scalar>::infinity())) {
+                    math::append_shortest(out, *value);
+                }
+                out += '\n';
+                buffer.settle();
+            }
+        }
+    }
+}
+
+void write_ids(Buffer& buffer, const std::string& prefix, Item item, const std::vector<Index>& ids,
+               const std::vector<std::string>& words)
+{
+    const bool of_keys = item == Item::key_token_ids;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::string word = field(words.at(i));
+        const Row row{prefix + std::string(model::name_of(item)) + ",," + std::to_string(i) + ',', "", ""};
+        write_record(buffer.text(), row, "", of_keys ? "" : word, of_keys ? word : "");
+        buffer.append(std::to_string(ids[i]) + "\n");
+    }
+}
+
+} // namespace
+
+void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    if (options.header) {
+        buffer.append(options.index ? "index," : "");
+        buffer.append("array,head,row,column,query_token,key_token,value\n");
+    }
+    const std::string prefix = options.index ? std::to_string(*options.index) + ',' : "";
+    const auto write = [&](const model::Array& array) {
+        std::visit([&](const auto& tensor) { write_array(buffer, prefix, result, array.name, tensor); }, array.tensor);
+    };
+    if (result.show.contains(Item::token_ids)) {
+        write_ids(buffer, prefix, Item::token_ids, result.token_ids, result.tokens);
+    }
+    if (result.show.contains(Item::key_token_ids) && result.cross) {
+        write_ids(buffer, prefix, Item::key_token_ids, result.key_token_ids, result.key_tokens);
+    }
+    if (result.show.contains(Item::parameters)) {
+        for (const model::Array& array : result.parameters) {
+            write(array);
+        }
+    }
+    for (const model::Array* array : shown_arrays(result)) {
+        write(*array);
+    }
+    buffer.flush();
+}
+
+} // namespace attn::report

@@ -1,0 +1,222 @@
+#include "attn/report/grid.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/display.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn::report {
+namespace {
+
+constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
+constexpr std::string_view masked_text = "masked";
+
+enum class Notation { fixed, scientific };
+
+/// PyTorch's rule (torch/_tensor_str.py, _Formatter) over the finite values other than zero.
+template <typename Scalar>
+Notation notation_of(std::span<const Scalar> row)
+{
+    double smallest = std::numeric_limits<double>::infinity();
+    double largest = 0;
+    for (const Scalar value : row) {
+        const double magnitude = std::abs(static_cast<double>(value));
+        if (std::isfinite(magnitude) && magnitude != 0) {
+            smallest = std::min(smallest, magnitude);
+            largest = std::max(largest, magnitude);
+        }
+    }
+    const bool scientific = largest != 0 && (largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4);
+    return scientific ? Notation::scientific : Notation::fixed;
+}
+
+void append_aligned_right(std::string& out, std::string_view text, Index text_width, Index width)
+{
+    out.append(static_cast<std::size_t>(std::max<Index>(width - text_width, 0)), ' ');
+    out += text;
+}
+
+template <typename Scalar>
+class Grid {
+public:
+    Grid(std::span<const Scalar> values, const GridStyle& style)
+        : values_(values), style_(style), columns_(std::ssize(style.column_labels)),
+          rows_(columns_ == 0 ? std::ssize(style.row_labels) : std::ssize(values) / columns_)
+    {
+        for (Index i = 0; i < rows_; ++i) {
+            notations_.push_back(notation_of(row(i)));
+        }
+        choose_labels();
+        measure_columns();
+        measure_sums();
+        choose_columns();
+    }
+
+    void write(Buffer& buffer) const
+    {
+        write_header(buffer);
+        for (Index i = 0; i < rows_; ++i) {
+            write_row(buffer, i);
+        }
+    }
+
+private:
+    [[nodiscard]] std::span<const Scalar> row(Index i) const
+    {
+        return values_.subspan(static_cast<std::size_t>(i * columns_), static_cast<std::size_t>(columns_));
+    }
+
+    [[nodiscard]] std::string cell(Index i, Index j) const
+    {
+        const auto value = static_cast<double>(row(i)[static_cast<std::size_t>(j)]);
+        if (style_.masked && value == -std::numeric_limits<double>::infinity()) {
+            return std::string(masked_text);
+        }
+        return notations_[static_cast<std::size_t>(i)] == Notation::fixed ? math::fixed(value, style_.digits)
+                                                                          : math::scientific(value, style_.digits);
+    }
+
+    [[nodiscard]] std::string sum(Index i) const
+    {
+        double total = 0;
+        for (const Scalar value : row(i)) {
+            total += static_cast<double>(value);
+        }
+        return math::fixed(total, style_.digits);
+    }
+
+    /// Row names; on a terminal none takes more than a quarter of a line.
+    void choose_labels()
+    {
+        for (const std::string& label : style_.row_labels) {
+            labels_.push_back(style_.width ? shortened(label, std::max<Index>(*style_.width / 4, 4)) : label);
+            label_width_ = std::max(label_width_, display_width(labels_.back()));
+        }
+    }
+
+    /// Column names and widths, of all columns or, on a terminal, of as many as could ever fit.
+    void measure_columns()
+    {
+        const Index most = style_.width ? std::min(columns_, *style_.width / 2 + 1) : columns_;
+        for (Index j = 0; j < most; ++j) {
+            Index width = 0;
+            for (Index i = 0; i < rows_; ++i) {
+                width = std::max(width, std::ssize(cell(i, j)));
+            }
+            const std::string& label = style_.column_labels[static_cast<std::size_t>(j)];
+            headers_.push_back(style_.width ? shortened(label, std::max(width, *style_.width / 5)) : label);
+            widths_.push_back(std::max(width, display_width(headers_.back())));
+        }
+    }
+
+    void measure_sums()
+    {
+        if (style_.sums) {
+            sum_width_ = std::ssize(std::string_view("sum"));
+            for (Index i = 0; i < rows_; ++i) {
+                sum_width_ = std::max(sum_width_, std::ssize(sum(i)));
+            }
+        }
+    }
+
+    [[nodiscard]] Index column_gap(Index j) const { return j == 0 && label_width_ == 0 ? 0 : gap_; }
+
+    /// How many columns fit into `room` (without row names), given that the mark for left-out ones must fit too.
+    [[nodiscard]] Index columns_within(Index room) const
+    {
+        Index used = 0;
+        Index fitting = 0;
+        for (Index j = 0; j < std::ssize(widths_); ++j) {
+            used += column_gap(j) + widths_[static_cast<std::size_t>(j)];
+            if (used + (j + 1 < columns_ ? gap_ + 1 : 0) <= room) {
+                fitting = j + 1;
+            }
+        }
+        return fitting;
+    }
+
+    /// Two spaces between columns, or one where that makes all of them fit. The sum stays as long as a column fits beside it.
+    void choose_columns()
+    {
+        shown_ = columns_;
+        if (!style_.width) {
+            return;
+        }
+        const Index room = *style_.width - label_width_;
+        const auto within = [&] { return columns_within(room - (sum_width_ > 0 ? gap_ + sum_width_ : 0)); };
+        for (const Index gap : {2, 1}) {
+            gap_ = gap;
+            if (within() == columns_) {
+                return;
+            }
+        }
+        gap_ = 2;
+        sum_width_ = within() > 0 ? sum_width_ : 0;
+        shown_ = within();
+    }
+
+    void write_header(Buffer& buffer) const
+    {
+        std::string& out = buffer.text();
+        out.append(static_cast<std::size_t>(label_width_), ' ');
+        for (Index j = 0; j < shown_; ++j) {
+            const std::string& header = headers_[static_cast<std::size_t>(j)];
+            append_aligned_right(out, header, display_width(header), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
+        }
+        end_line(buffer, "sum");
+    }
+
+    void write_row(Buffer& buffer, Index i) const
+    {
+        std::string& out = buffer.text();
+        if (!labels_.empty()) {
+            const std::string& label = labels_[static_cast<std::size_t>(i)];
+            const auto padding = static_cast<std::size_t>(label_width_ - display_width(label));
+            out.append(style_.numbered_rows ? padding : 0, ' ');
+            out += label;
+            out.append(style_.numbered_rows ? 0 : padding, ' ');
+        }
+        for (Index j = 0; j < shown_; ++j) {
+            const std::string text = cell(i, j);
+            append_aligned_right(out, text, std::ssize(text), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
+        }
+        end_line(buffer, sum_width_ > 0 ? sum(i) : "");
+    }
+
+    void end_line(Buffer& buffer, std::string_view last) const
+    {
+        std::string& out = buffer.text();
+        if (shown_ < columns_) {
+            append_aligned_right(out, left_out, 1, column_gap(shown_) + 1);
+        }
+        if (sum_width_ > 0) {
+            append_aligned_right(out, last, std::ssize(last), gap_ + sum_width_);
+        }
+        out += '\n';
+        buffer.settle();
+    }
+
+    std::span<const Scalar> values_;
+    const GridStyle& style_;
+    Index columns_, rows_;
+    std::vector<Notation> notations_;           ///< one a row
+    std::vector<std::string> labels_, headers_; ///< as they are printed
+    std::vector<Index> widths_;                 ///< of the columns, without gaps
+    Index label_width_ = 0, sum_width_ = 0;     ///< sum_width_ 0: no sums
+    Index gap_ = 2, shown_ = 0;                 ///< spaces before a column, and how many columns are printed
+};
+
+} // namespace
+
+template <typename Scalar>
+void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style)
+{
+    Grid<Scalar>(values, style).write(buffer);
+}
+
+template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
+template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
+
+} // namespace attn::report

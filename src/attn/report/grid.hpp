@@ -1,0 +1,33 @@
+// A matrix as aligned text, with names for its rows and columns.
+#pragma once
+
+#include "attn/report/buffer.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn::report {
+
+struct GridStyle {
+    std::vector<std::string> row_labels;    ///< one a row; empty: rows have no names
+    std::vector<std::string> column_labels; ///< one a column
+    bool numbered_rows = false;             ///< row labels are numbers: aligned right
+    bool sums = false;                      ///< a last column with each row's sum
+    bool masked = false;                    ///< -inf stands for a masked place
+    int digits = 4;                         ///< after the point
+    std::optional<Index> width;             ///< columns of the terminal
+};
+
+/// `values` (rows, columns), row-major, one line a row under a line of column names. Each row is fixed or scientific as PyTorch
+/// prints a tensor of that row alone; sums are fixed. Columns that do not fit `width` are left out with "…", from the right but
+/// for the sum; numbers are never cut.
+template <typename Scalar>
+void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
+
+extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
+extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
+
+} // namespace attn::report

@@ -1,0 +1,146 @@
+#include "attn/report/json.hpp"
+
+#include "attn/report/axes.hpp"
+#include "attn/report/json_writer.hpp"
+#include "attn/report/recipe_json.hpp"
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::Result;
+
+/// {"Life":0,"dessert":1,…}
+void write_vocabulary(JsonWriter& json, const std::vector<std::string>& words)
+{
+    json.begin_object();
+    Index id = 0;
+    for (const std::string& word : words) {
+        json.key(word);
+        json.integer(id++);
+    }
+    json.end_object();
+}
+
+void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& arrays)
+{
+    json.begin_object();
+    for (const model::Array& array : arrays) {
+        json.key(array.name);
+        json.tensor(array.tensor);
+    }
+    json.end_object();
+}
+
+/// tokens … key_token_ids, of those that are shown and exist.
+void write_words(JsonWriter& json, const Result& result)
+{
+    const auto shown = [&](Item item) { return result.show.contains(item); };
+    const auto key = [&](Item item) { json.key(model::name_of(item)); };
+    if (shown(Item::tokens)) {
+        key(Item::tokens);
+        json.strings(result.tokens);
+    }
+    if (shown(Item::key_tokens) && result.cross) {
+        key(Item::key_tokens);
+        json.strings(result.key_tokens);
+    }
+    if (shown(Item::vocabulary) && result.vocabulary) {
+        key(Item::vocabulary);
+        write_vocabulary(json, *result.vocabulary);
+    }
+    if (shown(Item::token_ids) && !result.token_ids.empty()) {
+        key(Item::token_ids);
+        json.integers(result.token_ids);
+    }
+    if (shown(Item::key_token_ids) && result.cross && !result.key_token_ids.empty()) {
+        key(Item::key_token_ids);
+        json.integers(result.key_token_ids);
+    }
+}
+
+void write_arrays(JsonWriter& json, const Result& result)
+{
+    for (const model::Array* array : shown_arrays(result)) {
+        json.key(array->name);
+        json.tensor(array->tensor, array->name == model::name_of(Item::masked_scores));
+    }
+}
+
+/// {"weights":{"absolute":1e-08,"relative":2e-07},…}
+void write_verify(JsonWriter& json, const std::vector<model::Difference>& differences)
+{
+    json.begin_object();
+    for (const model::Difference& difference : differences) {
+        json.key(difference.array);
+        json.begin_object();
+        json.key("absolute");
+        json.number(difference.absolute);
+        json.key("relative");
+        json.number(difference.relative);
+        json.end_object();
+    }
+    json.end_object();
+}
+
+} // namespace
+
+void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink)
+{
+    JsonWriter json(sink);
+    json.begin_object();
+    json.key("schema");
+    json.string("attn-cli/result/1");
+    if (index) {
+        json.key("index");
+        json.integer(*index);
+    }
+    json.key("config");
+    write_recipe_object(json, result.config, WithPublished::no);
+    write_words(json, result);
+    if (!result.query_positions.empty()) {
+        json.key("query_positions");
+        json.integers(result.query_positions);
+    }
+    if (result.show.contains(Item::parameters)) {
+        json.key(model::name_of(Item::parameters));
+        write_named_arrays(json, result.parameters);
+    }
+    write_arrays(json, result);
+    if (result.config.verify) {
+        json.key("verify");
+        write_verify(json, result.verify);
+    }
+    json.key("warnings");
+    json.strings(result.warnings);
+    json.end_object();
+    json.newline();
+    json.finish();
+}
+
+void write_json_error(Index index, int code, std::string_view message, const Sink& sink)
+{
+    JsonWriter json(sink);
+    json.begin_object();
+    json.key("index");
+    json.integer(index);
+    json.key("error");
+    json.begin_object();
+    json.key("code");
+    json.integer(code);
+    json.key("message");
+    json.string(message);
+    json.end_object();
+    json.end_object();
+    json.newline();
+    json.finish();
+}
+
+void write_recipe(const model::Recipe& recipe, const Sink& sink)
+{
+    JsonWriter json(sink);
+    write_recipe_object(json, recipe, WithPublished::yes);
+    json.finish();
+}
+
+} // namespace attn::report

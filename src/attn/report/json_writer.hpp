@@ -1,0 +1,55 @@
+// Writes JSON piece by piece, without spaces and without ever holding more than a buffer of it.
+#pragma once
+
+#include "attn/report/buffer.hpp"
+#include "attn/tensor/tensor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::report {
+
+/// The caller sees to it that objects and arrays are opened and closed in order; commas come by themselves.
+class JsonWriter {
+public:
+    explicit JsonWriter(const Sink& sink) : buffer_(sink) {}
+
+    void begin_object() { open('{'); }
+    void end_object() { close('}'); }
+    void begin_array() { open('['); }
+    void end_array() { close(']'); }
+
+    /// The name of the next value.
+    void key(std::string_view name);
+
+    void string(std::string_view text);
+    void integer(std::int64_t value);
+    void unsigned_integer(std::uint64_t value);
+    void boolean(bool value);
+    void null();
+    /// The shortest decimal; infinities and NaN as the strings "inf", "-inf", "nan".
+    void number(double value);
+    /// A value that is JSON already.
+    void raw(std::string_view json);
+
+    void strings(const std::vector<std::string>& texts);
+    void integers(const std::vector<Index>& values);
+
+    /// Nested arrays, one level a dimension; `masked` writes null for -inf.
+    void tensor(const AnyTensor& tensor, bool masked = false);
+
+    void newline() { buffer_.append("\n"); }
+    void finish() { buffer_.flush(); }
+
+private:
+    void open(char bracket);
+    void close(char bracket);
+    void separate();
+
+    Buffer buffer_;
+    bool first_ = true; ///< nothing stands yet in the innermost object or array
+};
+
+} // namespace attn::report

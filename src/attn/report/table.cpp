@@ -1,0 +1,221 @@
+#include "attn/report/table.hpp"
+
+#include "attn/report/axes.hpp"
+#include "attn/report/display.hpp"
+#include "attn/report/grid.hpp"
+
+#include <algorithm>
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::Result;
+
+// ---- one line each: tokens, vocabulary, ids ---------------------------------------------------------------------------
+
+struct Line {
+    std::string_view name;
+    std::vector<std::string> items;
+    std::string_view separator;
+};
+
+/// A word fit for one line; on a terminal it takes half of it at most.
+std::string shown_word(const std::string& word, const TableOptions& options)
+{
+    const std::string safe = visible(word);
+    return options.width ? shortened(safe, std::max<Index>(*options.width / 2, 6)) : safe;
+}
+
+std::vector<std::string> shown_words(const std::vector<std::string>& words, const TableOptions& options)
+{
+    std::vector<std::string> shown;
+    for (const std::string& word : words) {
+        shown.push_back(shown_word(word, options));
+    }
+    return shown;
+}
+
+std::vector<std::string> numbers(const std::vector<Index>& values)
+{
+    std::vector<std::string> texts;
+    for (const Index value : values) {
+        texts.push_back(std::to_string(value));
+    }
+    return texts;
+}
+
+/// "Life 0", "dessert 1", …
+std::vector<std::string> words_with_ids(const std::vector<std::string>& vocabulary, const TableOptions& options)
+{
+    std::vector<std::string> texts = shown_words(vocabulary, options);
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+        texts[id] += ' ' + std::to_string(id);
+    }
+    return texts;
+}
+
+std::vector<Line> lines_of(const Result& result, const TableOptions& options)
+{
+    std::vector<Line> lines;
+    const auto add = [&](Item item, bool exists, std::vector<std::string> items, std::string_view separator = " ") {
+        if (result.show.contains(item) && exists) {
+            lines.push_back({model::name_of(item), std::move(items), separator});
+        }
+    };
+    add(Item::tokens, true, shown_words(result.tokens, options));
+    add(Item::key_tokens, result.cross, shown_words(result.key_tokens, options));
+    if (result.vocabulary) {
+        add(Item::vocabulary, true, words_with_ids(*result.vocabulary, options), ", ");
+    }
+    add(Item::token_ids, !result.token_ids.empty(), numbers(result.token_ids));
+    add(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), numbers(result.key_token_ids));
+    return lines;
+}
+
+/// The items that fit, whole ones only; "…" stands for the rest. On a narrow terminal the name has a line of its own.
+void write_line(Buffer& buffer, const Line& line, Index name_width, std::optional<Index> width)
+{
+    constexpr Index narrow = 24;
+    const bool own_line = width && *width - name_width < narrow;
+    buffer.append(line.name);
+    buffer.append(own_line ? "\n" : std::string(static_cast<std::size_t>(name_width - std::ssize(line.name)), ' '));
+    Index used = own_line ? 0 : name_width;
+    for (std::size_t i = 0; i < line.items.size(); ++i) {
+        const std::string piece = (i == 0 ? "" : std::string(line.separator)) + line.items[i];
+        const Index rest = i + 1 < line.items.size() ? std::ssize(line.separator) + 1 : 0;
+        if (width) {
+            used += display_width(piece);
+            if (used + rest > *width) {
+                buffer.append(i == 0 ? "" : line.separator);
+                buffer.append("…");
+                break;
+            }
+        }
+        buffer.append(piece);
+    }
+    buffer.append("\n");
+}
+
+// ---- tables -----------------------------------------------------------------------------------------------------------
+
+/// "weights, head 0 (6, 6)", broken between its parts where the terminal is narrower.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
+{
+    Index used = 0;
+    for (const std::string& part : parts) {
+        const bool fits = !width || used + 1 + display_width(part) <= *width;
+        if (used > 0) {
+            buffer.append(fits ? " " : "\n");
+            used = fits ? used + 1 : 0;
+        }
+        buffer.append(part);
+        used += display_width(part);
+    }
+    buffer.append("\n");
+}
+
+std::vector<std::string> texts_of(const AxisLabels& labels)
+{
+    std::vector<std::string> texts;
+    for (const std::string& word : labels.words) {
+        texts.push_back(visible(word));
+    }
+    return labels.words.empty() ? numbers(labels.numbers) : texts;
+}
+
+GridStyle style_of(const TableOptions& options)
+{
+    GridStyle style;
+    style.digits = options.digits;
+    style.width = options.width;
+    return style;
+}
+
+/// Heads as rows, query words as columns.
+template <typename Scalar>
+void write_entropy(Buffer& buffer, const Result& result, const Tensor<Scalar>& entropy, const TableOptions& options)
+{
+    GridStyle style = style_of(options);
+    style.column_labels = texts_of(labels_of(result, Axis::queries, entropy.columns()));
+    const bool one = entropy.rows() == 1;
+    for (Index head = 0; head < entropy.rows() && !one; ++head) {
+        style.row_labels.push_back("head " + std::to_string(head));
+    }
+    write_title(buffer, {"entropy", to_string(one ? Shape{entropy.columns()} : entropy.shape)}, options.width);
+    write_grid(buffer, std::span<const Scalar>(entropy.values), style);
+}
+
+template <typename Scalar>
+void write_matrices(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+                    const TableOptions& options)
+{
+    const Axes axes = axes_of(name);
+    const bool vector = tensor.shape.size() < 2;
+    GridStyle style = style_of(options);
+    style.column_labels = texts_of(labels_of(result, axes.column, tensor.columns()));
+    if (!vector) {
+        const AxisLabels rows = labels_of(result, axes.row, tensor.rows());
+        style.row_labels = texts_of(rows);
+        style.numbered_rows = rows.words.empty();
+    }
+    style.sums = name == model::name_of(Item::weights);
+    style.masked = name == model::name_of(Item::masked_scores);
+    const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
+    const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
+    const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
+    for (Index head = 0; head < heads; ++head) {
+        if (heads == 1) {
+            write_title(buffer, {name, to_string(shape)}, options.width);
+        } else {
+            buffer.append(head == 0 ? "" : "\n");
+            write_title(buffer, {name + ',', "head " + std::to_string(head), to_string(shape)}, options.width);
+        }
+        write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
+    }
+}
+
+void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
+{
+    std::visit(
+        [&](const auto& tensor) {
+            if (array.name == model::name_of(Item::entropy)) {
+                write_entropy(buffer, result, tensor, options);
+            } else {
+                write_matrices(buffer, result, array.name, tensor, options);
+            }
+        },
+        array.tensor);
+}
+
+} // namespace
+
+void write_table(const model::Result& result, const TableOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    const std::vector<Line> lines = lines_of(result, options);
+    Index name_width = 0;
+    for (const Line& line : lines) {
+        name_width = std::max(name_width, std::ssize(line.name) + 2);
+    }
+    for (const Line& line : lines) {
+        write_line(buffer, line, name_width, options.width);
+    }
+    bool first = lines.empty();
+    const auto write = [&](const model::Array& array) {
+        buffer.append(first ? "" : "\n");
+        first = false;
+        write_array(buffer, result, array, options);
+    };
+    if (result.show.contains(Item::parameters)) {
+        for (const model::Array& array : result.parameters) {
+            write(array);
+        }
+    }
+    for (const model::Array* array : shown_arrays(result)) {
+        write(*array);
+    }
+    buffer.flush();
+}
+
+} // namespace attn::report

@@ -1,0 +1,186 @@
+// attn-cli check: recompute what files and recipes state, and compare.
+#include "attn/model/check.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/io/recipe.hpp"
+#include "attn/io/saved_result.hpp"
+#include "attn/report/table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/command.hpp"
+#include "cli/documents.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/numbers.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/recipes.hpp"
+#include "cli/run_options.hpp"
+#include "cli/system.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+/// A result with all stages is far larger than the sentence it came from.
+constexpr std::size_t largest_file = std::size_t{1} << 30U;
+
+constexpr std::array specs{
+    OptionSpec{"--all", "", "check all built-in recipes", {}},
+    OptionSpec{"--rtol", "X", "relative tolerance for saved results (default 0: the decimals must be equal)", {}},
+    OptionSpec{"--atol", "X", "absolute tolerance for saved results (default 0)", {}},
+    OptionSpec{"--max-input-bytes", "N", "refuse a larger file (default 1073741824)", {}},
+};
+constexpr std::array<OptionGroup, 1> groups{{{"Comparison", specs}}};
+
+constexpr std::array examples{
+    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
+    Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
+    Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
+    Example{"attn-cli check raschka-2023 my-recipe.json golden.json --atol 1e-6", "several at once"},
+};
+constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
+                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                   "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
+                                   "error (65 bad data, 66 no such input, …). All are checked, and the largest code\n"
+                                   "wins.\n";
+
+class Checker {
+public:
+    Checker(const Arguments& arguments, const Globals& globals, Log& log)
+        : log_(log), most_bytes_(max_input_bytes(arguments, largest_file)), stages_(log)
+    {
+        settings_.threads = globals.threads;
+        settings_.observer = stages_.observer();
+        const RealRange range{.least = 0, .allowed = "a finite number from 0, such as 1e-6"};
+        const auto rtol = arguments.value("--rtol");
+        const auto atol = arguments.value("--atol");
+        tolerance_.rtol = rtol ? real("--rtol", *rtol, range) : 0;
+        tolerance_.atol = atol ? real("--atol", *atol, range) : 0;
+    }
+
+    void recipe_or_file(const std::string& name);
+    [[nodiscard]] int finish();
+
+private:
+    template <typename Work>
+    void attempt(const std::string& name, Work work);
+    void file(const std::string& path);
+    void document(std::string_view json, const std::string& name);
+    void report(const model::CheckReport& report, const std::string& name);
+
+    Log& log_;
+    std::size_t most_bytes_;
+    Output output_{std::nullopt};
+    StageReporter stages_;
+    model::RunSettings settings_;
+    model::Tolerance tolerance_;
+    int worst_ = success;
+};
+
+/// Does the work; an error of it is reported and the rest goes on.
+template <typename Work>
+void Checker::attempt(const std::string& name, Work work)
+{
+    settings_.memory_limit = memory_limit();
+    stages_.set_prefix(name + ": ");
+    try {
+        work();
+    } catch (const Error& error) {
+        // Without its output the report is worth nothing.
+        if (error.kind() == ErrorKind::io) {
+            throw;
+        }
+        output_.flush(); // so that a terminal shows both in order
+        log_.error(name + ": " + error.what());
+        worst_ = std::max(worst_, exit_code(error.kind()));
+    }
+}
+
+void Checker::report(const model::CheckReport& report, const std::string& name)
+{
+    report::write_check(report, name, output_.sink());
+    worst_ = std::max(worst_, report.passed() ? success : difference_found);
+}
+
+void Checker::document(std::string_view json, const std::string& name)
+{
+    switch (io::kind_of(json)) {
+    case io::Document::recipe: report(model::check(io::parse_recipe(json), settings_), name); return;
+    case io::Document::result: report(model::check(io::parse_saved_result(json), tolerance_, settings_), name); return;
+    case io::Document::unknown: break;
+    }
+    if (json.starts_with(R"({"index":)") && json.find(R"("error":)") != std::string_view::npos) {
+        throw Error(ErrorKind::data, "states the error of a line that could not be computed; there is nothing to compare");
+    }
+    throw Error(ErrorKind::data, "\"schema\" is neither \"attn-cli/recipe/1\" nor \"attn-cli/result/1\"");
+}
+
+void Checker::file(const std::string& path)
+{
+    const std::string contents = read_file(path, most_bytes_);
+    const std::vector<JsonText> documents = split_documents(contents);
+    if (documents.empty()) {
+        throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");
+    }
+    for (const JsonText& json : documents) {
+        const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
+        attempt(path + place, [&] { document(json.text, path + place); });
+    }
+}
+
+void Checker::recipe_or_file(const std::string& name)
+{
+    attempt(name, [&] {
+        if (const auto builtin = io::find(io::builtin_recipes(), name)) {
+            document(*builtin, name);
+            return;
+        }
+        if (names_nothing(name)) {
+            throw Error(ErrorKind::no_input, "no such file or recipe" + recipe_hint(name));
+        }
+        file(name);
+    });
+}
+
+int Checker::finish()
+{
+    output_.finish();
+    return worst_;
+}
+
+int execute_check(const Arguments& arguments, const Globals& globals, Log& log)
+{
+    Checker checker(arguments, globals, log);
+    if (!arguments.flag("--all") && arguments.operands.empty()) {
+        throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
+    }
+    if (arguments.flag("--all")) {
+        for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
+            checker.recipe_or_file(std::string(recipe.name));
+        }
+    }
+    for (const std::string& name : arguments.operands) {
+        checker.recipe_or_file(name);
+    }
+    return checker.finish();
+}
+
+std::span<const OptionGroup> option_groups()
+{
+    return groups;
+}
+
+} // namespace
+
+constinit const Command check_command{
+    .name = "check",
+    .operands = "FILE|RECIPE…",
+    .summary = "Recompute saved results and recipes, and compare with what they state.",
+    .examples = examples,
+    .groups = option_groups,
+    .notes = notes,
+    .execute = execute_check,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,39 @@
+// File descriptors: reads and writes whose every failure is noticed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attn::cli {
+
+/// Thrown when the reader of what we write has gone away (`| head`). That is no error: the program ends quietly.
+struct ReaderGone {};
+
+/// Descriptors 0, 1 and 2 that were closed when the program started are taken by something that can be neither read nor
+/// written, so that no file opened later becomes standard output, and using them fails as it would have.
+void occupy_closed_descriptors();
+
+/// Whether it was open when the program started.
+[[nodiscard]] bool is_usable(int descriptor);
+
+/// The next bytes of the descriptor; 0 at its end. `name` is for the message of Error(io), or Error(no_input) for a directory.
+[[nodiscard]] std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view name);
+
+/// Error(io) when it cannot write all, ReaderGone when nobody reads.
+void write_all(int descriptor, std::string_view bytes, std::string_view name);
+
+/// Collects bytes and writes them in large pieces. What is not flushed is not written: a command that fails stays silent.
+class BufferedWriter {
+public:
+    BufferedWriter(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+    void write(std::string_view bytes);
+    void flush();
+
+private:
+    int descriptor_;
+    std::string name_;
+    std::string buffer_;
+};
+
+} // namespace attn::cli

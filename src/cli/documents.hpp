@@ -1,0 +1,20 @@
+// JSON texts one after the other, as `run --lines --json` writes them.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace attn::cli {
+
+struct JsonText {
+    std::string_view text;
+    Index line = 1; ///< of the file, where it begins
+};
+
+/// The objects of `file`, each on one line or on several (as `jq .` lays them out); what is no object ends the list as one more
+/// text, for the parser to refuse. An empty file has none.
+[[nodiscard]] std::vector<JsonText> split_documents(std::string_view file);
+
+} // namespace attn::cli

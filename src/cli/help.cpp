@@ -1,0 +1,141 @@
+#include "cli/help.hpp"
+
+#include "attn/report/display.hpp"
+#include "attn/tensor/tensor.hpp" // Eigen's version
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::size_t columns = 80;
+constexpr std::size_t text_column = 30; // where the explanation of an option begins
+
+std::size_t width_of(std::string_view text)
+{
+    return static_cast<std::size_t>(report::display_width(text));
+}
+
+/// `text` in lines that end before `columns`, the first after `first`, the others after blanks up to `indent`.
+std::string wrapped(const std::string& first, std::string_view text, std::size_t indent)
+{
+    std::string out;
+    std::string line = first;
+    bool empty = true; // nothing but the indentation so far
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        if (!empty && width_of(line) + 1 + width_of(text.substr(0, end)) > columns) {
+            out += line + "\n";
+            line = std::string(indent, ' ');
+            empty = true;
+        }
+        line.append(empty ? "" : " ").append(text.substr(0, end));
+        empty = false;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out + line + "\n";
+}
+
+/// A name and its explanation beside it, or below when the name is long.
+std::string entry(std::string name, std::string_view text)
+{
+    const std::size_t width = width_of(name);
+    if (width + 2 > text_column) {
+        return name + "\n" + wrapped(std::string(text_column, ' '), text, text_column);
+    }
+    return wrapped(name.append(text_column - width, ' '), text, text_column);
+}
+
+std::string describe(const OptionSpec& option)
+{
+    std::string head = "  ";
+    head.append(option.shortcut).append(option.shortcut.empty() ? "" : ", ").append(option.name);
+    head.append(option.value.empty() ? "" : " ").append(option.value);
+    return entry(std::move(head), option.text);
+}
+
+std::string describe(const OptionGroup& group)
+{
+    std::string text = "\n";
+    text.append(group.title).append(":\n");
+    for (const OptionSpec& option : group.options) {
+        text += describe(option);
+    }
+    return text;
+}
+
+std::string describe(std::span<const Example> examples)
+{
+    std::string text = "Examples:\n";
+    for (const Example& example : examples) {
+        text.append("  ").append(example.command).append("\n").append(wrapped(std::string(6, ' '), example.meaning, 6));
+    }
+    return text;
+}
+
+std::string command_list()
+{
+    std::string text = "Commands:\n";
+    for (const Command* command : commands()) {
+        std::string head = "  ";
+        head.append(command->name).append(" ").append(command->operands);
+        text += entry(std::move(head), command->summary);
+    }
+    return text;
+}
+
+constexpr std::array<Example, 3> overview_examples{{
+    {R"(attn-cli run "Life is short, eat dessert first")", "attention on a sentence, step by step"},
+    {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')", "the same for programs"},
+    {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
+}};
+
+} // namespace
+
+std::string help()
+{
+    return "attn-cli: scaled dot-product attention on a sentence, down to the digits its\ntutorials print.\n\n" +
+           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() +
+           describe(global_options()) +
+           "\n`attn-cli COMMAND --help` tells more.\n"
+           "\nExit codes: 0 done, 1 check found a difference, 2 usage, 65 bad data, 66 no such\n"
+           "input, 70 our bug, 71 would not fit in memory, 73 cannot create the output,\n"
+           "74 I/O error, 130 interrupted (143 terminated).\n";
+}
+
+std::string help(const Command& command)
+{
+    std::string text = describe(command.examples) + "\nUsage: attn-cli " + std::string(command.name) + " [OPTION]… " +
+                       std::string(command.operands) + "\n\n" + wrapped("", command.summary, 0);
+    for (const OptionGroup& group : command.groups()) {
+        text += describe(group);
+    }
+    text += describe(global_options());
+    return command.notes.empty() ? text : text + "\n" + std::string(command.notes);
+}
+
+std::string short_help()
+{
+    return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n`attn-cli --help` tells more.\n";
+}
+
+std::string version()
+{
+    const auto dotted = [](auto... numbers) {
+        std::string text;
+        (text.append(text.empty() ? "" : ".").append(std::to_string(numbers)), ...);
+        return text;
+    };
+#if defined(__clang__)
+    const std::string compiler = "Clang " + dotted(__clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    const std::string compiler = "GCC " + dotted(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+    return "attn-cli " ATTN_VERSION "\ncompiler: " + compiler +
+           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) +
+           "\ninstruction set: portable (baseline x86-64, SSE2)\n";
+}
+
+} // namespace attn::cli

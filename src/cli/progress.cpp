@@ -1,0 +1,98 @@
+#include "cli/progress.hpp"
+
+#include "cli/signals.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 500ms; ///< work that is done sooner shows no progress
+constexpr auto interval = 100ms; ///< between two looks of the line
+
+std::string milliseconds(std::chrono::steady_clock::duration time)
+{
+    std::array<char, 64> text{};
+    const double value = std::chrono::duration<double, std::milli>(time).count();
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 3).ptr;
+    return std::string(text.data(), end) + " ms";
+}
+
+void to_terminal(const std::string& text)
+{
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+} // namespace
+
+StageReporter::StageReporter(Log& log)
+    : log_(log), terminal_(error_terminal() && !log.quiet()), work_began_(Clock::now()), stage_began_(work_began_),
+      shown_(work_began_)
+{
+}
+
+StageReporter::~StageReporter()
+{
+    erase();
+}
+
+model::Observer StageReporter::observer()
+{
+    if (!log_.verbose() && !terminal_) {
+        return {};
+    }
+    return [this](const model::Progress& progress) { observe(progress); };
+}
+
+void StageReporter::observe(const model::Progress& progress)
+{
+    if (progress.stage != stage_) {
+        end_stage();
+        stage_ = progress.stage;
+        stage_began_ = Clock::now();
+    }
+    shape_ = progress.shape;
+    show(progress.share);
+    if (progress.share >= 1) {
+        end_stage();
+    }
+}
+
+void StageReporter::end_stage()
+{
+    if (stage_.empty()) {
+        return;
+    }
+    erase();
+    log_.detail(prefix_ + stage_ + " " + to_string(shape_) + " " + milliseconds(Clock::now() - stage_began_));
+    stage_.clear();
+}
+
+void StageReporter::show(double share)
+{
+    const auto now = Clock::now();
+    if (!terminal_ || now - work_began_ < patience || now - shown_ < interval) {
+        return;
+    }
+    shown_ = now;
+    if (!std::exchange(line_shown_, true)) {
+        erase_line_on_signal(true);
+    }
+    to_terminal("\r\x1b[K" + prefix_ + stage_ + " " + std::to_string(static_cast<int>(share * 100)) + " %");
+}
+
+void StageReporter::erase()
+{
+    if (std::exchange(line_shown_, false)) {
+        to_terminal("\r\x1b[K");
+        erase_line_on_signal(false);
+    }
+}
+
+} // namespace attn::cli

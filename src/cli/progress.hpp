@@ -1,0 +1,42 @@
+// What the observer of a run tells the user: the stages with --verbose, and on a terminal how far long work is.
+#pragma once
+
+#include "attn/model/run.hpp"
+#include "cli/log.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace attn::cli {
+
+class StageReporter {
+public:
+    explicit StageReporter(Log& log);
+    ~StageReporter();
+    StageReporter(const StageReporter&) = delete;
+    StageReporter& operator=(const StageReporter&) = delete;
+
+    /// Calls this object, which must outlive it. Empty when there is nobody to tell.
+    [[nodiscard]] model::Observer observer();
+
+    /// Of the stages that come, "line 3: ".
+    void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void observe(const model::Progress& progress);
+    void end_stage();
+    void show(double share);
+    void erase();
+
+    Log& log_;
+    bool terminal_;
+    std::string prefix_;
+    std::string stage_; ///< under way; empty: none
+    Shape shape_;
+    Clock::time_point work_began_, stage_began_, shown_;
+    bool line_shown_ = false;
+};
+
+} // namespace attn::cli

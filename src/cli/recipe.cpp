@@ -1,0 +1,76 @@
+// attn-cli recipe: the built-in recipes.
+#include "attn/io/recipe.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/recipes.hpp"
+#include "cli/stdout.hpp"
+#include "cli/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli recipe list", "their names and titles"},
+    Example{"attn-cli recipe show owen-2025 > mine.json", "the start of a recipe of one's own"},
+    Example{"attn-cli run --recipe mine.json", "and its result"},
+};
+
+std::string list_of_recipes()
+{
+    std::size_t widest = 0;
+    for (const io::BuiltinFile& file : io::builtin_recipes()) {
+        widest = std::max(widest, file.name.size());
+    }
+    std::string text;
+    for (const io::BuiltinFile& file : io::builtin_recipes()) {
+        std::string name(file.name);
+        name.resize(widest + 2, ' ');
+        text += name + io::parse_recipe(file.contents).title + "\n";
+    }
+    return text;
+}
+
+int execute_recipe(const Arguments& arguments, const Globals&, Log&)
+{
+    constexpr std::array<std::string_view, 2> actions{"list", "show"};
+    const std::vector<std::string>& operands = arguments.operands;
+    if (operands.empty()) {
+        throw Error(ErrorKind::usage, "recipe: an action is missing: list, or show NAME");
+    }
+    if (choice("recipe", operands[0], actions) == 0) {
+        expect_at_most(arguments, 1, "recipe list takes none");
+        print(list_of_recipes());
+        return success;
+    }
+    expect_at_most(arguments, 2, "recipe show takes one name");
+    if (operands.size() < 2) {
+        throw Error(ErrorKind::usage, "recipe show: a name is missing" + recipe_hint(""));
+    }
+    print(builtin_recipe(operands[1]));
+    return success;
+}
+
+std::span<const OptionGroup> no_options()
+{
+    return {};
+}
+
+} // namespace
+
+constinit const Command recipe_command{
+    .name = "recipe",
+    .operands = "list|show NAME",
+    .summary = "List the built-in recipes, or print one as it is in data/recipes/.",
+    .examples = examples,
+    .groups = no_options,
+    .notes = {},
+    .execute = execute_recipe,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,303 @@
+#include "cli/run_options.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/numbers.hpp"
+#include "cli/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::int64_t largest_int32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_size = 1048576; // of a vector
+constexpr std::int64_t most_heads = 65536;
+constexpr std::int64_t most_digits = 17; // a double has no more
+
+// ---- what they are called --------------------------------------------------------------------------------------------
+
+constexpr std::array input_specs{
+    OptionSpec{"--lines", "FILE", "one sentence a line, one result a line; - is standard input", {}},
+    OptionSpec{"--ids", "LIST", "token ids such as 2,6,8,3,1 instead of a sentence; needs --vocab-size", {}},
+    OptionSpec{"--labels", "LIST", "a name for each id: my,name,…", {}},
+    OptionSpec{"--cross", "SENTENCE", "keys and values come from this second sentence; one vocabulary over both", {}},
+    OptionSpec{"--tokenizer",
+               "RULE",
+               "document: commas removed, then split at white space (default); words: runs of letters, marks and digits with "
+               "inner apostrophes and hyphens",
+               {}},
+    OptionSpec{"--casefold", "", "Unicode case folding before the vocabulary", {}},
+    OptionSpec{"--recipe", "NAME|FILE", "take everything from a recipe; options beside it override it", {}},
+    OptionSpec{"--max-input-bytes", "N", "refuse a longer text, or with --lines a longer line (default 67108864)", {}},
+};
+constexpr std::array parameter_specs{
+    OptionSpec{"--vocab-size", "N", "rows of the embedding table, 1 to 2147483647 (default: the distinct words)", {}},
+    OptionSpec{"--embed-dim", "D", "1 to 1048576 (default 16)", {}},
+    OptionSpec{"--heads", "H", "1 to 65536 (default 1)", {}},
+    OptionSpec{"--kv-heads", "H_KV", "key/value heads, a divisor of H (default H)", {}},
+    OptionSpec{"--d-k", "N", "size of a query or key of one head (default 24; D/H with more heads)", {}},
+    OptionSpec{"--d-v", "N", "size of a value of one head (default 28; D/H with more heads)", {}},
+    OptionSpec{"--output-projection", "", "apply W_o to the context (default with more than one head)", {}},
+    OptionSpec{"--no-output-projection", "", "do not", {}},
+    OptionSpec{"--seed", "N", "of the generator (default 123); torch: 0 to 2^64-1, numpy: 0 to 2^32-1", {}},
+    OptionSpec{"--generator", "NAME", "whose random stream to reproduce: torch (default), numpy, numpy-pcg64", {}},
+    OptionSpec{"--init", "NAME", "of the projections: uniform (default), normal, linear, xavier, identity", {}},
+    OptionSpec{"--dtype", "TYPE", "of the arithmetic: float32 (default), float64", {}},
+};
+constexpr std::array attention_specs{
+    OptionSpec{"--causal", "", "a query sees no later key", {}},
+    OptionSpec{"--window", "L[,R]", "a query sees L keys back and R ahead; -1 is no limit; one number means both", {}},
+    OptionSpec{"--scale", "X|none", "factor of the scores (default 1/√d_k)", {}},
+    OptionSpec{"--softcap", "X", "X·tanh(scores/X) before masks, X > 0 (default none)", {}},
+};
+constexpr std::array output_specs{
+    OptionSpec{"--query", "LIST", "only these rows: positions from 0, or words (every position of a repeated word)", {}},
+    OptionSpec{
+        "--show",
+        "LIST",
+        "what to print (default tokens, vocabulary, weights, context and, with a projection, output), or all; names: "
+        "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
+        "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy",
+        {}},
+    OptionSpec{"--format", "NAME", "table (default), json, csv; or by the ending of -o: .txt, .json, .csv", {}},
+    OptionSpec{"--json", "", "the same as --format json", {}},
+    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
+    OptionSpec{"-o", "FILE", "written whole or not at all; - is standard output", {}},
+    OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
+};
+constexpr std::array<OptionGroup, 4> groups{
+    {{"Input", input_specs}, {"Parameters", parameter_specs}, {"Attention", attention_specs}, {"Output", output_specs}}};
+
+// ---- what they mean --------------------------------------------------------------------------------------------------
+
+void exclude(bool one, bool other, const char* names)
+{
+    if (one && other) {
+        throw Error(ErrorKind::usage, std::string(names) + " exclude each other");
+    }
+}
+
+std::optional<std::int64_t> integer_option(const Arguments& arguments, std::string_view option, std::int64_t least,
+                                           std::int64_t most)
+{
+    const auto text = arguments.value(option);
+    return text ? std::optional(integer(option, *text, least, most)) : std::nullopt;
+}
+
+template <typename Enum, std::size_t count>
+std::optional<Enum> choice_option(const Arguments& arguments, std::string_view option,
+                                  const std::array<std::string_view, count>& names)
+{
+    const auto text = arguments.value(option);
+    return text ? std::optional(static_cast<Enum>(choice(option, *text, names))) : std::nullopt;
+}
+
+std::optional<bool> switch_option(const Arguments& arguments, std::string_view option)
+{
+    return arguments.flag(option) ? std::optional(true) : std::nullopt;
+}
+
+model::Dims read_dims(const Arguments& arguments)
+{
+    return {.embed_dim = integer_option(arguments, "--embed-dim", 1, most_size),
+            .heads = integer_option(arguments, "--heads", 1, most_heads),
+            .kv_heads = integer_option(arguments, "--kv-heads", 1, most_heads),
+            .d_k = integer_option(arguments, "--d-k", 1, most_size),
+            .d_v = integer_option(arguments, "--d-v", 1, most_size),
+            .vocab_size = integer_option(arguments, "--vocab-size", 1, largest_int32)};
+}
+
+std::optional<core::Window> read_window(const Arguments& arguments)
+{
+    const auto text = arguments.value("--window");
+    if (!text) {
+        return std::nullopt;
+    }
+    const std::vector<std::string_view> sides = list("--window", *text);
+    if (sides.size() > 2) {
+        throw Error(ErrorKind::usage, "--window", quoted(*text), "one number for both sides, or two: L,R");
+    }
+    return core::Window{integer("--window", sides.front(), -1, largest_int32),
+                        integer("--window", sides.back(), -1, largest_int32)};
+}
+
+std::optional<double> read_scale(const Arguments& arguments)
+{
+    const auto text = arguments.value("--scale");
+    if (!text || *text == "none") {
+        return text ? std::optional(1.0) : std::nullopt;
+    }
+    return real("--scale", *text, {.allowed = "none, or a finite number such as 0.25 or 1e-3"});
+}
+
+std::optional<double> read_softcap(const Arguments& arguments)
+{
+    const auto text = arguments.value("--softcap");
+    const RealRange positive{.least = 0, .least_itself = false, .allowed = "a finite number above 0 such as 30"};
+    return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
+}
+
+std::vector<std::string> read_query(const Arguments& arguments)
+{
+    std::vector<std::string> queries;
+    const auto text = arguments.value("--query");
+    for (const std::string_view item : text ? list("--query", *text) : std::vector<std::string_view>{}) {
+        if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
+            [[maybe_unused]] const std::int64_t position = integer("--query", item, 0, largest_int32);
+        }
+        queries.emplace_back(item);
+    }
+    return queries;
+}
+
+void read_show(const Arguments& arguments, RunOptions& options)
+{
+    std::vector<std::string_view> names(model::item_names.begin(), model::item_names.end());
+    names.emplace_back("all");
+    const auto text = arguments.value("--show");
+    for (const std::string_view item : text ? list("--show", *text) : std::vector<std::string_view>{}) {
+        const std::size_t place = choice("--show", item, names);
+        if (place == model::item_names.size()) {
+            options.show_all = true;
+        } else {
+            options.show.push_back(static_cast<model::Item>(place));
+        }
+    }
+}
+
+std::vector<std::string> strings(const std::vector<std::string_view>& views)
+{
+    return {views.begin(), views.end()};
+}
+
+model::IdsInput read_ids(const Arguments& arguments, const std::string& text, const RunOptions& options)
+{
+    for (const char* option : {"--tokenizer", "--casefold", "--cross"}) {
+        if (arguments.value(option) || arguments.flag(option)) {
+            throw Error(ErrorKind::usage, std::string(option) + " and --ids exclude each other: ids are no text");
+        }
+    }
+    if (!options.overrides.dims.vocab_size && !options.recipe) {
+        throw Error(ErrorKind::usage, "--ids needs --vocab-size");
+    }
+    model::IdsInput input;
+    for (const std::string_view item : list("--ids", text)) {
+        input.ids.push_back(integer("--ids", item, 0, largest_int32 - 1));
+    }
+    return input;
+}
+
+void read_labels(const Arguments& arguments, RunOptions& options)
+{
+    const auto text = arguments.value("--labels");
+    if (!text) {
+        return;
+    }
+    options.labels = strings(list("--labels", *text));
+    if (options.source == Source::recipe) {
+        return; // the recipe decides whether it has ids
+    }
+    auto* ids = options.overrides.input ? std::get_if<model::IdsInput>(&*options.overrides.input) : nullptr;
+    if (ids == nullptr) {
+        throw Error(ErrorKind::usage, "--labels needs --ids");
+    }
+    if (options.labels->size() != ids->ids.size()) {
+        throw Error(ErrorKind::usage, "--labels", std::to_string(options.labels->size()) + " labels",
+                    "one for each of the " + std::to_string(ids->ids.size()) + " ids");
+    }
+    ids->labels = *options.labels;
+}
+
+void read_source(const Arguments& arguments, RunOptions& options)
+{
+    expect_at_most(arguments, 1, "a sentence of several words needs quotes");
+    const bool sentence = !arguments.operands.empty();
+    const auto lines = arguments.value("--lines");
+    const auto ids = arguments.value("--ids");
+    exclude(sentence, lines.has_value(), "SENTENCE and --lines");
+    exclude(sentence, ids.has_value(), "SENTENCE and --ids");
+    exclude(lines.has_value(), ids.has_value(), "--lines and --ids");
+    if (ids) {
+        options.overrides.input = read_ids(arguments, *ids, options);
+    } else if (lines) {
+        options.source = Source::lines;
+        options.lines = *lines;
+    } else if (sentence && arguments.operands.front() != "-") {
+        options.overrides.input = model::SentenceInput{.sentence = arguments.operands.front(), .cross = {}};
+    } else {
+        options.source = options.recipe && !sentence ? Source::recipe : Source::standard_input;
+    }
+    const bool input_is_read = options.source == Source::standard_input || (lines && *lines == "-");
+    exclude(input_is_read, options.recipe && *options.recipe == "-", "a recipe and a text from standard input");
+    read_labels(arguments, options);
+}
+
+model::Overrides read_overrides(const Arguments& arguments)
+{
+    constexpr std::array<std::string_view, 2> tokenizers{"document", "words"};
+    constexpr std::array<std::string_view, 3> generators{"torch", "numpy", "numpy-pcg64"};
+    constexpr std::array<std::string_view, 5> inits{"uniform", "normal", "linear", "xavier", "identity"};
+    constexpr std::array<std::string_view, 2> dtypes{"float32", "float64"};
+    exclude(arguments.flag("--output-projection"), arguments.flag("--no-output-projection"),
+            "--output-projection and --no-output-projection");
+    model::Overrides overrides;
+    overrides.cross = arguments.value("--cross");
+    overrides.tokenizer = choice_option<model::Tokenizer>(arguments, "--tokenizer", tokenizers);
+    overrides.casefold = switch_option(arguments, "--casefold");
+    overrides.dims = read_dims(arguments);
+    overrides.output_projection =
+        arguments.flag("--no-output-projection") ? std::optional(false) : switch_option(arguments, "--output-projection");
+    if (const auto seed = arguments.value("--seed")) {
+        const bool narrow = arguments.value("--generator") == "numpy";
+        overrides.seed = natural(
+            "--seed", *seed, 0, narrow ? std::numeric_limits<std::uint32_t>::max() : std::numeric_limits<std::uint64_t>::max());
+    }
+    overrides.generator = choice_option<model::Generator>(arguments, "--generator", generators);
+    overrides.init = choice_option<model::Initialisation>(arguments, "--init", inits);
+    overrides.dtype = choice_option<Dtype>(arguments, "--dtype", dtypes);
+    overrides.causal = switch_option(arguments, "--causal");
+    overrides.window = read_window(arguments);
+    overrides.scale = read_scale(arguments);
+    overrides.softcap = read_softcap(arguments);
+    overrides.query = read_query(arguments);
+    overrides.verify = switch_option(arguments, "--verify");
+    return overrides;
+}
+
+} // namespace
+
+std::span<const OptionGroup> run_option_groups()
+{
+    return groups;
+}
+
+std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
+{
+    const auto given = integer_option(arguments, "--max-input-bytes", 1, std::int64_t{1} << 40U);
+    return given ? static_cast<std::size_t>(*given) : otherwise;
+}
+
+RunOptions read_run_options(const Arguments& arguments)
+{
+    RunOptions options;
+    options.recipe = arguments.value("--recipe");
+    options.overrides = read_overrides(arguments);
+    options.max_input_bytes = max_input_bytes(arguments, default_max_input_bytes);
+    options.output = arguments.value("-o");
+    options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output);
+    if (const auto digits = integer_option(arguments, "--digits", 0, most_digits)) {
+        if (options.format != Format::table) {
+            throw Error(ErrorKind::usage,
+                        "--digits is for tables only; JSON and CSV give the shortest decimals that read back");
+        }
+        options.digits = static_cast<int>(*digits);
+    }
+    read_show(arguments, options);
+    read_source(arguments, options);
+    return options;
+}
+
+} // namespace attn::cli

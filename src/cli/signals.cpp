@@ -1,0 +1,100 @@
+#include "cli/signals.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include <limits.h>
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array handled{SIGINT, SIGTERM, SIGHUP};
+
+// What a handler may touch: plain memory that is complete before the flag beside it is set.
+std::array<char, PATH_MAX> doomed_path{};
+volatile std::sig_atomic_t path_is_doomed = 0;
+volatile std::sig_atomic_t line_to_erase = 0;
+
+void say(std::string_view text)
+{
+    // Nothing can be done about a stderr that takes nothing.
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+extern "C" void leave(int signal)
+{
+    if (path_is_doomed != 0) {
+        ::unlink(doomed_path.data());
+    }
+    if (line_to_erase != 0) {
+        say("\r\x1b[K");
+    }
+    say(signal == SIGINT    ? "attn-cli: error: interrupted\n"
+        : signal == SIGTERM ? "attn-cli: error: terminated\n"
+                            : "attn-cli: error: the terminal was closed\n");
+    ::_exit(128 + signal);
+}
+
+sigset_t handled_set()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : handled) {
+        sigaddset(&set, signal);
+    }
+    return set;
+}
+
+} // namespace
+
+void handle_signals()
+{
+    struct sigaction action = {};
+    action.sa_handler = leave;
+    action.sa_mask = handled_set();
+    for (const int signal : handled) {
+        struct sigaction before = {};
+        sigaction(signal, nullptr, &before);
+        // nohup asks that a closed terminal be survived.
+        if (signal != SIGHUP || before.sa_handler != SIG_IGN) {
+            sigaction(signal, &action, nullptr);
+        }
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+SignalsBlocked::SignalsBlocked()
+{
+    const sigset_t set = handled_set();
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+SignalsBlocked::~SignalsBlocked()
+{
+    const sigset_t set = handled_set();
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void remove_on_signal(const std::string& path)
+{
+    if (path.size() < doomed_path.size()) {
+        std::memcpy(doomed_path.data(), path.c_str(), path.size() + 1);
+        path_is_doomed = 1;
+    }
+}
+
+void keep_on_signal()
+{
+    path_is_doomed = 0;
+}
+
+void erase_line_on_signal(bool erase)
+{
+    line_to_erase = erase ? 1 : 0;
+}
+
+} // namespace attn::cli

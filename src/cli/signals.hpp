@@ -1,0 +1,31 @@
+// Interrupts: SIGINT and SIGTERM end the program at once, with exit code 130 and 143 and no temporary file left.
+//
+// The handler itself cleans up and leaves, as that of GNU sort does: a flag that the work has to look at would be missed
+// between the look and a read that blocks, and by any stage that reports no progress. unlink, write and _exit are all it calls;
+// they are async-signal-safe.
+#pragma once
+
+#include <string>
+
+namespace attn::cli {
+
+/// Also: a write to a pipe without a reader, or beyond the limit on file sizes, becomes an error of that write.
+void handle_signals();
+
+/// While one of these lives no handled signal is delivered to this thread.
+class SignalsBlocked {
+public:
+    SignalsBlocked();
+    ~SignalsBlocked();
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+};
+
+/// The file that a signal removes; there is one at most. Call both with signals blocked.
+void remove_on_signal(const std::string& path);
+void keep_on_signal();
+
+/// Whether a signal has to erase a progress line from the terminal first.
+void erase_line_on_signal(bool erase);
+
+} // namespace attn::cli

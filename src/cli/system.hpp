@@ -1,0 +1,25 @@
+// What this process may use of the machine.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <string_view>
+
+namespace attn::cli {
+
+inline constexpr int most_threads = 1024;
+
+/// Processors that this process may run on, 1 … most_threads.
+[[nodiscard]] int available_processors();
+
+/// As many threads as processors, but fewer where `ulimit -v` leaves no room for their stacks and heaps.
+[[nodiscard]] int default_threads();
+
+/// Bytes that the program may still allocate: the least of the machine's available memory, the limits of its control groups and
+/// RLIMIT_AS (`ulimit -v`), each less what is in use, with an eighth held back for what nobody counts.
+[[nodiscard]] Index memory_limit();
+
+/// The number after `key` in text such as that of /proc/meminfo ("MemAvailable:   123 kB"), or -1.
+[[nodiscard]] Index number_after(std::string_view text, std::string_view key);
+
+} // namespace attn::cli

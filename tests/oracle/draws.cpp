@@ -1,0 +1,86 @@
+// Draws on request, for tests/oracle/live_draws.py: reads one operation a line and prints the drawn doubles raw, little-endian.
+//
+//   seed torch|numpy|numpy-pcg64 N      a new stream
+//   uniform COUNT LOW HIGH              draws from the stream
+//   normal COUNT MEAN DEVIATION
+//   bounds FAN_IN FAN_OUT               linear_weight_bound, linear_bias_bound, xavier_bound
+#include "attn/random/stream.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace attn;
+
+static_assert(std::endian::native == std::endian::little);
+
+double number(std::istream& in)
+{
+    std::string word;
+    in >> word;
+    return std::stod(word); // hexadecimal floats too, which >> does not read
+}
+
+random::Stream seeded(std::istream& in)
+{
+    std::string generator;
+    std::uint64_t seed = 0;
+    in >> generator >> seed;
+    if (generator == "torch") {
+        return random::TorchStream(seed);
+    }
+    if (generator == "numpy") {
+        return random::NumpyStream(static_cast<std::uint32_t>(seed));
+    }
+    if (generator == "numpy-pcg64") {
+        return random::Pcg64Stream(seed);
+    }
+    throw std::runtime_error("unknown generator: " + generator);
+}
+
+std::vector<double> answer(random::Stream& stream, const std::string& operation, std::istream& in)
+{
+    if (operation == "seed") {
+        stream = seeded(in);
+        return {};
+    }
+    Index count = 0;
+    in >> count;
+    if (operation == "bounds") {
+        Index fan_out = 0;
+        in >> fan_out;
+        return {random::linear_weight_bound(count), random::linear_bias_bound(count), random::xavier_bound(count, fan_out)};
+    }
+    const double first = number(in);
+    const double second = number(in);
+    if (operation == "uniform") {
+        return random::uniform(stream, count, first, second);
+    }
+    if (operation == "normal") {
+        return random::normal(stream, count, first, second);
+    }
+    throw std::runtime_error("unknown operation: " + operation);
+}
+
+} // namespace
+
+int main()
+{
+    random::Stream stream = random::TorchStream(0);
+    for (std::string line; std::getline(std::cin, line);) {
+        std::istringstream words(line);
+        std::string operation;
+        words >> operation;
+        const std::vector<double> draws = answer(stream, operation, words);
+        if (std::fwrite(draws.data(), sizeof(double), draws.size(), stdout) != draws.size()) {
+            return 1;
+        }
+    }
+    return 0;
+}

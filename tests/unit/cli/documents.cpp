@@ -1,0 +1,49 @@
+#include "cli/documents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using attn::cli::split_documents;
+
+std::vector<std::pair<std::string, attn::Index>> documents(std::string_view file)
+{
+    std::vector<std::pair<std::string, attn::Index>> found;
+    for (const auto& [text, line] : split_documents(file)) {
+        found.emplace_back(text, line);
+    }
+    return found;
+}
+
+using Documents = std::vector<std::pair<std::string, attn::Index>>;
+
+TEST(Documents, AreSplitWhereAnObjectEnds)
+{
+    EXPECT_EQ(documents(R"({"a": 1})"), (Documents{{R"({"a": 1})", 1}}));
+    EXPECT_EQ(documents("{\"a\": {}}\n{\"b\": [{}]}\n"), (Documents{{R"({"a": {}})", 1}, {R"({"b": [{}]})", 2}}));
+    EXPECT_EQ(documents("{}{}"), (Documents{{"{}", 1}, {"{}", 1}}));
+}
+
+TEST(Documents, MaySpanLines)
+{
+    EXPECT_EQ(documents("\n{\n\"a\": 1\n}\n\n{}"), (Documents{{"{\n\"a\": 1\n}", 2}, {"{}", 6}}));
+}
+
+TEST(Documents, KeepBracesOfStrings)
+{
+    EXPECT_EQ(documents(R"({"}\"}\\": "{"} {})"), (Documents{{R"({"}\"}\\": "{"})", 1}, {"{}", 1}}));
+}
+
+TEST(Documents, LeaveWhatIsNoObjectToTheParser)
+{
+    EXPECT_EQ(documents(""), Documents{});
+    EXPECT_EQ(documents(" \n"), Documents{});
+    EXPECT_EQ(documents("{} x"), (Documents{{"{}", 1}, {"x", 1}}));
+    EXPECT_EQ(documents("[1]\n2"), (Documents{{"[1]\n2", 1}}));
+    EXPECT_EQ(documents(R"({"a": ")"), (Documents{{R"({"a": ")", 1}}));
+    EXPECT_EQ(documents("{\"\\"), (Documents{{"{\"\\", 1}}));
+}
+
+} // namespace
