@@ -112,7 +112,7 @@ TEST(Csv, NumbersTheLines)
     result.show = {Item::token_ids};
     EXPECT_EQ(csv_of(result, {.header = true, .index = 0}),
               "index," + std::string(header) + "0,token_ids,,0,,to,,1\n0,token_ids,,1,,be,,0\n");
-    EXPECT_EQ(csv_of(result, {.header = true, .index = 12}), "12,token_ids,,0,,to,,1\n12,token_ids,,1,,be,,0\n");
+    EXPECT_EQ(csv_of(result, {.header = false, .index = 12}), "12,token_ids,,0,,to,,1\n12,token_ids,,1,,be,,0\n");
     EXPECT_EQ(csv_of(result, {.header = false, .index = 0}), "0,token_ids,,0,,to,,1\n0,token_ids,,1,,be,,0\n");
 }
 
