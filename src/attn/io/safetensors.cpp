@@ -121,9 +121,10 @@ Stored stored_tensor(const std::string& name, const JsonValue& value)
 
 std::vector<Stored> tensors_of(std::string_view json, std::string_view what)
 {
-    const JsonDocument document(json, what);
+    const std::string header = std::string(what) + ": header";
+    const JsonDocument document(json, header);
     std::vector<Stored> tensors;
-    for (const auto& [name, value] : JsonValue(document, 0, std::string(what)).members()) {
+    for (const auto& [name, value] : JsonValue(document, 0, header).members()) {
         if (name != "__metadata__") {
             tensors.push_back(stored_tensor(name, value));
             continue;
@@ -206,7 +207,10 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
         const nlohmann::ordered_json described{{"dtype", code_of(tensor->type)},
                                                {"shape", tensor->shape},
                                                {"data_offsets", {offset, offset + tensor->bytes.size()}}};
-        json += (json.size() == 1 ? "" : ",") + nlohmann::json(tensor->name).dump() + ":" + described.dump();
+        json += json.size() == 1 ? "" : ",";
+        json += nlohmann::json(tensor->name).dump();
+        json += ":";
+        json += described.dump();
         offset += tensor->bytes.size();
     }
     json += '}';
