@@ -284,4 +284,11 @@ TEST(Npz, WritesWhatItReads)
     EXPECT_EQ(file.find("PK\x06\x06"), std::string::npos); // nothing that old readers would stumble over
 }
 
+TEST(Npz, WritesTensorsWithoutElements)
+{
+    std::string file;
+    attn::io::write_npz({{"none", attn::ElementType::float32, {0, 3}, {}}}, [&](std::string_view part) { file += part; });
+    EXPECT_EQ(read(file).at("none", "").shape, (attn::Shape{0, 3}));
+}
+
 } // namespace
