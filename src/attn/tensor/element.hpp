@@ -1,0 +1,24 @@
+// Element types of tensors in files, and the rounding between them.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace attn {
+
+/// float16 is IEEE 754 binary16, bfloat16 the upper half of a binary32. boolean is one byte, 0 or 1.
+enum class ElementType { float16, bfloat16, float32, float64, boolean, int64 };
+
+[[nodiscard]] Index size_of(ElementType type);
+[[nodiscard]] std::string_view name_of(ElementType type); ///< "float16", "bfloat16", "float32", "float64", "bool", "int64"
+
+/// The value that 16 bits hold, exactly.
+[[nodiscard]] float from_float16(std::uint16_t bits);
+[[nodiscard]] float from_bfloat16(std::uint16_t bits);
+/// Rounded to nearest, ties to even; overflow gives infinity, NaN stays NaN.
+[[nodiscard]] std::uint16_t to_float16(double value);
+[[nodiscard]] std::uint16_t to_bfloat16(double value);
+
+} // namespace attn
