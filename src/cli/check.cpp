@@ -34,14 +34,16 @@ constexpr std::array specs{
 constexpr std::array<OptionGroup, 1> groups{{{"Comparison", specs}}};
 
 constexpr std::array examples{
-    Example{R"(attn-cli run "Life is short" --json -o golden.json && attn-cli check golden.json)", "a regression check"},
+    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
+    Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check raschka-2023 my-recipe.json golden.json --atol 1e-6", "several at once"},
 };
 constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
-                                   "Numbers may differ by atol + rtol·|stated|; a recipe brings tolerances of its own.\n"
-                                   "Exit code: 0 all agree; 1 a difference; otherwise that of the error (65 bad data,\n"
-                                   "66 no such input, …). All are checked, and the largest code wins.\n";
+                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                   "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
+                                   "error (65 bad data, 66 no such input, …). All are checked, and the largest code\n"
+                                   "wins.\n";
 
 class Checker {
 public:

@@ -140,9 +140,14 @@ int Descriptor::close()
 
 // ---- reading ---------------------------------------------------------------------------------------------------------
 
+std::string quoted_path(const std::string& path)
+{
+    return quoted(path, std::size_t{4} * PATH_MAX); // escaped, a byte takes up to four
+}
+
 std::string name_of_input(const std::string& path)
 {
-    return path == "-" ? "standard input" : quoted(path);
+    return path == "-" ? "standard input" : quoted_path(path);
 }
 
 Descriptor open_input(const std::string& path)
@@ -201,7 +206,7 @@ std::optional<int> descriptor_behind(const std::string& path)
     return std::nullopt;
 }
 
-OutputFile::OutputFile(const std::string& path) : name_(quoted(path)), target_(path), writer_(-1, name_)
+OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), target_(path), writer_(-1, name_)
 {
     struct stat old = {};
     const bool exists = ::stat(path.c_str(), &old) == 0;

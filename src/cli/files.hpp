@@ -32,7 +32,9 @@ private:
 [[nodiscard]] std::string read_all(int descriptor, std::size_t most, std::string_view name);
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t most);
 
-/// How a path is called in a message: quoted, or "standard input" for "-".
+/// How a path is called in a message: quoted, and never shortened, for its end tells most.
+[[nodiscard]] std::string quoted_path(const std::string& path);
+/// The same, but "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
 /// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:

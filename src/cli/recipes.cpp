@@ -41,7 +41,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
         return io::parse_recipe(*found);
     }
     if (names_nothing(name_or_path)) {
-        throw Error(ErrorKind::no_input, "no recipe and no file " + quoted(name_or_path) + recipe_hint(name_or_path));
+        throw Error(ErrorKind::no_input, "no recipe and no file " + quoted_path(name_or_path) + recipe_hint(name_or_path));
     }
     const std::string json = read_file(name_or_path, most_bytes);
     try {

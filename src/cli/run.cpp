@@ -29,9 +29,9 @@ constexpr std::array examples{
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence that\n"
-                                   "begins with a dash goes after --. With --lines a line that cannot be computed is\n"
-                                   "reported, the rest goes on, and the exit code is 65 at the end.\n";
+constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
+                                   "that begins with a dash goes after --. With --lines a line that cannot be\n"
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
 
 std::string short_number(double value)
 {

@@ -2,13 +2,22 @@
 
 A session is a ```console block: a line `$ command` (continued by lines that begin with `> `), then exactly what the command
 prints, standard output and standard error together. A file is a ```json block below a line `<!-- file: name.json -->`.
+
+Run as a program, it prints README.md with what the commands print now, to be read before it replaces the old one:
+
+    ATTN_CLI=build/release/attn-cli python3 tests/cli/readme.py > new.md
 """
 
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
+MARK = "\x1e"
 
 
 @dataclass
@@ -46,3 +55,37 @@ def files(text):
 def paste_commands(text):
     """The lines to paste on a bare machine."""
     return re.findall(r"^apt-get .*$", text, re.MULTILINE)
+
+
+def write_files(text, folder):
+    for name, contents in files(text).items():
+        (Path(folder) / name).write_text(contents, encoding="utf-8")
+
+
+def run_session(steps, folder):
+    """The outputs of a session's commands, run in one shell so that `$?` and variables last."""
+    program = os.path.dirname(os.path.abspath(os.environ["ATTN_CLI"]))
+    script = "\n".join(f"{step.command}\nattn_status=$?; printf '{MARK}'; (exit $attn_status)" for step in steps)
+    environment = {"PATH": f"{program}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+    result = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=120, check=False,
+    )
+    return result.stdout.decode("utf-8").split(MARK)[:-1]
+
+
+def with_new_outputs(text):
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(text, folder)
+        blocks = []
+        for steps in sessions(text):
+            lines = []
+            for step, output in zip(steps, run_session(steps, folder)):
+                lines.append("$ " + step.command.replace("\n", "\n> ") + "\n" + output)
+            blocks.append("```console\n" + "".join(lines) + "```\n")
+    parts = re.split(r"^```console\n.*?^```\n", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part + block for part, block in zip(parts, blocks + [""]))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(with_new_outputs(README.read_text(encoding="utf-8")))

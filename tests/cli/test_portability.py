@@ -15,7 +15,7 @@ OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
 RECIPES = ["owen-2025", "politi-2025", "politi-2025-multihead", "raschka-2023", "raschka-2023-multihead", "transformer-core-2024"]
 TOKENS = [5, 15, 17, 1000]
 EVERYTHING = ["--show", "all"]
-LARGE = ["--show", "weights,context,output,entropy"]  # the other stages of 1,000 tokens would only add megabytes
+LARGE = ["--show", "weights,context,entropy"]  # the other stages of 1,000 tokens would only add megabytes
 
 
 def sentence(tokens):

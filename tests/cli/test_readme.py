@@ -1,40 +1,23 @@
 """Runs every command that README.md shows and compares what it prints with what stands below it."""
 
-import os
-import subprocess
-
 import pytest
 
 import readme
 
 TEXT = readme.README.read_text(encoding="utf-8")
-MARK = "\x1e"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """One folder for all sessions, since a later one may use a file that an earlier one wrote."""
     path = tmp_path_factory.mktemp("readme")
-    for name, contents in readme.files(TEXT).items():
-        (path / name).write_text(contents, encoding="utf-8")
+    readme.write_files(TEXT, path)
     return path
-
-
-def run_session(steps, folder):
-    """The outputs of a session's commands, run in one shell so that `$?` and variables last."""
-    program = os.path.dirname(os.environ["ATTN_CLI"])
-    script = "\n".join(f"{step.command}\nattn_status=$?; printf '{MARK}'; (exit $attn_status)" for step in steps)
-    environment = {"PATH": f"{program}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "dumb"}
-    result = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=120, check=False,
-    )
-    return result.stdout.decode("utf-8").split(MARK)[:-1]
 
 
 @pytest.mark.parametrize("steps", readme.sessions(TEXT), ids=lambda steps: f"line-{steps[0].line}")
 def test_commands_print_what_stands_below_them(steps, folder):
-    outputs = run_session(steps, folder)
+    outputs = readme.run_session(steps, folder)
     assert len(outputs) == len(steps)
     for step, output in zip(steps, outputs):
         assert output == step.output, f"README.md:{step.line}: $ {step.command}"
@@ -42,7 +25,7 @@ def test_commands_print_what_stands_below_them(steps, folder):
 
 def test_a_wrong_output_would_be_noticed(folder):
     steps = [readme.Step(1, "echo one; false", "one\n"), readme.Step(2, "echo $?", "1\n")]
-    assert run_session(steps, folder) == ["one\n", "1\n"]
+    assert readme.run_session(steps, folder) == ["one\n", "1\n"]
 
 
 def test_the_readme_shows_sessions_and_files():

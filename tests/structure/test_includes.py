@@ -14,6 +14,13 @@ def test_every_include_keeps_the_rules():
     assert violations(SRC) == []
 
 
+def test_a_violation_planted_in_the_real_sources_is_seen(tmp_path):
+    src = Path(shutil.copytree(SRC, tmp_path / "src"))
+    with (src / "attn/core/stages.cpp").open("a", encoding="utf-8") as file:
+        file.write('#include "attn/io/recipe.hpp"\n')
+    assert [line.split(": ")[1] for line in violations(src)] == ['core may not include io ("attn/io/recipe.hpp")']
+
+
 def test_the_rules_see_the_sources():
     """An empty folder keeps every rule; this one is not empty."""
     assert len(list(SRC.rglob("*.hpp"))) > 20
@@ -21,13 +28,18 @@ def test_the_rules_see_the_sources():
 
 @pytest.fixture
 def src(tmp_path):
-    return Path(shutil.copytree(SRC, tmp_path / "src"))
+    """A small house: every room with one header."""
+    for room in SEES:
+        folder = tmp_path / ("cli" if room == "cli" else f"attn/{room}")
+        folder.mkdir(parents=True)
+        (folder / "any.hpp").write_text("#include <vector>\n", encoding="utf-8")
+    assert violations(tmp_path) == []
+    return tmp_path
 
 
 def plant(src, room, code):
     """Adds a file with `code` to a room; returns what the rules say about it."""
     folder = src / ("cli" if room == "cli" else f"attn/{room}")
-    folder.mkdir(exist_ok=True)
     planted = folder / "planted.cpp"
     planted.write_text(code + "\n", encoding="utf-8")
     found = [line for line in violations(src) if "/planted.cpp:" in line]
@@ -40,7 +52,7 @@ FORBIDDEN_ROOMS = [(room, other) for room in SEES for other in SEES if other != 
 
 @pytest.mark.parametrize("room, other", FORBIDDEN_ROOMS)
 def test_a_room_that_may_not_be_seen(src, room, other):
-    path = "cli/files.hpp" if other == "cli" else f"attn/{other}/any.hpp"
+    path = "cli/any.hpp" if other == "cli" else f"attn/{other}/any.hpp"
     assert plant(src, room, f'#include "{path}"') == [
         f"src/{'cli' if room == 'cli' else 'attn/' + room}/planted.cpp:1: {room} may not include {other} (\"{path}\")"
     ]

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace attn::io {
 namespace {
@@ -44,6 +45,12 @@ private:
     const char* at_ = nullptr;
     const char** reached_ = nullptr;
 };
+
+/// Offsets and counts stay below the length of the text, which JsonDocument checks.
+std::uint32_t narrow(std::size_t number)
+{
+    return static_cast<std::uint32_t>(number);
+}
 
 /// "line 3, column 7" of the byte at `offset`; columns count characters.
 std::string position(std::string_view text, std::size_t offset)
@@ -117,8 +124,8 @@ public:
     {
     }
 
-    bool null() { return add({JsonKind::null, false, 0, 0}); }
-    bool boolean(bool value) { return add({JsonKind::boolean, value, 0, 0}); }
+    bool null() { return add({0, 0, JsonKind::null}); }
+    bool boolean(bool value) { return add({0, 0, JsonKind::boolean, value}); }
     bool number_integer(Json::number_integer_t) { return number(); }
     bool number_unsigned(Json::number_unsigned_t) { return number(); }
     bool number_float(Json::number_float_t, const std::string&) { return number(); }
@@ -153,7 +160,7 @@ private:
         }
         const std::size_t begin = strings_.size();
         strings_ += value;
-        return {JsonKind::string, false, begin, value.size()};
+        return {narrow(begin), narrow(value.size()), JsonKind::string};
     }
     /// The parser has read the number and, unless the text ended, one character more.
     bool number()
@@ -169,18 +176,18 @@ private:
         while (begin > 0 && belongs(text()[begin - 1])) {
             --begin;
         }
-        return add({JsonKind::number, false, begin, end - begin});
+        return add({narrow(begin), narrow(end - begin), JsonKind::number});
     }
     bool open(JsonKind kind)
     {
         enter();
-        add({kind, false, 0, 0});
+        add({0, 0, kind});
         open_.push_back(nodes_.size() - 1);
         return true;
     }
     bool close()
     {
-        nodes_[open_.back()].extent = nodes_.size();
+        nodes_[open_.back()].extent = narrow(nodes_.size());
         open_.pop_back();
         leave();
         return true;
@@ -268,6 +275,9 @@ private:
 
 JsonDocument::JsonDocument(std::string_view text) : text_(text)
 {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
+        throw Error(ErrorKind::too_large, "JSON", std::to_string(text.size()) + " bytes", "up to 4294967295");
+    }
     Builder builder(text, nodes_, strings_);
     builder.walk(builder);
 }

@@ -2,7 +2,7 @@
 //
 // Malformed text, repeated keys, NUL and deep nesting are refused while reading, with line and column. After that each reader
 // asks for what it expects; whatever is otherwise is refused with its place ("draws[2].shape"), the value and what is allowed.
-// A document takes 24 bytes for each value of the text, plus its strings.
+// A document takes 12 bytes for each value of the text, plus its strings.
 #pragma once
 
 #include "attn/tensor/shape.hpp"
@@ -25,17 +25,18 @@ class JsonValue;
 /// A text, read. The values handed out stay valid as long as the document and the text do.
 class JsonDocument {
 public:
-    /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels.
+    /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels;
+    /// Error(too_large): a text of 4 GiB and more.
     explicit JsonDocument(std::string_view text);
 
     [[nodiscard]] JsonValue root() const;
 
     /// One value; the values inside an array or object follow it, in order, each key before its value.
     struct Node {
+        std::uint32_t first = 0;  ///< number: its place in the text; string: in `strings_`; array, object: how many children
+        std::uint32_t extent = 0; ///< number, string: bytes; array, object: the index behind the last node inside
         JsonKind kind = JsonKind::null;
-        bool truth = false;     ///< of a boolean
-        std::size_t first = 0;  ///< number: its place in the text; string: in `strings`; array, object: how many children
-        std::size_t extent = 0; ///< number, string: bytes; array, object: the index behind the last node inside
+        bool truth = false; ///< of a boolean
     };
 
 private:

@@ -206,6 +206,12 @@ JsonValue::Nested JsonValue::nested(const Leaf& leaf, std::string_view allowed) 
             break;
         }
     }
+    // A hostile first row promises more than the text holds.
+    double promised = 1;
+    for (const Index length : out.shape) {
+        promised *= static_cast<double>(length);
+    }
+    out.leaves.reserve(promised <= static_cast<double>(document_->nodes_.size()) ? static_cast<std::size_t>(promised) : 0);
     std::vector<Index> at;
     flatten(node_, 0, at, out, leaf, allowed);
     return out;

@@ -234,10 +234,20 @@ bool agrees_within(const Printed& printed, double value, double units)
     if (!std::isfinite(printed.value) || !std::isfinite(value)) {
         return false;
     }
-    const double largest = std::max(std::abs(printed.value), std::abs(value));
     // The distance of two doubles that stand for decimals is off by a few roundings; they must not decide at the border.
-    const double roundings = 4 * std::numeric_limits<double>::epsilon() * largest;
-    return std::abs(value - printed.value) <= std::max(units * printed.unit, float32_step(largest)) + roundings;
+    const auto is_within = [&](double center, double distance) {
+        const double roundings = 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(center), std::abs(value));
+        return std::abs(value - center) <= distance + roundings;
+    };
+    if (is_within(printed.value, units * printed.unit)) {
+        return true;
+    }
+    // The float32 that was printed, give or take its neighbours.
+    if (std::abs(printed.value) > static_cast<double>(std::numeric_limits<float>::max())) {
+        return false;
+    }
+    const auto stated = static_cast<double>(static_cast<float>(printed.value));
+    return is_within(stated, float32_step(std::max(std::abs(stated), std::abs(value))));
 }
 
 std::string fixed(double value, int digits)

@@ -117,6 +117,9 @@ SineCosine sincos(double angle)
     if (!std::isfinite(angle)) {
         return {angle - angle, angle - angle};
     }
+    if (angle == 0.0) {
+        return {angle, 1.0}; // keeps the sign of a zero
+    }
     constexpr double to_integer = 0x1.8p52;
     const double k = (angle * 0x1.45f306dc9c883p-1 + to_integer) - to_integer;
     const auto [x, low] = turned_back(angle, k);

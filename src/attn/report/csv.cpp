@@ -137,7 +137,7 @@ void write_ids(Buffer& buffer, const std::string& prefix, Item item, const std::
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)
 {
     Buffer buffer(sink);
-    if (options.header && options.index.value_or(0) == 0) {
+    if (options.header) {
         buffer.append(options.index ? "index," : "");
         buffer.append("array,head,row,column,query_token,key_token,value\n");
     }

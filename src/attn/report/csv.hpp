@@ -9,7 +9,7 @@
 namespace attn::report {
 
 /// One record a number, the numbers as in JSON (a masked score is empty). With `index` a first column "index" holds the line's
-/// number, and the header is written only for index 0 when `header` is true.
+/// number; of several results in one file the first alone has a header, whichever line it is of.
 struct CsvOptions {
     bool header = true;
     std::optional<Index> index;

@@ -1,0 +1,91 @@
+"""Running attn-cli from a test: arguments in; standard output, standard error and exit code out."""
+
+import json
+import os
+import resource
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROGRAM = os.environ.get("ATTN_CLI", "")
+SANITIZED = any(name in Path(PROGRAM).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
+SENTENCE = "Life is short, eat dessert first"
+
+
+@dataclass
+class Done:
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self):
+        return self.out.decode()
+
+    @property
+    def message(self):
+        return self.err.decode()
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def json_lines(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def run(*arguments, stdin=None, env=None, **options):
+    """The program with standard input `stdin`: bytes, text, a descriptor, or nothing. `env` is added to a plain environment."""
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(env or {})}
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE"):
+        if name in os.environ:
+            environment.setdefault(name, os.environ[name])
+    if stdin is None or isinstance(stdin, int):
+        options["stdin"] = subprocess.DEVNULL if stdin is None else stdin
+    else:
+        options["input"] = stdin.encode() if isinstance(stdin, str) else stdin
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    command = [PROGRAM, *map(lambda a: a if isinstance(a, bytes) else str(a), arguments)]
+    done = subprocess.run(command, env=environment, timeout=120, check=False, **options)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def shell(script, **options):
+    """A bash script in which $A is the program."""
+    environment = {**os.environ, "A": PROGRAM}
+    done = subprocess.run(
+        ["bash", "-c", script], env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def within(megabytes):
+    """For preexec_fn: the program gets so much address space (`ulimit -v`) and leaves no core."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    return limit
+
+
+def assert_fails(done, code, *parts):
+    """The exit code, nothing on standard output, and one line on standard error that holds each of `parts`."""
+    assert (done.code, done.out) == (code, b""), done
+    lines = done.message.split("\n")
+    assert len(lines) == 2 and lines[1] == "", done.message
+    assert lines[0].startswith("attn-cli: error: "), done.message
+    for part in parts:
+        assert part in lines[0], done.message
+
+
+def succeeds(*arguments, **options):
+    """Runs what must exit with 0 and say nothing on standard error."""
+    done = run(*arguments, **options)
+    assert (done.code, done.err) == (0, b""), done
+    return done

@@ -1,0 +1,110 @@
+"""Texts that are no sentence, and work that does not fit."""
+
+import pytest
+from program import SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within
+
+
+@pytest.mark.parametrize("text", ["", ",", ",,, ,", " ", "\t\n", "\u00a0\u3000", " , \u2028"])
+def test_a_text_without_words_is_bad_data(text):
+    assert_fails(run("run", text), 65, "no words in the input")
+    assert_fails(run("run", "-", stdin=text), 65, "no words in the input")
+    assert_fails(run("run", stdin=text), 65, "no words in the input")
+    assert_fails(run("run", SENTENCE, "--cross", text), 65, "no words in the input")
+
+
+def test_nothing_on_standard_input_is_bad_data():
+    assert_fails(run("run"), 65, "no words in the input")
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "byte"),
+    [
+        (b"a\xff", 1, "ff"),
+        (b"abc \xc3", 4, "c3"),
+        (b"\xc0\xaf", 0, "c0"),
+        (b"ab\xed\xa0\x80", 2, "ed"),
+        (b"\xf5\x80\x80\x80", 0, "f5"),
+        (b"x\x80", 1, "80"),
+    ],
+)
+def test_invalid_utf8_is_bad_data_with_offset_and_byte(text, offset, byte):
+    for done in (run("run", text), run("run", stdin=text), run("run", SENTENCE, "--cross", text)):
+        assert_fails(done, 65, str(offset), byte)
+
+
+@pytest.mark.parametrize("option", [["--ids", "1", "--vocab-size", "2", "--labels"], [SENTENCE, "--query"]])
+def test_invalid_utf8_in_an_option_never_reaches_the_output(option):
+    done = run("run", "--json", *option, b"\xff")
+    assert done.code in (2, 65) and done.out == b""
+    assert done.message.isprintable() or done.message.count("\n") == 1
+
+
+def test_a_nul_byte_is_bad_data():
+    assert_fails(run("run", stdin=b"a\0b"), 65, "1")
+
+
+@pytest.mark.parametrize("control", ["\x01", "\x1b[31m", "\x7f", "\u0085x", "\u202e"])
+def test_control_characters_are_escaped_in_tables(control):
+    word = f"a{control}b"
+    table = succeeds("run", f"{word} c").text
+    assert control[0] not in table.replace("\n", "")
+
+
+def test_control_characters_survive_json():
+    assert succeeds("run", "a\x01b \x1b[31mred", "--json").json["tokens"] == ["a\x01b", "\x1b[31mred"]
+
+
+def test_a_text_beyond_the_limit_is_bad_data():
+    assert succeeds("run", "--json", "--max-input-bytes", "5", stdin="a b c").json["tokens"] == ["a", "b", "c"]
+    assert_fails(run("run", "--max-input-bytes", "5", stdin="a b c "), 65, "larger than 5 bytes", "--max-input-bytes")
+
+
+@limits_memory
+def test_the_limit_is_noticed_while_reading():
+    endless = open("/dev/zero", "rb")
+    with endless:
+        assert_fails(run("run", "--threads", "1", stdin=endless.fileno(), preexec_fn=within(300)), 65, "larger than 67108864 bytes")
+    done = shell("head -c 400000000 /dev/zero | tr '\\0' a | (ulimit -v 300000; \"$A\" run --lines - --json --max-input-bytes 1000000)")
+    assert (done.code, done.err) == (65, b"")
+    assert done.json["error"]["message"].startswith("the line is longer than 1000000 bytes")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1e6", "", "64M"])
+def test_the_limit_is_a_plain_integer(value):
+    assert_fails(run("run", SENTENCE, f"--max-input-bytes={value}"), 2, f"--max-input-bytes: got '{value}'")
+
+
+def test_work_that_does_not_fit_is_refused_before_it_begins():
+    sentence = " ".join(f"w{i}" for i in range(200000))
+    done = run("run", "--json", stdin=sentence)
+    assert_fails(done, 71, "bytes", "--query")
+    done = run("run", SENTENCE, "--vocab-size", "2147483647", "--embed-dim", "1048576")
+    assert_fails(done, 71, "bytes")
+
+
+@limits_memory
+@pytest.mark.parametrize("megabytes", [60, 100, 200])
+def test_little_memory_is_said_in_one_line(megabytes):
+    sentence = " ".join(f"w{i}" for i in range(6000))
+    assert_fails(run("run", "--json", "--show", "all", stdin=sentence, preexec_fn=within(megabytes)), 71, "bytes", "--query")
+    assert succeeds("run", SENTENCE, preexec_fn=within(megabytes)).out == succeeds("run", SENTENCE).out
+
+
+@limits_memory
+def test_memory_that_runs_out_midway_is_said_in_one_line(tmp_path):
+    """Reading a large file needs memory that no estimate foresees."""
+    file = tmp_path / "large.json"
+    with open(file, "w", encoding="utf-8") as out:
+        out.write('{"schema":"attn-cli/result/1","x":[' + "1.5," * 30_000_000 + "1.5]}")
+    done = run("check", file, preexec_fn=within(150))
+    assert (done.code, done.out, done.message) == (71, b"", "attn-cli: error: out of memory\n")
+
+
+@pytest.mark.parametrize("scale", ["1e30", "-1e30", "1e36"])
+def test_large_finite_scores_give_no_nan(scale):
+    done = run("run", SENTENCE, "--scale", scale, "--json")
+    assert done.code == 0 and b"nan" not in done.out
+    for row in done.json["weights"][0]:
+        assert abs(sum(row) - 1) < 1e-6
+
+

@@ -1,0 +1,138 @@
+"""check: saved results and recipes against what is computed again."""
+
+import json
+import re
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+
+
+@pytest.fixture
+def golden(tmp_path):
+    file = tmp_path / "golden.json"
+    succeeds("run", SENTENCE, "--json", "-o", file)
+    return file
+
+
+def test_every_built_in_recipe_agrees_with_its_article():
+    done = succeeds("check", "--all")
+    for line in succeeds("recipe", "list").text.splitlines():
+        assert f"{line.split()[0]}: passed" in done.text
+
+
+def test_a_saved_result_passes(golden):
+    assert f"{golden}: passed" in succeeds("check", golden).text
+    assert "-: passed" in succeeds("check", "-", stdin=golden.read_bytes()).text
+
+
+def test_a_changed_digit_fails_and_is_named(golden):
+    text = golden.read_text()
+    number = re.search(r'"weights":\[\[\[([0-9.e-]+)', text)
+    golden.write_text(text[: number.end(1) - 1] + str((int(text[number.end(1) - 1]) + 1) % 10) + text[number.end(1) :])
+    done = run("check", golden)
+    assert (done.code, done.err) == (1, b"")
+    assert "weights[0][0][0]: stated " in done.text and "computed " + number[1] in done.text
+
+
+def test_tolerances_forgive(golden):
+    result = json.loads(golden.read_text())
+    result["weights"][0][1][2] += 1e-5
+    golden.write_text(json.dumps(result))
+    assert run("check", golden).code == 1
+    assert run("check", golden, "--atol", "2e-5").code == 0
+    assert run("check", golden, "--rtol", "1e-6").code == 1
+    assert run("check", golden, "--rtol", "1e-3").code == 0
+
+
+@pytest.mark.parametrize("option", ["--rtol", "--atol"])
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "", "1e999", "x"])
+def test_tolerances_are_finite_and_not_negative(option, value, golden):
+    assert_fails(run("check", golden, f"{option}={value}"), 2, f"{option}: got '{value}'")
+
+
+def test_results_of_lines_are_checked_line_by_line(tmp_path):
+    file = tmp_path / "lines.json"
+    file.write_bytes(succeeds("run", "--lines", "-", "--json", stdin="a b\nc d e\n").out)
+    done = succeeds("check", file)
+    assert f"{file} line 1: passed" in done.text and f"{file} line 2: passed" in done.text
+    file.write_text(file.read_text().replace('"c":0', '"c":9'))
+    done = run("check", file)
+    assert done.code == 1
+    assert f"{file} line 1: passed" in done.text and f"{file} line 2: failed" in done.text
+
+
+def test_the_error_of_a_line_is_nothing_to_compare(tmp_path):
+    file = tmp_path / "lines.json"
+    file.write_bytes(run("run", "--lines", "-", "--json", stdin="a b\n\nc\n").out)
+    done = run("check", file)
+    assert done.code == 65
+    assert done.message == f"attn-cli: error: {file} line 2: states the error of a line that could not be computed; there is nothing to compare\n"
+    assert f"{file} line 3: passed" in done.text
+
+
+def test_a_result_that_was_laid_out_by_jq_passes(golden):
+    golden.write_text(json.dumps(json.loads(golden.read_text()), indent=2))
+    assert "passed" in succeeds("check", golden).text
+
+
+def test_all_are_checked_and_the_largest_code_wins(golden, tmp_path):
+    different = tmp_path / "different.json"
+    different.write_text(golden.read_text().replace('"Life":0', '"Life":7'))
+    malformed = tmp_path / "malformed.json"
+    malformed.write_text("{")
+    missing = tmp_path / "missing.json"
+    assert run("check", different, golden).code == 1
+    assert run("check", malformed, different, golden).code == 65
+    done = run("check", missing, malformed, different, golden, "raschka-2023")
+    assert done.code == 66
+    assert [line.split(": ")[2] for line in done.message.splitlines()] == [str(missing), str(malformed)]
+    for name, verdict in ((different, "failed"), (golden, "passed"), ("raschka-2023", "passed")):
+        assert f"{name}: {verdict}" in done.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"schema": "attn-cli/result/2"}',
+        '{"schema": 1}',
+        '{"schema": "attn-cli/result/1"}',
+        '{"schema": "attn-cli/recipe/1"}',
+        "[" * 1000000,
+        '{"a":' * 1000000,
+        '{"schema": "attn-cli/result/1", "schema": "attn-cli/result/1"}',
+        "\x00",
+    ],
+    ids=lambda text: text[:40] or "nothing",
+)
+def test_what_is_neither_result_nor_recipe_is_bad_data(text, tmp_path):
+    file = tmp_path / "file"
+    file.write_text(text)
+    assert_fails(run("check", file), 65, f"{file}: ")
+
+
+def test_a_truncated_result_is_bad_data(golden):
+    whole = golden.read_bytes().rstrip()
+    for length in range(1, len(whole), 97):
+        golden.write_bytes(whole[:length])
+        assert_fails(run("check", golden), 65, f"{golden}: ")
+
+
+def test_a_file_larger_than_allowed_is_bad_data(golden):
+    assert_fails(run("check", golden, "--max-input-bytes", "100"), 65, "larger than 100 bytes")
+    assert_fails(run("check", "/dev/zero", "--max-input-bytes", "1000000"), 65, "larger than 1000000 bytes")
+
+
+def test_what_is_missing_is_no_input(tmp_path):
+    assert_fails(run("check", tmp_path / "none"), 66, "no such file or recipe")
+    assert_fails(run("check", tmp_path), 66, "directory")
+    assert_fails(run("check", "owen-2024"), 66, "did you mean owen-2025?")
+
+
+def test_check_needs_something_to_check():
+    assert_fails(run("check"), 2, "--all")

@@ -1,0 +1,191 @@
+"""The command line itself: commands, global options, help, and what is mistyped."""
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+
+COMMANDS = ["run", "check", "recipe", "schema"]
+
+
+def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
+    done = run()
+    assert (done.code, done.out) == (2, b"")
+    assert done.message.startswith("Usage: attn-cli COMMAND")
+    for command in COMMANDS:
+        assert f"\n  {command} " in done.message
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_shows_examples_first_on_stdout(flag):
+    text = succeeds(flag).text
+    assert text.index("Examples:") < text.index("Usage:") < text.index("Commands:") < text.index("Exit codes:")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_help_of_a_command_shows_examples_first(command, place):
+    text = succeeds(*(["--help", command] if place == "before" else [command, "--help"])).text
+    assert text.startswith("Examples:\n  attn-cli ")
+    assert f"Usage: attn-cli {command} " in text
+    assert text.index("Usage:") < text.index("Global options")
+
+
+@pytest.mark.parametrize("arguments", [["--help"]] + [[command, "--help"] for command in COMMANDS])
+def test_help_fits_80_columns(arguments):
+    assert max(map(len, succeeds(*arguments).text.splitlines())) <= 80
+
+
+def test_help_names_every_option_of_run():
+    text = succeeds("run", "--help").text
+    for option in (
+        "--lines --ids --labels --cross --tokenizer --casefold --recipe --max-input-bytes --vocab-size --embed-dim --heads --kv-heads "
+        "--d-k --d-v --output-projection --no-output-projection --seed --generator --init --dtype --causal --window --scale --softcap "
+        "--query --show --format --json --digits -o --verify --verbose --quiet --color --threads --isa --help --version"
+    ).split():
+        assert f"  {option} " in text or f", {option} " in text or f"  {option}\n" in text, option
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_version_tells_what_was_built_how(flag):
+    lines = succeeds(flag).text.splitlines()
+    assert lines[0].startswith("attn-cli 0.")
+    assert [line.split(":")[0] for line in lines[1:]] == ["compiler", "Eigen", "instruction set"]
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--threads=2", "--isa=auto", "--isa=portable", "--color=never"])
+def test_global_options_work_before_and_after_the_command(option):
+    expected = succeeds("run", SENTENCE).out
+    assert succeeds(option, "run", SENTENCE).out == expected
+    assert succeeds("run", option, SENTENCE).out == expected
+    assert succeeds("run", SENTENCE, option).out == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("--hedas", "--heads"),
+        ("--head", "--heads"),
+        ("--jsno", "--json"),
+        ("--embed", "--embed-dim"),
+        ("--verbos", "--verbose"),
+        ("--tokeniser", "--tokenizer"),
+        ("-v", "--verbose"),
+        ("-q", "--quiet"),
+        ("--output", "-o"),
+        ("--hedas=4", "--heads"),
+    ],
+)
+def test_an_unknown_or_abbreviated_option_is_an_error_with_a_guess(typed, meant):
+    assert_fails(run("run", SENTENCE, typed, "2"), 2, "unknown option", f"did you mean {meant}?")
+
+
+def test_an_option_like_nothing_points_to_the_help():
+    assert_fails(run("run", "--temperature", "1", SENTENCE), 2, "unknown option '--temperature'", "attn-cli run --help")
+
+
+@pytest.mark.parametrize("option", ["--params", "--embeddings", "--mask", "--positions"])
+def test_options_of_later_versions_do_not_exist_yet(option):
+    assert_fails(run("run", SENTENCE, option, "x"), 2, f"unknown option '{option}'")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
+def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
+    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, check, recipe, schema", f"did you mean {meant}?")
+
+
+def test_what_stands_before_the_command_is_not_taken_for_its_sentence():
+    assert_fails(run(SENTENCE, "run"), 2, "unknown command")
+    assert_fails(run("--heads", "2", "run", SENTENCE), 2, "'--heads' before the command")
+
+
+def test_an_option_given_twice_is_an_error():
+    assert_fails(run("run", SENTENCE, "--seed", "1", "--seed=1"), 2, "--seed: given more than once")
+    assert_fails(run("run", SENTENCE, "--causal", "--causal"), 2, "--causal: given more than once")
+    assert_fails(run("--threads=1", "run", SENTENCE, "--threads=1"), 2, "--threads: given more than once")
+
+
+def test_an_option_without_its_value_is_an_error():
+    assert_fails(run("run", SENTENCE, "--seed"), 2, "--seed: a value is missing")
+    assert_fails(run("run", SENTENCE, "-o"), 2, "-o: a value is missing")
+
+
+def test_an_empty_value_is_a_value_and_takes_no_other_word():
+    for arguments in (["--seed=", SENTENCE], ["--seed", "", SENTENCE], [SENTENCE, "--seed="]):
+        assert_fails(run("run", *arguments), 2, "--seed: got ''", "0 to 18446744073709551615")
+
+
+def test_a_switch_takes_no_value():
+    assert_fails(run("run", SENTENCE, "--causal=true"), 2, "--causal: got 'true'")
+    assert_fails(run("run", SENTENCE, "--causal="), 2, "--causal")
+
+
+@pytest.mark.parametrize("sentence", ["--json", "--help", "-x", "--", "-o out", "--seed=5", "--verbose"])
+def test_after_two_dashes_everything_is_text(sentence):
+    assert succeeds("run", "--json", "--", sentence).json["tokens"] == sentence.split()
+
+
+@pytest.mark.parametrize("sentence", ["++", "{}", "[a b]", "%%", "-5 degrees", "run", "check", "@x", "a=b", "/x", "!"])
+def test_no_sentence_means_anything_to_the_parser(sentence):
+    assert succeeds("run", sentence, "--json").json["tokens"] == sentence.split()
+    assert succeeds("run", "--json", sentence).json["tokens"] == sentence.split()
+
+
+@pytest.mark.parametrize("word", ["++", "{}", "[a]", "%%", "-x", "--json"])
+def test_no_value_means_anything_to_the_parser(word):
+    assert succeeds("run", "--json", "--query", word, "--", f"{word} a").json["query_positions"] == [0]
+
+
+def test_a_second_sentence_is_an_error_that_speaks_of_quotes():
+    assert_fails(run("run", "Life", "is"), 2, "unexpected argument 'is'", "quotes")
+
+
+def test_verbose_and_quiet_exclude_each_other():
+    assert_fails(run("run", SENTENCE, "--verbose", "--quiet"), 2, "exclude each other")
+
+
+@pytest.mark.parametrize("value", ["0", "1025", "-1", "auto", "010", "1.0", ""])
+def test_threads_have_a_range(value):
+    assert_fails(run("run", SENTENCE, "--threads", value), 2, f"--threads: got '{value}'", "1 to 1024")
+
+
+def test_choices_list_what_is_allowed():
+    assert_fails(run("run", SENTENCE, "--isa", "avx9"), 2, "--isa: got 'avx9'", "portable, auto")
+    assert_fails(run("run", SENTENCE, "--color", "atuo"), 2, "auto, always, never; did you mean auto?")
+
+
+def test_an_error_shows_hostile_text_on_one_line():
+    assert_fails(run("run", "--seed", "1\n2\x1b[31m", SENTENCE), 2, r"'1\n2\x1b[31m'")
+    assert_fails(run("a\nb"), 2, r"'a\nb'")
+    assert_fails(run("run", "--x\ny", SENTENCE), 2, r"'--x\ny'")
+    assert_fails(run("run", b"--\xff", SENTENCE), 2, r"'--\xff'")
+
+
+def test_the_schema_is_that_of_results_unless_another_is_asked_for():
+    for name in ("result", "recipe", "tensor"):
+        assert succeeds("schema", name).json["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert succeeds("schema").out == succeeds("schema", "result").out
+    assert_fails(run("schema", "resutl"), 2, "did you mean result?")
+    assert_fails(run("schema", "result", "recipe"), 2, "unexpected argument 'recipe'")
+
+
+def test_recipes_are_listed_with_their_titles():
+    lines = succeeds("recipe", "list").text.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == sorted(names)
+    assert {"raschka-2023", "raschka-2023-multihead", "owen-2025", "politi-2025", "politi-2025-multihead", "transformer-core-2024"} == set(
+        names
+    )
+    assert all(len(line.split()) > 2 for line in lines)
+
+
+def test_a_recipe_is_shown_as_it_is():
+    recipe = succeeds("recipe", "show", "owen-2025").json
+    assert (recipe["schema"], recipe["name"]) == ("attn-cli/recipe/1", "owen-2025")
+
+
+def test_recipe_tells_what_it_needs():
+    assert_fails(run("recipe"), 2, "list, or show NAME")
+    assert_fails(run("recipe", "shwo", "owen-2025"), 2, "did you mean show?")
+    assert_fails(run("recipe", "show"), 2, "a name is missing")
+    assert_fails(run("recipe", "list", "x"), 2, "unexpected argument 'x'")
+    assert_fails(run("recipe", "show", "a", "b"), 2, "unexpected argument 'b'")
+    assert_fails(run("recipe", "show", "owen"), 66, "did you mean owen-2025?")

@@ -1,0 +1,251 @@
+"""Where output goes: whole files or none, full disks, closed descriptors, readers that leave, signals."""
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds
+
+LARGE = " ".join(f"word{i}" for i in range(1500))  # its weights are some 20 MB of JSON
+
+
+def test_a_file_holds_what_stdout_would(tmp_path):
+    for name, format in (("x.json", "json"), ("x.csv", "csv"), ("x.txt", "table"), ("x", "table")):
+        done = succeeds("run", SENTENCE, "-o", tmp_path / name)
+        assert done.out == b""
+        assert (tmp_path / name).read_bytes() == succeeds("run", SENTENCE, "--format", format).out
+    assert sorted(os.listdir(tmp_path)) == ["x", "x.csv", "x.json", "x.txt"]
+
+
+def test_a_dash_is_stdout(tmp_path):
+    assert succeeds("run", SENTENCE, "-o", "-", cwd=tmp_path).out == succeeds("run", SENTENCE).out
+    assert succeeds("run", SENTENCE, "-o", "/dev/stdout").out == succeeds("run", SENTENCE).out
+    assert os.listdir(tmp_path) == []
+
+
+def test_dev_stdout_goes_on_where_stdout_stands(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("first\n")
+    assert shell(f'"$A" run "a b" --json -o /dev/stdout >> {log}').code == 0
+    assert log.read_bytes() == b"first\n" + succeeds("run", "a b", "--json").out
+
+
+def test_an_old_file_stays_when_the_run_fails(tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+    assert_fails(run("run", ",", "-o", file), 65)
+    assert_fails(run("run", SENTENCE, "--query", "dog", "-o", file), 2)
+    assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
+
+
+def test_an_old_file_keeps_its_permissions_and_links_stay_links(tmp_path):
+    file, link = tmp_path / "out.json", tmp_path / "link.json"
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to("out.json")
+    succeeds("run", SENTENCE, "-o", link)
+    assert link.is_symlink() and stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert file.read_bytes() == succeeds("run", SENTENCE, "--json").out
+
+
+def test_a_fifo_is_written_directly(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
+        succeeds("run", SENTENCE, "--json", "-o", fifo)
+        assert reader.stdout.read() == succeeds("run", SENTENCE, "--json").out
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_a_missing_or_read_only_directory_is_noticed_before_the_work(tmp_path):
+    assert_fails(run("run", LARGE, "-o", tmp_path / "none/out.json"), 73, "none/out.json", "No such file or directory")
+    assert_fails(run("run", LARGE, "-o", tmp_path), 73, "Is a directory")
+    assert_fails(run("run", LARGE, "-o", "/proc/out.json"), 73, "/proc/out.json")
+    assert_fails(run("run", LARGE, "-o", ""), 73, "''")
+    # Standard input would wait for ever: it is not even read.
+    with subprocess.Popen(
+        [PROGRAM, "run", "-", "-o", tmp_path / "none/out.json"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.wait(30) == 73
+
+
+def test_a_directory_that_is_not_writable_is_noticed(tmp_path):
+    """For root nothing is write-protected, so that root becomes nobody for this."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "old.json").write_text("old")
+    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    for folder in (tmp_path, *tmp_path.parents[:2]):  # pytest closes its folders to others
+        folder.chmod(0o755)
+    for name in ("new.json", "old.json"):
+        (closed / "old.json").chmod(0o444)
+        closed.chmod(0o555)
+        assert_fails(run("run", SENTENCE, "-o", closed / name, **nobody), 73, "Permission denied")
+    assert os.listdir(closed) == ["old.json"]
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    file = folder / "old.json"
+    file.write_text("old")
+    file.chmod(0o444)
+    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    for parent in (tmp_path, *tmp_path.parents[:2]):
+        parent.chmod(0o755)
+    folder.chmod(0o777)
+    assert_fails(run("run", SENTENCE, "-o", file, **nobody), 73, "Permission denied")
+    assert (file.read_text(), os.listdir(folder)) == ("old", ["old.json"])
+
+
+def test_a_full_disk_is_an_io_error():
+    assert_fails(run("run", SENTENCE, "-o", "/dev/full"), 74, "'/dev/full'", "No space left on device")
+    for arguments in (["run", SENTENCE], ["run", LARGE, "--json"], ["--help"], ["--version"], ["recipe", "list"], ["schema"], ["check", "--all"]):
+        with open("/dev/full", "wb") as full:
+            done = run(*arguments, stdout=full)
+        assert done.code == 74, arguments
+        assert done.message == "attn-cli: error: cannot write standard output: No space left on device\n"
+
+
+def test_a_file_that_outgrows_its_limit_leaves_the_old_one(tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    assert_fails(run("run", LARGE, "-o", file, preexec_fn=limit), 74, "File too large")
+    assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of one megabyte; where this user may mount none, a plain folder, which the test above makes fail instead."""
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], check=False, capture_output=True)
+    yield tmp_path, mounted.returncode == 0
+    if mounted.returncode == 0:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_disk_that_fills_up_leaves_the_old_file(small_disk):
+    folder, is_small = small_disk
+    file = folder / "out.json"
+    file.write_text("old")
+    done = run("run", LARGE, "-o", file)
+    if is_small:
+        assert_fails(done, 74, "No space left on device")
+        assert file.read_text() == "old"
+    assert os.listdir(folder) == ["out.json"]
+
+
+@pytest.mark.parametrize("arguments", ['run "a b"', 'run "a b" --json', "--help", "-V", "recipe list", "schema", "check --all"])
+def test_a_closed_stdout_is_an_io_error(arguments):
+    done = shell(f'"$A" {arguments} >&-')
+    assert (done.code, done.message) == (74, "attn-cli: error: cannot write standard output: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_no_file_becomes_a_closed_stdout(closed, tmp_path):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_bytes(succeeds("recipe", "show", "owen-2025").out)
+    before = recipe.read_bytes()
+    assert shell(f'"$A" run --recipe {recipe} {closed}').code == 74
+    out = tmp_path / "out.json"
+    assert shell(f'"$A" run --recipe {recipe} -o {out} {closed}').code == 0
+    assert out.read_bytes() == succeeds("run", "--recipe", recipe, "--json").out
+    assert recipe.read_bytes() == before
+
+
+def test_a_closed_stdin_is_no_sentence():
+    assert_fails(shell('"$A" run <&-'), 2, "a sentence is missing")
+
+
+def test_a_closed_stderr_changes_no_exit_code():
+    assert shell('"$A" run "a b" 2>&-').code == 0
+    assert shell('"$A" run "a b" --verbose 2>&-').code == 0
+    assert shell('"$A" run , 2>&-').code == 65
+    assert shell('"$A" 2>&-').code == 2
+
+
+@pytest.mark.parametrize("arguments", [["run", LARGE, "--json"], ["run", LARGE], ["--help"]])
+def test_a_reader_that_goes_away_is_no_error(arguments):
+    with subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 0
+
+
+def test_head_gets_its_line():
+    done = shell('set -o pipefail; "$A" run --lines <(yes a b) --json | head -n 2 | wc -l')
+    assert (done.code, done.text.strip(), done.err) == (0, "2", b"")
+
+
+# ---- signals ---------------------------------------------------------------------------------------------------------
+
+
+def wait_until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
+def test_a_signal_while_writing_leaves_the_old_file_and_no_other(number, code, word, tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+    with subprocess.Popen(
+        [PROGRAM, "run", "--lines", "/dev/stdin", "-o", file], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdin.write((LARGE + "\n").encode())
+        process.stdin.flush()
+        wait_until(lambda: any(entry.stat().st_size > 100000 for entry in os.scandir(tmp_path)))  # it writes
+        process.send_signal(number)
+        assert process.stderr.read().decode() == f"attn-cli: error: {word}\n"
+        assert process.wait(30) == code
+    assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_waiting_for_input_ends_at_once(number, code, tmp_path):
+    with subprocess.Popen(
+        [PROGRAM, "run", "-", "-o", tmp_path / "out.json"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        wait_until(lambda: os.listdir(tmp_path))
+        process.send_signal(number)
+        assert process.wait(30) == code
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_signal_while_computing_ends_at_once(tmp_path):
+    sentence = " ".join(f"w{i}" for i in range(20000))
+    with subprocess.Popen(
+        [PROGRAM, "run", "-", "--show", "context", "--d-k", "512", "-o", tmp_path / "out.json"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdin.write(sentence.encode())
+        process.stdin.close()
+        time.sleep(0.5)
+        assert process.poll() is None, "too quick for this test"
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(30) == 130
+        assert time.monotonic() - began < 5
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_hangup_that_nohup_ignores_is_ignored(tmp_path):
+    with subprocess.Popen(
+        ["nohup", PROGRAM, "run", "-", "-o", tmp_path / "out.json"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        wait_until(lambda: os.listdir(tmp_path))
+        process.send_signal(signal.SIGHUP)
+        process.stdin.write(b"a b")
+        process.stdin.close()
+        assert process.wait(30) == 0
+    assert os.listdir(tmp_path) == ["out.json"]

@@ -1,0 +1,378 @@
+"""Every option of `run`: what it does, and what it refuses."""
+
+import math
+import os
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+
+WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
+
+
+def result(*arguments, **options):
+    return succeeds("run", *arguments, "--json", **options).json
+
+
+def shape(array):
+    return [len(array), *shape(array[0])] if isinstance(array, list) else []
+
+
+# ---- input -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_row_of_is_reads_as_in_the_tutorial():
+    row = result(SENTENCE)["weights"][0][1]
+    assert [f"{weight:.4f}" for weight in row] == ["0.0185", "0.0312", "0.1778", "0.6368", "0.1265", "0.0092"]
+    table = succeeds("run", SENTENCE).text
+    assert "Life 0, dessert 1, eat 2, first 3, is 4, short 5" in table
+    assert any(line.split()[:7] == ["is", "0.0185", "0.0312", "0.1778", "0.6368", "0.1265", "0.0092"] for line in table.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [["-"], []])
+def test_standard_input_is_one_text(arguments):
+    assert result(*arguments, stdin="Life is\nshort,\teat dessert first\n")["tokens"] == WORDS
+
+
+def test_standard_input_is_left_alone_when_the_input_is_elsewhere():
+    for arguments in ([SENTENCE], ["--ids", "1", "--vocab-size", "2"], ["--recipe", "owen-2025"]):
+        reading, writing = os.pipe()
+        os.write(writing, b"untouched")
+        os.close(writing)
+        assert run("run", *arguments, stdin=reading).code == 0
+        assert os.read(reading, 100) == b"untouched"
+        os.close(reading)
+
+
+def test_ids_stand_for_words():
+    got = result("--ids", "2,6,8,3,1", "--vocab-size", "10", "--show", "all")
+    assert (got["tokens"], got["token_ids"]) == (["2", "6", "8", "3", "1"], [2, 6, 8, 3, 1])
+    assert "vocabulary" not in got
+    assert shape(got["parameters"]["embedding"]) == [10, 16]
+    assert got["embeddings"] == [got["parameters"]["embedding"][i] for i in got["token_ids"]]
+
+
+def test_labels_name_the_ids():
+    assert result("--ids", "2,6,8", "--vocab-size", "10", "--labels", "my,name,is")["tokens"] == ["my", "name", "is"]
+    assert_fails(run("run", "--ids", "1,2", "--vocab-size", "3", "--labels", "a"), 2, "--labels: got 1 labels", "2 ids")
+    assert_fails(run("run", SENTENCE, "--labels", "a"), 2, "--labels needs --ids")
+    assert_fails(run("run", "--recipe", "raschka-2023", "--labels", "a"), 2, "--labels needs --ids")
+
+
+@pytest.mark.parametrize("ids", ["", ",", "1,", ",1", "1,,2", "-1", "+1", "01", "0x1", "1e0", " 1", "1 ,2", "1.0", "a", "2147483648", "1;2"])
+def test_ids_are_read_strictly(ids):
+    assert_fails(run("run", f"--ids={ids}", "--vocab-size", "10"), 2, "--ids: got ")
+
+
+def test_an_id_beyond_the_vocabulary_is_bad_data():
+    assert_fails(run("run", "--ids", "0,10", "--vocab-size", "10"), 65, "10", "0 to 9")
+
+
+def test_ids_need_a_vocabulary_size():
+    assert_fails(run("run", "--ids", "1,2"), 2, "--vocab-size")
+
+
+@pytest.mark.parametrize("option", [["--tokenizer", "words"], ["--casefold"], ["--cross", "a b"]])
+def test_ids_are_no_text_to_tokenize(option):
+    assert_fails(run("run", "--ids", "1,2", "--vocab-size", "3", *option), 2, option[0], "--ids")
+
+
+def test_there_is_one_input():
+    assert_fails(run("run", SENTENCE, "--ids", "1", "--vocab-size", "2"), 2, "SENTENCE and --ids")
+    assert_fails(run("run", SENTENCE, "--lines", "-"), 2, "SENTENCE and --lines")
+    assert_fails(run("run", "--lines", "-", "--ids", "1", "--vocab-size", "2"), 2, "--lines and --ids")
+
+
+def test_a_second_sentence_brings_keys_and_values():
+    got = result("Life is short", "--cross", "eat dessert", "--show", "all")
+    assert (got["tokens"], got["key_tokens"]) == (["Life", "is", "short"], ["eat", "dessert"])
+    assert got["vocabulary"] == {"Life": 0, "dessert": 1, "eat": 2, "is": 3, "short": 4}
+    assert (shape(got["weights"]), shape(got["values"]), shape(got["context"])) == ([1, 3, 2], [1, 2, 28], [3, 28])
+
+
+def test_the_tokenizers_differ_in_what_a_word_is():
+    assert result("a-b, c's x!")["tokens"] == ["a-b", "c's", "x!"]
+    assert result("a-b, c's x!", "--tokenizer", "words")["tokens"] == ["a-b", "c's", "x"]
+    assert_fails(run("run", "a", "--tokenizer", "word"), 2, "document, words; did you mean words?")
+
+
+def test_case_folding_joins_words():
+    assert result("Life life LIFE")["vocabulary"] == {"LIFE": 0, "Life": 1, "life": 2}
+    assert result("Life life LIFE", "--casefold")["vocabulary"] == {"life": 0}
+
+
+def test_a_repeated_word_has_one_id_and_several_positions():
+    got = result("a b a", "--show", "token_ids,embeddings", "--query", "a")
+    assert (got["token_ids"], got["query_positions"]) == ([0, 1, 0], [0, 2])
+    assert got["embeddings"][0] == got["embeddings"][2]
+
+
+# ---- parameters ------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_follow_their_options():
+    got = result(SENTENCE, "--embed-dim", "8", "--heads", "4", "--kv-heads", "2", "--d-k", "3", "--d-v", "5", "--vocab-size", "9", "--show", "all")
+    shapes = {name: shape(value) for name, value in got["parameters"].items()}
+    assert shapes == {"embedding": [9, 8], "W_q": [4, 3, 8], "W_k": [2, 3, 8], "W_v": [2, 5, 8], "W_o": [20, 8]}
+    assert (shape(got["queries"]), shape(got["keys"]), shape(got["values"])) == ([4, 6, 3], [2, 6, 3], [2, 6, 5])
+    assert (shape(got["weights"]), shape(got["context"]), shape(got["output"])) == ([4, 6, 6], [6, 20], [6, 8])
+
+
+def test_the_output_projection_comes_with_several_heads_unless_said():
+    assert "output" not in result(SENTENCE)
+    assert "output" in result(SENTENCE, "--heads", "2")
+    assert "output" in result(SENTENCE, "--output-projection")
+    assert "output" not in result(SENTENCE, "--heads", "2", "--no-output-projection")
+    assert_fails(run("run", SENTENCE, "--output-projection", "--no-output-projection"), 2, "exclude each other")
+
+
+def test_heads_that_do_not_divide_list_those_that_do():
+    assert_fails(run("run", SENTENCE, "--heads", "3"), 2, "1, 2, 4, 8, 16")
+    assert result(SENTENCE, "--heads", "3", "--d-k", "5", "--d-v", "5")["context"]
+
+
+def test_key_value_heads_divide_the_heads():
+    assert_fails(run("run", SENTENCE, "--heads", "4", "--kv-heads", "3"), 2, "--kv-heads")
+
+
+BAD_INTEGERS = ["0", "-1", "010", "0x10", "1e3", "nan", "inf", "18446744073709551616", "", " 4", "4 ", "+4", "4.0", "2,", "٤"]
+
+
+@pytest.mark.parametrize("value", BAD_INTEGERS)
+@pytest.mark.parametrize(
+    ("option", "allowed"),
+    [
+        ("--embed-dim", "1 to 1048576"),
+        ("--d-k", "1 to 1048576"),
+        ("--d-v", "1 to 1048576"),
+        ("--heads", "1 to 65536"),
+        ("--kv-heads", "1 to 65536"),
+        ("--vocab-size", "1 to 2147483647"),
+    ],
+)
+def test_a_size_is_a_plain_positive_integer(option, allowed, value):
+    assert_fails(run("run", SENTENCE, f"{option}={value}"), 2, f"{option}: got '{value}'; allowed: an integer from {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--embed-dim", 1048577), ("--d-k", 1048577), ("--heads", 65537), ("--vocab-size", 2147483648)]
+)
+def test_a_size_has_a_largest_value(option, value):
+    assert_fails(run("run", SENTENCE, option, value), 2, f"{option}: got '{value}'")
+
+
+def test_heads_times_their_size_has_a_largest_value():
+    assert_fails(run("run", SENTENCE, "--heads", "65536", "--d-k", "32768", "--d-v", "1"), 2, "2147483647")
+    assert_fails(run("run", SENTENCE, "--heads", "65536", "--d-v", "1048576", "--d-k", "1"), 2, "2147483647")
+
+
+def test_the_vocabulary_must_hold_the_words():
+    assert_fails(run("run", SENTENCE, "--vocab-size", "5"), 65, "--vocab-size", "6")
+
+
+def test_seeds_have_the_range_of_their_generator():
+    low = result(SENTENCE, "--seed", "0")["weights"]
+    assert result(SENTENCE, "--seed", str(2**32))["weights"] == low  # torch: the low 32 bits count
+    assert result(SENTENCE, "--seed", str(2**64 - 1))["config"]["draws"][0]["seed"] == 2**64 - 1
+    assert result(SENTENCE, "--seed", str(2**32 - 1), "--generator", "numpy")["weights"] != low
+    assert_fails(run("run", SENTENCE, "--seed", str(2**64)), 2, f"got '{2**64}'", str(2**64 - 1))
+    assert_fails(run("run", SENTENCE, "--seed", str(2**32), "--generator", "numpy"), 2, "--seed", str(2**32 - 1))
+    assert_fails(run("run", "--recipe", "transformer-core-2024", "--seed", str(2**64)), 2, "--seed")
+
+
+@pytest.mark.parametrize("value", ["-1", "010", "0x10", "1e3", "nan", "", "1.5", "+1"])
+def test_a_seed_is_a_plain_integer(value):
+    assert_fails(run("run", SENTENCE, f"--seed={value}"), 2, f"--seed: got '{value}'")
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("--generator", ["torch", "numpy", "numpy-pcg64"]),
+        ("--init", ["uniform", "normal", "linear", "xavier", "identity"]),
+        ("--dtype", ["float32", "float64"]),
+    ],
+)
+def test_each_choice_gives_numbers_of_its_own(option, values):
+    results = [str(result(SENTENCE, option, value)["weights"]) for value in values]
+    assert len(set(results)) == len(values)
+    assert_fails(run("run", SENTENCE, option, "tensorflow"), 2, f"{option}: got 'tensorflow'; allowed: {', '.join(values)}")
+
+
+# ---- attention -------------------------------------------------------------------------------------------------------
+
+
+def test_a_causal_mask_hides_later_words():
+    weights = result(SENTENCE, "--causal")["weights"][0]
+    assert all(weights[i][j] == 0.0 for i in range(6) for j in range(i + 1, 6))
+    assert all(abs(sum(row) - 1) < 1e-6 for row in weights)
+
+
+@pytest.mark.parametrize(("window", "left", "right"), [("1", 1, 1), ("2,0", 2, 0), ("-1,1", 9, 1), ("0,-1", 0, 9), ("-1", 9, 9)])
+def test_a_window_hides_what_is_far(window, left, right):
+    weights = result(SENTENCE, "--window", window)["weights"][0]
+    for i in range(6):
+        for j in range(6):
+            assert (weights[i][j] == 0.0) == (j < i - left or j > i + right), (i, j)
+
+
+@pytest.mark.parametrize("value", ["", "1,2,3", "1,", "-2", "01", "1.5", "2147483648", "none", "+1"])
+def test_a_window_is_one_or_two_plain_integers(value):
+    assert_fails(run("run", SENTENCE, f"--window={value}"), 2, "--window: got ")
+
+
+def test_the_scale_multiplies_the_scores():
+    got = result(SENTENCE, "--show", "scores,scaled_scores", "--scale", "0.5", "--dtype", "float64")
+    assert got["scaled_scores"][0][1][2] == got["scores"][0][1][2] * 0.5
+    got = result(SENTENCE, "--show", "scores,scaled_scores", "--scale", "none")
+    assert got["scaled_scores"] == got["scores"]
+    got = result(SENTENCE, "--show", "scores,scaled_scores", "--dtype", "float64")
+    assert math.isclose(got["scaled_scores"][0][1][2], got["scores"][0][1][2] / math.sqrt(24), rel_tol=1e-15)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999", "", "None", "0x1", " 1", "+1", "1,5"])
+def test_a_scale_is_none_or_a_finite_number(value):
+    assert_fails(run("run", SENTENCE, f"--scale={value}"), 2, f"--scale: got '{value}'; allowed: none")
+
+
+def test_a_softcap_bounds_the_scores():
+    got = result(SENTENCE, "--softcap", "2", "--show", "capped_scores")
+    assert all(abs(score) <= 2 for row in got["capped_scores"][0] for score in row)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "-0", "nan", "inf", "none", "", "1e999", "1e-999"])
+def test_a_softcap_is_a_number_above_zero(value):
+    assert_fails(run("run", SENTENCE, f"--softcap={value}"), 2, f"--softcap: got '{value}'")
+
+
+# ---- output ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("query", "rows"), [("is", [1]), ("1", [1]), ("0,first", [0, 5]), ("5,0,5", [0, 5])])
+def test_a_query_gives_the_rows_of_the_full_run(query, rows):
+    full = result(SENTENCE, "--show", "all")
+    part = result(SENTENCE, "--show", "all", "--query", query)
+    assert part["query_positions"] == rows
+    for name in ("queries", "scores", "scaled_scores", "weights", "head_context", "entropy"):
+        assert part[name] == [[head[row] for row in rows] for head in full[name]], name
+    assert part["context"] == [full["context"][row] for row in rows]
+    for name in ("tokens", "vocabulary", "token_ids", "embeddings", "keys", "values", "parameters"):
+        assert part[name] == full[name], name
+
+
+@pytest.mark.parametrize("query", ["dog", "6", "010", "", "is,", "99999999999999999999", "-1"])
+def test_an_unknown_query_is_a_usage_error(query):
+    assert_fails(run("run", SENTENCE, f"--query={query}"), 2, "--query: got ")
+
+
+def test_show_names_what_is_printed():
+    got = result(SENTENCE, "--show", "entropy,tokens,entropy")
+    assert list(got) == ["schema", "config", "tokens", "entropy", "warnings"]
+    assert list(result(SENTENCE)) == ["schema", "config", "tokens", "vocabulary", "weights", "context", "warnings"]
+    everything = result(SENTENCE, "--causal", "--softcap", "30", "--heads", "2", "--show", "all")
+    assert list(everything) == (
+        "schema config tokens vocabulary token_ids parameters embeddings queries keys values scores scaled_scores capped_scores "
+        "masked_scores weights head_context context output entropy warnings"
+    ).split()
+
+
+def test_show_refuses_what_does_not_exist():
+    assert_fails(run("run", SENTENCE, "--show", "wieghts"), 2, "--show: got 'wieghts'", "weights, head_context", "did you mean weights?")
+    assert_fails(run("run", SENTENCE, "--show", "weights,"), 2, "--show: got ")
+    assert_fails(run("run", SENTENCE, "--show", "masked_scores"), 2, "masked_scores", "--causal")
+
+
+def test_json_and_format_json_are_the_same():
+    assert succeeds("run", SENTENCE, "--json").out == succeeds("run", SENTENCE, "--format", "json").out
+    assert succeeds("run", SENTENCE, "--format", "table").out == succeeds("run", SENTENCE).out
+
+
+def test_csv_has_one_record_a_number():
+    lines = succeeds("run", SENTENCE, "--format", "csv", "--show", "weights").text.splitlines()
+    assert lines[0] == "array,head,row,column,query_token,key_token,value"
+    assert len(lines) == 1 + 36
+    weights = result(SENTENCE)["weights"][0]
+    assert [float(line.split(",")[-1]) for line in lines[1:]] == [weight for row in weights for weight in row]
+
+
+@pytest.mark.parametrize("name", ["npz", "safetensors", "svg", "html", "yaml", "JSON", ""])
+def test_other_formats_are_refused_with_those_there_are(name):
+    assert_fails(run("run", SENTENCE, f"--format={name}"), 2, f"--format: got '{name}'; allowed: table, json, csv")
+
+
+def test_formats_must_not_contradict_each_other(tmp_path):
+    assert_fails(run("run", SENTENCE, "--json", "--format", "csv"), 2, "exclude each other")
+    assert_fails(run("run", SENTENCE, "--json", "-o", tmp_path / "x.csv"), 2, "contradicts")
+    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.npz"), 2, "table (.txt), json (.json), csv (.csv)")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("digits", [0, 1, 8, 17])
+def test_digits_are_those_of_the_table(digits):
+    table = succeeds("run", SENTENCE, "--show", "weights", "--query", "is", "--digits", digits).text
+    row = next(line for line in table.splitlines() if line.startswith("is "))
+    numbers = row.split()[1:]
+    assert all(len(number.partition(".")[2]) == digits for number in numbers), row
+
+
+@pytest.mark.parametrize("value", ["18", "-1", "04", "", "4.0", "all"])
+def test_digits_have_a_range(value):
+    assert_fails(run("run", SENTENCE, f"--digits={value}"), 2, f"--digits: got '{value}'", "0 to 17")
+
+
+def test_digits_are_for_tables_only():
+    assert_fails(run("run", SENTENCE, "--digits", "4", "--json"), 2, "--digits is for tables only")
+    assert_fails(run("run", SENTENCE, "--digits", "4", "--format", "csv"), 2, "--digits is for tables only")
+
+
+def test_verify_reports_on_stderr_and_in_json():
+    done = run("run", SENTENCE, "--verify")
+    assert done.code == 0 and done.out == succeeds("run", SENTENCE).out
+    assert "verify: weights differs from float64 by at most " in done.message
+    done = run("run", SENTENCE, "--verify", "--json")
+    assert set(done.json["verify"]) >= {"weights", "context"}
+    assert 0 < done.json["verify"]["context"]["absolute"] < 1e-4
+
+
+def test_the_number_of_threads_changes_no_byte():
+    sentence = " ".join(f"w{i % 37}" for i in range(300))
+    for extra in ([], ["--dtype", "float64"], ["--heads", "4", "--causal"]):
+        one = succeeds("run", sentence, *extra, "--show", "all", "--json", "--threads", "1").out
+        assert succeeds("run", sentence, *extra, "--show", "all", "--json", "--threads", "2").out == one
+        assert succeeds("run", sentence, *extra, "--show", "all", "--json", "--threads", "7").out == one
+
+
+# ---- recipes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_recipe_is_a_name_or_a_file(tmp_path):
+    by_name = succeeds("run", "--recipe", "owen-2025", "--json").out
+    file = tmp_path / "mine"
+    file.write_bytes(succeeds("recipe", "show", "owen-2025").out)
+    assert succeeds("run", "--recipe", file, "--json").out == by_name
+    assert succeeds("run", "--recipe", "-", "--json", stdin=file.read_bytes()).out == by_name
+
+
+def test_options_override_a_recipe():
+    got = result("--recipe", "raschka-2023", "--causal", "--seed", "7", "--dtype", "float64")
+    assert got["weights"][0][0][1:] == [0.0] * 5
+    assert {"seed": 7} in got["config"]["draws"] and got["config"]["dtype"] == "float64"
+
+
+def test_a_sentence_overrides_that_of_a_recipe():
+    assert result("one two", "--recipe", "raschka-2023")["tokens"] == ["one", "two"]
+    assert result("-", "--recipe", "raschka-2023", stdin="one two")["tokens"] == ["one", "two"]
+    assert result("--recipe", "raschka-2023", "--cross", "one two")["key_tokens"] == ["one", "two"]
+
+
+def test_a_missing_recipe_is_no_input():
+    assert_fails(run("run", "--recipe", "owen-2024"), 66, "did you mean owen-2025?", "transformer-core-2024")
+    assert_fails(run("run", "--recipe", "/nonexistent/recipe.json"), 66, "'/nonexistent/recipe.json'")
+    assert_fails(run("run", "--recipe", "/"), 66, "directory")
+
+
+def test_a_malformed_recipe_names_file_and_place(tmp_path):
+    file = tmp_path / "bad.json"
+    file.write_text('{"schema": "attn-cli/recipe/1", "inptu": {}}')
+    assert_fails(run("run", "--recipe", file), 65, f"'{file}': ", "inptu")
+    file.write_text("{")
+    assert_fails(run("run", "--recipe", file), 65, f"'{file}': ", "line 1")

@@ -1,0 +1,269 @@
+#include "attn/math/decimal.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <charconv>
+#include <clocale>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+namespace {
+
+using namespace attn::math;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// ---- shortest ---------------------------------------------------------------------------------------------------------
+
+TEST(Shortest, AlwaysHasAPointOrAnExponent)
+{
+    EXPECT_EQ(shortest(1.0F), "1.0");
+    EXPECT_EQ(shortest(-0.0F), "-0.0");
+    EXPECT_EQ(shortest(0.0), "0.0");
+    EXPECT_EQ(shortest(0.1F), "0.1");
+    EXPECT_EQ(shortest(0.1), "0.1");
+    EXPECT_EQ(shortest(static_cast<double>(0.1F)), "0.10000000149011612");
+    EXPECT_EQ(shortest(16777216.0F), "16777216.0");
+    EXPECT_EQ(shortest(1e20), "1e+20");
+    EXPECT_EQ(shortest(1.5e-7), "1.5e-07");
+    EXPECT_EQ(shortest(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");
+    EXPECT_EQ(shortest(std::numeric_limits<float>::denorm_min()), "1e-45");
+    EXPECT_EQ(shortest(-2.2250738585072014e-308), "-2.2250738585072014e-308");
+}
+
+TEST(Shortest, NamesWhatIsNotFinite)
+{
+    EXPECT_EQ(shortest(infinity), "inf");
+    EXPECT_EQ(shortest(-infinity), "-inf");
+    EXPECT_EQ(shortest(nan), "nan");
+    EXPECT_EQ(shortest(-nan), "nan");
+    EXPECT_EQ(shortest(-std::numeric_limits<float>::quiet_NaN()), "nan");
+    EXPECT_EQ(shortest(-std::numeric_limits<float>::infinity()), "-inf");
+}
+
+template <typename Scalar, typename Bits>
+void expect_round_trip(Bits bits)
+{
+    const auto value = std::bit_cast<Scalar>(bits);
+    if (!std::isfinite(value)) {
+        return;
+    }
+    const std::string text = shortest(value);
+    EXPECT_NE(text.find_first_of(".e"), std::string::npos) << text;
+    Scalar back = 0;
+    std::from_chars(text.data(), text.data() + text.size(), back);
+    EXPECT_EQ(std::bit_cast<Bits>(back), bits) << text;
+}
+
+TEST(Shortest, ReadsBackToTheSameBits)
+{
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 200000; ++i) {
+        const std::uint64_t bits = random();
+        expect_round_trip<double>(bits);
+        expect_round_trip<float>(static_cast<std::uint32_t>(bits));
+    }
+}
+
+TEST(AppendShortest, KeepsWhatStandsThere)
+{
+    std::string text = "[";
+    append_shortest(text, 2.5F);
+    text += ",";
+    append_shortest(text, -3.0);
+    EXPECT_EQ(text, "[2.5,-3.0");
+}
+
+// ---- canonical --------------------------------------------------------------------------------------------------------
+
+TEST(CanonicalDecimal, GivesEqualNumbersOneForm)
+{
+    for (const char* text : {"-0.0100", "-1e-2", "-0.01", "-10E-3", "-0.001e+1", "-100.0e-0004"}) {
+        EXPECT_EQ(canonical_decimal(text), "-1e-2") << text;
+    }
+    EXPECT_EQ(canonical_decimal("1.50"), canonical_decimal("1.5"));
+    EXPECT_EQ(canonical_decimal("120"), "12e1");
+    EXPECT_EQ(canonical_decimal("7"), "7e0");
+    EXPECT_EQ(canonical_decimal("0.1000000000000000000000000000000000000001"), "1000000000000000000000000000000000000001e-40");
+}
+
+TEST(CanonicalDecimal, KeepsTheSignOfZero)
+{
+    EXPECT_EQ(canonical_decimal("0"), "0");
+    EXPECT_EQ(canonical_decimal("0.000"), "0");
+    EXPECT_EQ(canonical_decimal("0e99999999999999999999"), "0");
+    EXPECT_EQ(canonical_decimal("-0.0e5"), "-0");
+}
+
+TEST(CanonicalDecimal, KeepsNames)
+{
+    for (const char* text : {"inf", "-inf", "nan"}) {
+        EXPECT_EQ(canonical_decimal(text), text);
+    }
+}
+
+TEST(CanonicalDecimal, RefusesWhatIsNoJsonNumber)
+{
+    for (const char* text :
+         {"",   "-",  ".5",  "1.",    "01",  "-01",  "+1",       "1e",    "1e+",  "1.e5",         "0x1",
+          "1 ", " 1", "1,5", "1.5.2", "NaN", "-nan", "infinity", "1e5e5", "null", "1e1000000001", "1e-99999999999999999999"}) {
+        EXPECT_THROW((void)canonical_decimal(text), attn::Error) << text;
+    }
+}
+
+TEST(CanonicalDecimal, IsStableAndFindsEveryEqualSpelling)
+{
+    std::mt19937_64 random(2);
+    for (int i = 0; i < 20000; ++i) {
+        const auto value = std::bit_cast<double>(random());
+        if (!std::isfinite(value)) {
+            continue;
+        }
+        const std::string canonical = canonical_decimal(shortest(value));
+        EXPECT_EQ(canonical_decimal(canonical), canonical);
+        // 1074 digits after the point write out every double.
+        EXPECT_EQ(canonical_decimal(scientific(value, 1074)), canonical_decimal(fixed(value, 1074)));
+        EXPECT_NE(canonical_decimal(shortest(std::nextafter(value, infinity))), canonical);
+    }
+}
+
+// ---- printed ----------------------------------------------------------------------------------------------------------
+
+TEST(ParsePrinted, ReadsTheNotationAndItsUnit)
+{
+    const Printed plain = parse_printed("-0.0185");
+    EXPECT_EQ(plain.value, -0.0185);
+    EXPECT_EQ(plain.digits, 4);
+    EXPECT_FALSE(plain.scientific);
+    EXPECT_EQ(plain.unit, 1e-4);
+
+    const Printed scientific = parse_printed("1.4928e-02");
+    EXPECT_EQ(scientific.value, 1.4928e-02);
+    EXPECT_EQ(scientific.digits, 4);
+    EXPECT_TRUE(scientific.scientific);
+    EXPECT_EQ(scientific.unit, 1e-6);
+
+    EXPECT_EQ(parse_printed("3.").digits, 0);
+    EXPECT_EQ(parse_printed("3.").unit, 1);
+    EXPECT_EQ(parse_printed("0.00").unit, 0.01);
+    EXPECT_EQ(parse_printed("0.0000e+00").unit, 0);
+    EXPECT_EQ(parse_printed("-inf").value, -infinity);
+    EXPECT_TRUE(std::isnan(parse_printed("nan").value));
+    EXPECT_TRUE(std::signbit(parse_printed("-0.0000").value));
+}
+
+TEST(ParsePrinted, RefusesWhatNobodyPrints)
+{
+    for (const char* text :
+         {"", "abc", "+1.0", ".5", "1.0e", "00.5", "12.5e3", "0.5e3", "1,5", "1.0 ", "1e999", "0x1p3", "--1"}) {
+        EXPECT_THROW((void)parse_printed(text), attn::Error) << text;
+    }
+}
+
+TEST(Agrees, RoundsTheExactValue)
+{
+    EXPECT_TRUE(agrees(parse_printed("0.0185"), 0.018549735844135284));
+    EXPECT_FALSE(agrees(parse_printed("0.0186"), 0.018549735844135284));
+    EXPECT_TRUE(agrees(parse_printed("1.8550e-02"), 0.018549735844135284));
+    EXPECT_TRUE(agrees(parse_printed("1.855e-2"), 0.018549735844135284));
+    EXPECT_TRUE(agrees(parse_printed("0.12"), 0.125)); // a tie, to even
+    EXPECT_TRUE(agrees(parse_printed("0.38"), 0.375)); //
+    EXPECT_TRUE(agrees(parse_printed("2.67"), 2.675)); // the double is below the tie
+    EXPECT_TRUE(agrees(parse_printed("1.0000e+00"), 0.99999999));
+    EXPECT_FALSE(agrees(parse_printed("0.0000"), -1e-9)); // "-0.0000"
+    EXPECT_TRUE(agrees(parse_printed("-0.0000"), -1e-9));
+}
+
+TEST(Agrees, HoldsForNamesAlone)
+{
+    EXPECT_TRUE(agrees(parse_printed("nan"), -nan));
+    EXPECT_TRUE(agrees(parse_printed("inf"), infinity));
+    EXPECT_FALSE(agrees(parse_printed("inf"), -infinity));
+    EXPECT_FALSE(agrees(parse_printed("inf"), 1e308));
+    EXPECT_FALSE(agrees(parse_printed("0.0"), nan));
+}
+
+TEST(Agrees, HoldsForWhatPrintfPrints)
+{
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < 20000; ++i) {
+        const double value = normal(random) * std::pow(10, static_cast<int>(random() % 12) - 6);
+        const int digits = static_cast<int>(random() % 9);
+        char text[64];
+        std::snprintf(text, sizeof text, random() % 2 == 0 ? "%.*f" : "%.*e", digits, value);
+        const Printed printed = parse_printed(text);
+        EXPECT_EQ(printed.digits, digits);
+        EXPECT_TRUE(agrees(printed, value)) << text;
+        EXPECT_TRUE(agrees_within(printed, value, 0)) << text;
+        EXPECT_FALSE(agrees(printed, value + 1.01 * printed.unit)) << text;
+    }
+}
+
+TEST(AgreesWithin, CountsUnitsOfTheLastDigit)
+{
+    const Printed printed = parse_printed("0.6368");
+    EXPECT_TRUE(agrees_within(printed, 0.6369, 1));
+    EXPECT_TRUE(agrees_within(printed, 0.6367, 1));
+    EXPECT_FALSE(agrees_within(printed, 0.63691, 1));
+    EXPECT_FALSE(agrees_within(printed, 0.63669, 1));
+    EXPECT_TRUE(agrees_within(printed, 0.63695, 1.5));
+    EXPECT_FALSE(agrees_within(printed, 0.6369, 0));
+    EXPECT_TRUE(agrees_within(parse_printed("5.9773e-10"), 5.9774e-10, 1));
+    EXPECT_FALSE(agrees_within(parse_printed("5.9773e-10"), 5.9775e-10, 1));
+    EXPECT_FALSE(agrees_within(printed, nan, 1e9));
+    EXPECT_FALSE(agrees_within(printed, infinity, 1e9));
+    EXPECT_FALSE(agrees_within(parse_printed("inf"), 1e308, 1e9));
+}
+
+TEST(AgreesWithin, ForgivesOneFloat32Step)
+{
+    const double denormal = std::numeric_limits<float>::denorm_min();
+    EXPECT_TRUE(agrees_within(parse_printed("1.4013e-45"), 0, 0));
+    EXPECT_TRUE(agrees_within(parse_printed("1.4013e-45"), 2 * denormal, 0));
+    EXPECT_FALSE(agrees_within(parse_printed("1.4013e-45"), 3 * denormal, 0));
+    EXPECT_TRUE(agrees_within(parse_printed("0.0000e+00"), denormal, 0));
+    EXPECT_FALSE(agrees_within(parse_printed("0.0000e+00"), 2 * denormal, 0));
+    // 2^-24 apart, half a step above 1 and one step below it.
+    EXPECT_TRUE(agrees_within(parse_printed("1.0000000000"), static_cast<double>(std::nextafter(1.0F, 0.0F)), 0));
+    EXPECT_FALSE(agrees_within(parse_printed("1.0000000000"), 1.0000003, 0));
+}
+
+// ---- fixed, scientific ------------------------------------------------------------------------------------------------
+
+TEST(FixedAndScientific, PrintAsPrintfDoes)
+{
+    EXPECT_EQ(fixed(0.01855, 4), "0.0186");
+    EXPECT_EQ(fixed(9.99996, 4), "10.0000");
+    EXPECT_EQ(fixed(-0.00001, 4), "-0.0000");
+    EXPECT_EQ(fixed(2, 0), "2");
+    EXPECT_EQ(scientific(0.01855, 4), "1.8550e-02");
+    EXPECT_EQ(scientific(0, 2), "0.00e+00");
+    EXPECT_EQ(fixed(-infinity, 4), "-inf");
+    EXPECT_EQ(scientific(-nan, 4), "nan");
+    EXPECT_EQ(fixed(std::numeric_limits<double>::max(), 1000).size(), 309U + 1 + 1000);
+    EXPECT_EQ(scientific(0.1, 400).size(), 1U + 1 + 400 + 4);
+    std::mt19937_64 random(4);
+    for (int i = 0; i < 20000; ++i) {
+        const auto value = std::bit_cast<double>(random());
+        if (std::isnan(value)) {
+            continue;
+        }
+        const int digits = static_cast<int>(random() % 20);
+        char text[400];
+        std::snprintf(text, sizeof text, "%.*f", digits, value);
+        EXPECT_EQ(fixed(value, digits), text);
+        std::snprintf(text, sizeof text, "%.*e", digits, value);
+        EXPECT_EQ(scientific(value, digits), text);
+    }
+}
+
+} // namespace

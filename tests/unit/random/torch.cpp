@@ -1,0 +1,114 @@
+#include "attn/random/torch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+using attn::random::TorchStream;
+using Draws = std::vector<double>;
+
+Draws first(Draws draws, std::size_t count)
+{
+    draws.resize(count);
+    return draws;
+}
+
+TEST(TorchStream, DrawsTheUniformsOfTheTutorial)
+{
+    // torch.manual_seed(123); torch.rand(3)
+    EXPECT_EQ(TorchStream(123).uniform(3, 0, 1), (Draws{0.29611194133758545, 0.516562283039093, 0.2516707181930542}));
+}
+
+TEST(TorchStream, DrawsTheEmbeddingOfTheTutorial)
+{
+    // torch.manual_seed(123); torch.nn.Embedding(6, 16).weight[0, :4]
+    EXPECT_EQ(first(TorchStream(123).normal(6 * 16, 0, 1), 4),
+              (Draws{0x1.597792p-2, -0x1.6c1676p-3, -0x1.36cffp-2, -0x1.2d0fe4p-1}));
+}
+
+TEST(TorchStream, DrawsFewNormalsOneByOne)
+{
+    // torch.manual_seed(0); torch.randn(5)
+    const Draws five{0x1.8a7eb8p+0, -0x1.2c78ap-2, -0x1.16e292p+1, 0x1.23096cp-1, -0x1.15a342p+0};
+    EXPECT_EQ(TorchStream(0).normal(5, 0, 1), five);
+    TorchStream one_by_one(0);
+    for (const double wanted : five) {
+        EXPECT_EQ(one_by_one.normal(1, 0, 1), Draws{wanted});
+    }
+}
+
+TEST(TorchStream, CountsTheLow32BitsOfTheSeedOnly)
+{
+    EXPECT_EQ(TorchStream((1ULL << 32) + 123).uniform(4, 0, 1), TorchStream(123).uniform(4, 0, 1));
+    EXPECT_EQ(TorchStream(~0ULL).uniform(4, 0, 1), TorchStream(0xffffffff).uniform(4, 0, 1));
+}
+
+TEST(TorchStream, MapsUniformsWithOneRounding)
+{
+    // torch.manual_seed(2); torch.empty(3).uniform_(-0.25, 0.5)
+    EXPECT_EQ(TorchStream(2).uniform(3, -0.25, 0.5), (Draws{0x1.b02bfp-3, 0x1.24f168p-5, 0x1.d29b8ep-3}));
+    const Draws unit = TorchStream(5).uniform(1000, 0, 1);
+    const Draws mapped = TorchStream(5).uniform(1000, -0.1, 0.2);
+    const float low = -0.1F;
+    const float width = 0.2F - low;
+    for (std::size_t i = 0; i < unit.size(); ++i) {
+        EXPECT_EQ(mapped[i], std::fma(static_cast<float>(unit[i]), width, low));
+    }
+}
+
+TEST(TorchStream, KeepsTheSecondNormalOfAPairAcrossOtherDraws)
+{
+    TorchStream together(9);
+    const Draws pair = together.normal(2, 0, 1);
+    TorchStream apart(9);
+    EXPECT_EQ(apart.normal(1, 0, 1), Draws{pair[0]});
+    const Draws block = apart.normal(16, 0, 1);
+    EXPECT_EQ(block, together.normal(16, 0, 1)) << "a block of 16 neither takes nor drops it";
+    EXPECT_EQ(apart.uniform(3, 0, 1), together.uniform(3, 0, 1));
+    EXPECT_EQ(apart.normal(1, 10, 2), Draws{static_cast<float>(pair[1] * 2 + 10)}) << "it is scaled when it is given";
+}
+
+TEST(TorchStream, DrawsTheLastSixteenAgainWhenTheyAreNoWholeBlock)
+{
+    // 17 normals take 17 + 16 words: the first normal comes from the first block, the last 16 are a block of their own.
+    TorchStream seventeen(4);
+    const Draws drawn = seventeen.normal(17, 0, 1);
+    TorchStream parts(4);
+    EXPECT_EQ(drawn[0], parts.normal(16, 0, 1)[0]);
+    (void)parts.uniform(1, 0, 1);
+    const Draws last = parts.normal(16, 0, 1);
+    EXPECT_TRUE(std::equal(last.begin(), last.end(), drawn.begin() + 1));
+    EXPECT_EQ(seventeen.uniform(2, 0, 1), parts.uniform(2, 0, 1));
+}
+
+TEST(TorchStream, GivesFloatsOfTheRange)
+{
+    for (const double draw : TorchStream(11).uniform(100000, 0, 1)) {
+        ASSERT_TRUE(draw >= 0 && draw < 1 && draw == static_cast<float>(draw));
+    }
+    for (const double draw : TorchStream(11).normal(100000, 0.5, 3)) {
+        ASSERT_TRUE(std::isfinite(draw) && draw == static_cast<float>(draw));
+    }
+}
+
+TEST(TorchStream, DrawsNothingWhenNothingIsAskedFor)
+{
+    TorchStream stream(3);
+    EXPECT_TRUE(stream.uniform(0, 0, 1).empty());
+    EXPECT_TRUE(stream.normal(0, 0, 1).empty());
+    EXPECT_EQ(stream.uniform(3, 0, 1), TorchStream(3).uniform(3, 0, 1));
+}
+
+TEST(TorchStream, CopiesItsPlace)
+{
+    TorchStream stream(8);
+    (void)stream.normal(3, 0, 1);
+    TorchStream copy = stream;
+    EXPECT_EQ(copy.normal(20, 0, 1), stream.normal(20, 0, 1));
+    EXPECT_EQ(copy.normal(1, 0, 1), stream.normal(1, 0, 1));
+}
+
+} // namespace

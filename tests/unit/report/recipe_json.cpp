@@ -1,0 +1,214 @@
+#include "attn/io/recipe.hpp"
+#include "attn/report/json.hpp"
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using attn::model::Draw;
+using attn::model::Initialisation;
+using attn::model::Recipe;
+using attn::model::Seed;
+using attn::model::Side;
+using attn::model::Target;
+using Json = nlohmann::ordered_json;
+
+std::string recipe_text(const Recipe& recipe)
+{
+    return sample::text_of([&](const auto& sink) { attn::report::write_recipe(recipe, sink); });
+}
+
+Json recipe_json(const Recipe& recipe)
+{
+    return Json::parse(recipe_text(recipe));
+}
+
+TEST(RecipeJson, SaysLittleByDefault)
+{
+    Recipe recipe = attn::model::default_recipe();
+    recipe.input = attn::model::SentenceInput{.sentence = "a b", .cross = {}};
+    EXPECT_EQ(recipe_text(recipe), R"({"schema":"attn-cli/recipe/1","input":{"sentence":"a b","tokenizer":"document",)"
+                                   R"("casefold":false},"generator":"torch","dtype":"float32","draws":[{"seed":123},)"
+                                   R"({"tensor":"embedding","init":"normal"},{"tensor":"W_q","init":"uniform"},)"
+                                   R"({"tensor":"W_k","init":"uniform"},{"tensor":"W_v","init":"uniform"}]})");
+}
+
+TEST(RecipeJson, WritesTheThreeInputs)
+{
+    using namespace attn::model;
+    Recipe recipe;
+    recipe.input = SentenceInput{"a", "b", Tokenizer::words, true};
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"sentence":"a","cross":"b","tokenizer":"words","casefold":true})");
+    recipe.input = IdsInput{{2, 0}, {"x", "y"}};
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"ids":[2,0],"labels":["x","y"]})");
+    recipe.input = PositionsInput{8, {}};
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"positions":8})");
+}
+
+TEST(RecipeJson, WritesEveryKindOfDraw)
+{
+    Recipe recipe;
+    recipe.draws = {
+        Seed{18446744073709551615ULL},
+        Draw{.target = Target::embedding, .init = Initialisation::normal, .first = 0.5, .second = 0.1, .shape = {}, .take = {}},
+        Draw{.target = Target::W_q,
+             .first = -1,
+             .second = 1,
+             .side = Side::right,
+             .shape = std::vector<attn::model::Length>{"H*d_k", attn::Index{3}},
+             .take = {0, 2}},
+        Draw{.target = Target::b_o, .init = Initialisation::linear, .shape = {}, .take = {}},
+        Draw{.init = Initialisation::xavier,
+             .shape = std::vector<attn::model::Length>{attn::Index{3}, attn::Index{4}},
+             .take = {}},
+        Draw{.target = Target::key_embeddings, .init = Initialisation::identity, .side = Side::left, .shape = {}, .take = {}},
+    };
+    EXPECT_EQ(recipe_json(recipe)["draws"].dump(),
+              R"([{"seed":18446744073709551615},{"tensor":"embedding","init":"normal","mean":0.5,"std":0.1},)"
+              R"({"tensor":"W_q","init":"uniform","low":-1.0,"side":"right","shape":["H*d_k",3],"take":[0,2]},)"
+              R"({"tensor":"b_o","init":"linear"},{"discard":true,"init":"xavier","shape":[3,4]},)"
+              R"({"tensor":"key_embeddings","init":"identity","side":"left"}])");
+}
+
+TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
+{
+    Recipe recipe;
+    recipe.generator = attn::model::Generator::numpy_pcg64;
+    recipe.dtype = attn::Dtype::float64;
+    recipe.dims.heads = 4;
+    recipe.dims.d_v = 7;
+    recipe.attention = {.causal = true,
+                        .window = attn::core::Window{2, -1},
+                        .scale = 0.5,
+                        .softcap = 30,
+                        .order = attn::model::ScoreOrder::key_query};
+    recipe.query = {"is", "3"};
+    recipe.verify = true;
+    const Json json = recipe_json(recipe);
+    EXPECT_EQ(json["generator"], "numpy-pcg64");
+    EXPECT_EQ(json["dtype"], "float64");
+    EXPECT_EQ(json["dims"].dump(), R"({"heads":4,"d_v":7})");
+    EXPECT_EQ(json["attention"].dump(), R"({"causal":true,"window":[2,-1],"scale":0.5,"softcap":30.0,"scores":"KQ"})");
+    EXPECT_EQ(json["query"].dump(), R"(["is","3"])");
+    EXPECT_EQ(json["verify"], true);
+    recipe.attention = {.window = {}, .scale = 1, .softcap = {}};
+    EXPECT_EQ(recipe_json(recipe)["attention"].dump(), R"({"scale":"none"})");
+}
+
+TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
+{
+    attn::model::Result result = sample::two_words();
+    Recipe& recipe = result.config;
+    recipe.name = "n";
+    recipe.published = {
+        {.array = "weights",
+         .at = {0, std::nullopt},
+         .shape = {2, 2},
+         .values = {"0.10", "0.90", "1.5e-02", "nan"},
+         .printed = true,
+         .units = 1,
+         .dtype = attn::Dtype::float64},
+        {.array = "W_q", .at = {0, 1, 2}, .shape = {}, .values = {"0.250"}, .rtol = 2e-5, .atol = 1e-6, .dtype = {}},
+        {.array = "masked_scores", .at = {}, .shape = {2}, .values = {"1", "null"}, .dtype = {}},
+        {.array = "context", .at = {}, .shape = {6, 28}, .values = {}, .dtype = {}},
+        {.array = "tokens", .at = {}, .shape = {2}, .values = {"to", "7"}, .dtype = {}},
+        {.array = "vocabulary", .at = {}, .shape = {2, 2}, .values = {"be", "0", "to", "1"}, .dtype = {}},
+    };
+    recipe.precision = {{"context", 0, 1e-6}};
+    const std::string text = recipe_text(recipe);
+    EXPECT_EQ(text.substr(text.find(",\"published\"")),
+              R"(,"published":[{"array":"weights","at":[0,null],"values":[["0.10","0.90"],["1.5e-02","nan"]],"units":1.0,)"
+              R"("dtype":"float64"},{"array":"W_q","at":[0,1,2],"values":0.250,"rtol":2e-05,"atol":1e-06},)"
+              R"({"array":"masked_scores","values":[1,null]},{"array":"context","shape":[6,28]},)"
+              R"({"array":"tokens","values":["to","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
+              R"("precision":[{"array":"context","rtol":0.0,"atol":1e-06}]})");
+    EXPECT_EQ(recipe_text(attn::io::parse_recipe(text)), text);
+    const std::string json = sample::text_of([&](const auto& sink) { attn::report::write_json(result, {}, sink); });
+    EXPECT_EQ(json.find("published"), std::string::npos);
+    EXPECT_EQ(json.find("precision"), std::string::npos);
+    EXPECT_NE(json.find(R"("name":"n")"), std::string::npos);
+}
+
+// ---- round trips ------------------------------------------------------------------------------------------------------
+
+Draw random_draw(std::mt19937& random)
+{
+    Draw draw;
+    draw.target = static_cast<Target>(random() % 12);
+    draw.init = static_cast<Initialisation>(random() % 5);
+    if (draw.init == Initialisation::uniform || draw.init == Initialisation::normal) {
+        std::normal_distribution<double> normal;
+        draw.first = random() % 2 == 0 ? 0 : normal(random);
+        draw.second = random() % 2 == 0 && draw.first < 1 ? 1 : std::abs(draw.first) + std::abs(normal(random));
+    }
+    if (draw.target >= Target::W_q && draw.target <= Target::W_o && random() % 2 == 0) {
+        draw.side = static_cast<Side>(random() % 2);
+    }
+    if (draw.target == Target::none || random() % 3 == 0) {
+        draw.shape = std::vector<attn::model::Length>{attn::Index{1} + static_cast<attn::Index>(random() % 9), "H*d_k"};
+        if (draw.target != Target::none && random() % 2 == 0) {
+            draw.take = {0};
+        }
+    }
+    return draw;
+}
+
+Recipe random_recipe(std::mt19937& random)
+{
+    using namespace attn::model;
+    const auto maybe = [&](auto value) { return random() % 2 == 0 ? std::optional(value) : std::nullopt; };
+    const auto length = [&] { return maybe(static_cast<attn::Index>(1 + random() % 100)); };
+    Recipe recipe;
+    recipe.name = random() % 2 == 0 ? "" : "a \"name\"";
+    recipe.title = random() % 2 == 0 ? "" : "\u00c0 title\n";
+    recipe.source = random() % 2 == 0 ? "" : "https://example.org/\\";
+    switch (random() % 3) {
+    case 0:
+        recipe.input = SentenceInput{"to be,\tor \u2028 not", maybe(std::string("what \x7f")),
+                                     static_cast<Tokenizer>(random() % 2), random() % 2 == 0};
+        break;
+    case 1:
+        recipe.input =
+            IdsInput{{4, 0, 4}, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "", "c"}};
+        break;
+    default:
+        recipe.input = PositionsInput{2, random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"a", "b"}};
+    }
+    recipe.dims = {length(), length(), length(), length(), length(), length()};
+    recipe.generator = static_cast<Generator>(random() % 3);
+    recipe.dtype = static_cast<attn::Dtype>(random() % 2);
+    recipe.draws.push_back(Seed{std::uint64_t{random()} << 20U});
+    for (auto n = random() % 8; n > 0; --n) {
+        recipe.draws.push_back(random_draw(random));
+    }
+    recipe.attention.causal = random() % 2 == 0;
+    recipe.attention.window = maybe(attn::core::Window{static_cast<attn::Index>(random() % 3) - 1, 2});
+    recipe.attention.scale = maybe(random() % 2 == 0 ? 1.0 : 0.1);
+    recipe.attention.softcap = maybe(1.0 / 3);
+    recipe.attention.order = static_cast<ScoreOrder>(random() % 2);
+    recipe.query = random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"be", "0"};
+    recipe.verify = random() % 2 == 0;
+    return recipe;
+}
+
+TEST(RecipeJson, IsReadBackAsTheSameRecipe)
+{
+    for (unsigned seed = 0; seed < 500; ++seed) {
+        std::mt19937 random(seed);
+        const Recipe recipe = random_recipe(random);
+        const std::string text = recipe_text(recipe);
+        const Recipe back = attn::io::parse_recipe(text);
+        EXPECT_EQ(recipe_text(back), text) << seed;
+        EXPECT_EQ(back.input, recipe.input) << seed;
+        EXPECT_EQ(back.dims, recipe.dims) << seed;
+        EXPECT_EQ(back.draws, recipe.draws) << seed;
+        EXPECT_EQ(back.attention, recipe.attention) << seed;
+        EXPECT_EQ(back.query, recipe.query) << seed;
+        EXPECT_EQ(back.verify, recipe.verify) << seed;
+        EXPECT_EQ(back.title, recipe.title) << seed;
+    }
+}
+
+} // namespace
