@@ -26,6 +26,9 @@ struct TensorView {
 /// Row-major view of bytes.
 [[nodiscard]] TensorView row_major_view(ElementType type, Shape shape, std::span<const std::byte> bytes);
 
+/// The same leading dimensions, and of the rows (the last dimension but one) `count` from `first` on.
+[[nodiscard]] TensorView row_block(const TensorView& view, Index first, Index count);
+
 /// The matrix that the last two dimensions form at `leading` indices, converted to Scalar (float or double). Fast for rows that
 /// are contiguous.
 template <typename Scalar>
