@@ -75,7 +75,7 @@ std::string reason_of(std::string_view what)
 /// What both ways of reading share: where the parser is, and how it fails.
 class Events {
 public:
-    explicit Events(std::string_view text) : text_(text), reached_(text.data()) {}
+    explicit Events(std::string_view text, std::string_view what = {}) : text_(text), what_(what), reached_(text.data()) {}
 
     /// Hands the events of the text to `self`, until one of them says false. Throws Error(data) for what is no JSON.
     template <typename Self>
@@ -98,7 +98,8 @@ protected:
     [[nodiscard]] std::size_t here() const { return static_cast<std::size_t>(reached_ - text_.data()); }
     [[noreturn]] void fail(const std::string& reason, std::size_t offset) const
     {
-        throw Error(ErrorKind::data, "malformed JSON at " + position(text_, offset) + ": " + reason);
+        const std::string prefix = what_.empty() ? "" : std::string(what_) + ": ";
+        throw Error(ErrorKind::data, prefix + "malformed JSON at " + position(text_, offset) + ": " + reason);
     }
     void enter()
     {
@@ -112,6 +113,7 @@ protected:
 
 private:
     std::string_view text_;
+    std::string_view what_;
     const char* reached_;
     std::size_t depth_ = 0;
 };
@@ -119,8 +121,8 @@ private:
 /// Lays the values of a text down one after the other.
 class Builder : public Events {
 public:
-    Builder(std::string_view source, std::vector<Node>& nodes, std::string& strings)
-        : Events(source), nodes_(nodes), strings_(strings)
+    Builder(std::string_view source, std::string_view what, std::vector<Node>& nodes, std::string& strings)
+        : Events(source, what), nodes_(nodes), strings_(strings)
     {
     }
 
@@ -273,12 +275,12 @@ private:
 
 } // namespace
 
-JsonDocument::JsonDocument(std::string_view text) : text_(text)
+JsonDocument::JsonDocument(std::string_view text, std::string_view what) : text_(text)
 {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(ErrorKind::too_large, "JSON", std::to_string(text.size()) + " bytes", "up to 4294967295");
     }
-    Builder builder(text, nodes_, strings_);
+    Builder builder(text, what, nodes_, strings_);
     builder.walk(builder);
 }
 

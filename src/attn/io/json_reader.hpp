@@ -26,8 +26,8 @@ class JsonValue;
 class JsonDocument {
 public:
     /// Throws Error(data): not JSON (RFC 8259), a number beyond float64, a NUL byte, a repeated key, more than 32 levels;
-    /// Error(too_large): a text of 4 GiB and more.
-    explicit JsonDocument(std::string_view text);
+    /// Error(too_large): a text of 4 GiB and more. `what`, when not empty, names the text in the message.
+    explicit JsonDocument(std::string_view text, std::string_view what = {});
 
     [[nodiscard]] JsonValue root() const;
 

@@ -1,11 +1,11 @@
-// Tensors in files: .npy, .npz and .safetensors, from bytes to views and back. The formats are drawn in npy.hpp, npz.hpp and
+// Tensors in files: .npy, .npz and .safetensors, from bytes to views and back. The formats are drawn in npy.hpp, zip.hpp and
 // safetensors.hpp.
 #pragma once
 
 #include "attn/tensor/view.hpp"
 
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,31 +20,42 @@ struct TensorFile {
         std::string name; ///< "" for the one tensor of an .npy
         TensorView view;
     };
+    /// A tensor of an element type that we do not read, such as int32: no harm as long as nobody asks for it.
+    struct Unsupported {
+        std::string name;
+        std::string type; ///< as the file calls it: "I32", "<i4"
+    };
     std::vector<Entry> entries;
-    std::deque<std::vector<std::byte>> inflated; ///< what was deflated in an .npz
+    std::vector<Unsupported> unsupported;
+    std::vector<std::unique_ptr<std::byte[]>> inflated; ///< what was deflated in an .npz
+
+    /// The entry of that name. Throws Error(data), naming `what`, when there is none, or one of an unsupported type.
+    [[nodiscard]] const TensorView& at(std::string_view name, std::string_view what) const;
 };
 
 /// What the first bytes say. Throws Error(data) when they are none of the three.
 [[nodiscard]] TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what);
 
-/// Reads any of the three. `only`, when not empty, is the one tensor that is wanted: of an .npz no other one is inflated.
-/// `inflate_limit` bounds the bytes that deflated members may take together. Throws Error(data) for anything that breaks the
-/// format, before allocating more than the bytes justify; `what` names the file in messages.
+/// Reads any of the three. `only`, when not empty, is the one tensor that is wanted, and then the one entry: of an .npz no
+/// other is looked at. `inflate_limit` bounds the bytes that deflated members may take together. Throws Error(data) for
+/// anything that breaks the format, before allocating more than the bytes justify, and for an unsupported type of the wanted
+/// tensor or of an .npy; `what` names the file in messages.
 [[nodiscard]] TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
 
 /// What is written: row-major little-endian bytes.
 struct TensorBytes {
-    std::string name;
+    std::string name; ///< UTF-8
     ElementType type;
     Shape shape;
     std::span<const std::byte> bytes;
 };
 using ByteSink = std::function<void(std::string_view)>;
+/// .npy and .npz throw Error(usage) for bfloat16, which they cannot hold, before anything is written.
 void write_npy(const TensorBytes& tensor, const ByteSink& sink);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
 void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink);
-/// Sorted by name; data aligned to 8 bytes as the reference implementation writes it.
+/// Large elements first, then by name, as the reference implementation writes it: all data is aligned.
 void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink);
 
 } // namespace attn::io

@@ -48,11 +48,18 @@ struct Attend {
     std::set<Stage> show{Stage::context};
 };
 
-/// The stages asked for, in the order of Stage, in the type of the queries. The context has the queries' layout (last dimension
-/// d_v, or H·d_v), the others (B, H, T, P+S), without B or H where the queries have none.
-/// float16 and bfloat16 are computed in float32, anything with float64 in float64; each number is rounded once to its type.
-/// Throws Error(data) for shapes that do not belong together (naming both), types that are none, lengths out of range, values
-/// that are not finite unless allowed; Error(usage) for options that exclude each other; Error(too_large) before allocating.
-[[nodiscard]] std::vector<StoredTensor> attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings);
+struct AttendResult {
+    /// The stages asked for, in the order of Stage, in the type of the queries (the cache in that of the keys). The context has
+    /// the queries' layout (last dimension d_v, or H·d_v); scores and weights are (B, H, T, P+S), the entropy (B, H, T), the
+    /// cache (B, H_kv, P+S, d), each without B or H where the queries have none.
+    std::vector<StoredTensor> tensors;
+    std::vector<std::string> warnings;
+};
+
+/// float16 and bfloat16 are computed in float32, anything with float64 among queries, keys and values in float64; each number
+/// is rounded once to its type. Throws Error(data) for shapes that do not belong together (naming them), types that are none of
+/// these, lengths out of range, values that are not finite unless allowed; Error(usage) for options that exclude each other;
+/// Error(too_large) before allocating what does not fit. Of the settings, threads, memory_limit and observer count.
+[[nodiscard]] AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings);
 
 } // namespace attn::model

@@ -3,8 +3,11 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -20,5 +23,10 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int64 };
 /// Rounded to nearest, ties to even; overflow gives infinity, NaN stays NaN.
 [[nodiscard]] std::uint16_t to_float16(double value);
 [[nodiscard]] std::uint16_t to_bfloat16(double value);
+
+/// `values` rounded to `type`, as the little-endian bytes of a file. Scalar is float or double. To int64 they are cut towards
+/// zero and must fit; to boolean whatever is not 0 becomes 1.
+template <typename Scalar>
+[[nodiscard]] std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values);
 
 } // namespace attn

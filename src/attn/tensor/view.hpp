@@ -5,12 +5,14 @@
 #include "attn/tensor/tensor.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 namespace attn {
 
-/// `strides` are in elements; bytes need not be aligned. The bytes outlive the view.
+/// `strides` are in elements and ≥ 0; bytes need not be aligned, and hold every element that strides can reach. They outlive
+/// the view.
 struct TensorView {
     ElementType type = ElementType::float32;
     Shape shape;
@@ -18,22 +20,42 @@ struct TensorView {
     bool swapped = false;             ///< the other byte order
     std::span<const std::byte> bytes; ///< of element (0, …, 0) and on
 
-    /// The element at a flat position in row-major order, or at `offset` elements from the front, as double (int64 beyond 2^53
-    /// rounds).
+    [[nodiscard]] Index count() const { return element_count(shape); }
+
+    /// The element at one index a dimension, as double (int64 beyond 2^53 rounds). Throws Error(internal) for an index out of
+    /// range, Error(data) for a boolean that is neither 0 nor 1.
     [[nodiscard]] double at(std::span<const Index> index) const;
 };
 
-/// Row-major view of bytes.
+/// Strides of a tensor whose last (row-major) or first (Fortran order) dimension varies fastest; all 0 when there is no
+/// element.
+[[nodiscard]] Shape row_major_strides(const Shape& shape);
+[[nodiscard]] Shape column_major_strides(const Shape& shape);
+
+/// Row-major view of exactly as many bytes as the shape needs; throws Error(internal) for another number.
 [[nodiscard]] TensorView row_major_view(ElementType type, Shape shape, std::span<const std::byte> bytes);
 
-/// The same leading dimensions, and of the rows (the last dimension but one) `count` from `first` on.
+/// The same leading dimensions, and of the rows (the last dimension but one) `count` from `first` on. Throws Error(internal) for
+/// rows that are not there.
 [[nodiscard]] TensorView row_block(const TensorView& view, Index first, Index count);
 
-/// The matrix that the last two dimensions form at `leading` indices, converted to Scalar (float or double). Fast for rows that
-/// are contiguous.
+/// The part of `view` at `leading` indices of its first dimensions. Throws Error(internal) for one out of range.
+[[nodiscard]] TensorView slice(const TensorView& view, std::span<const Index> leading);
+
+/// A matrix in the bytes of a view, converted to MatrixView without a copy.
+template <typename Scalar>
+using StridedMatrix = Eigen::Map<const Matrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+/// The matrix that the last two dimensions form at `leading` indices (a vector is one row), when the bytes can serve as one
+/// without a copy: Scalar (float or double) itself, native byte order, aligned, every row without gaps.
+template <typename Scalar>
+[[nodiscard]] std::optional<StridedMatrix<Scalar>> matrix_in_place(const TensorView& view, std::span<const Index> leading);
+/// The same matrix converted to Scalar (float or double), whatever the bytes are. Fast for rows that are contiguous. Throws
+/// Error(data) for a boolean that is neither 0 nor 1.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> load_matrix(const TensorView& view, std::span<const Index> leading);
-/// The whole tensor, converted, row-major.
+/// The whole tensor, converted, row-major. Scalar is float, double, or std::int64_t for views of int64 and boolean alone
+/// (others throw Error(data)).
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> load(const TensorView& view);
 

@@ -1,0 +1,30 @@
+#include "attn/io/bytes.hpp"
+
+#include <algorithm>
+
+namespace attn::io {
+
+std::optional<Index> bytes_of(const Shape& shape, Index bits)
+{
+    // A length of 0 hides no product that overflows: whoever walks over the other lengths would never come back.
+    Index total = bits;
+    for (const Index length : shape) {
+        if (length < 0 || __builtin_mul_overflow(total, std::max(length, Index{1}), &total)) {
+            return std::nullopt;
+        }
+    }
+    const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    return empty ? 0 : total % 8 == 0 ? std::optional(total / 8) : std::nullopt;
+}
+
+std::string_view as_text(Bytes bytes)
+{
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Bytes as_bytes(std::string_view text)
+{
+    return std::as_bytes(std::span(text));
+}
+
+} // namespace attn::io

@@ -1,0 +1,46 @@
+// Little-endian numbers in files, and how many bytes a shape takes.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attn::io {
+
+using Bytes = std::span<const std::byte>;
+
+/// NumPy's limit, since its version 2; tensors of files have no more.
+inline constexpr std::size_t most_dimensions = 64;
+
+/// The unsigned number in Unsigned's bytes at `at`, which the caller knows to lie within.
+template <typename Unsigned>
+[[nodiscard]] Unsigned little(Bytes bytes, std::size_t at)
+{
+    Unsigned value = 0;
+    for (std::size_t i = sizeof(Unsigned); i-- > 0;) {
+        value = static_cast<Unsigned>(value << 8U | std::to_integer<Unsigned>(bytes[at + i]));
+    }
+    return value;
+}
+
+template <typename Unsigned>
+void append_little(std::string& out, Unsigned value)
+{
+    for (std::size_t i = 0; i < sizeof(Unsigned); ++i) {
+        out += static_cast<char>(value >> (8 * i) & 0xffU);
+    }
+}
+
+/// The bytes that elements of `bits` bits take. Nothing when the product of the lengths, zeros left out, cannot be addressed,
+/// or when they end within a byte.
+[[nodiscard]] std::optional<Index> bytes_of(const Shape& shape, Index bits);
+
+[[nodiscard]] std::string_view as_text(Bytes bytes);
+[[nodiscard]] Bytes as_bytes(std::string_view text);
+
+} // namespace attn::io

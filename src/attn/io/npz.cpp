@@ -1,0 +1,119 @@
+#include "attn/io/npz.hpp"
+
+#include "attn/io/inflate.hpp"
+#include "attn/io/npy.hpp"
+#include "attn/io/zip.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::io {
+namespace {
+
+constexpr std::string_view ending = ".npy";
+
+/// Every member is named "<array>.npy", and no two alike: some readers would take the first, others the last.
+void check_names(const std::vector<ZipMember>& members, std::string_view what)
+{
+    std::vector<std::string_view> names;
+    for (const ZipMember& member : members) {
+        if (!member.name.ends_with(ending)) {
+            throw Error(ErrorKind::data, std::string(what) + ": member of the archive", quoted(member.name),
+                        "names that end in .npy");
+        }
+        names.push_back(member.name);
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) {
+        throw Error(ErrorKind::data, std::string(what) + ": member " + quoted(*twice), "two of them", "one of each name");
+    }
+}
+
+std::string array_name(const ZipMember& member)
+{
+    return member.name.substr(0, member.name.size() - ending.size());
+}
+
+void check_inflated_size(const std::vector<ZipMember>& members, std::string_view only, Index limit, std::string_view what)
+{
+    Index total = 0;
+    for (const ZipMember& member : members) {
+        const bool wanted = only.empty() || array_name(member) == only;
+        total += member.deflated && wanted ? member.size : 0; // at most 1032 times the file
+    }
+    if (total > limit) {
+        throw Error(ErrorKind::data, std::string(what) + ": inflated size", std::to_string(total) + " bytes",
+                    "up to " + std::to_string(limit));
+    }
+}
+
+/// The .npy inside of a member; its bytes in `file.inflated` if it was deflated.
+void read_member(const ZipMember& member, const std::string& what, TensorFile& file)
+{
+    const auto size = static_cast<std::size_t>(member.size);
+    Bytes contents = member.data;
+    NpyHeader header;
+    if (member.deflated) {
+        Inflater inflater(member.data, what);
+        std::array<std::byte, npy_front> front; // NOLINT(cppcoreguidelines-pro-type-member-init): read where it was written
+        const std::size_t there = inflater.read(std::span(front).first(std::min(size, npy_front)));
+        header = read_npy_header(std::span(front).first(there), what);
+        if (header.type) {
+            require_npy_size(header, member.size, what);
+            const std::byte* begin = file.inflated.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get();
+            const std::span<std::byte> room(file.inflated.back().get(), size);
+            std::copy_n(front.begin(), there, room.begin());
+            if (there + inflater.read(room.subspan(there)) != size) {
+                throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
+            }
+            inflater.finish();
+            contents = {begin, size};
+        }
+    } else {
+        header = read_npy_header(contents, what);
+    }
+    if (!header.type) {
+        file.unsupported.push_back({array_name(member), header.dtype});
+        return;
+    }
+    file.entries.push_back({array_name(member), npy_view(header, contents, what)});
+    if (crc32_of(contents) != member.crc) {
+        throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
+    }
+}
+
+} // namespace
+
+TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
+{
+    const std::vector<ZipMember> members = zip_members(file, what);
+    check_names(members, what);
+    check_inflated_size(members, only, inflate_limit, what);
+    TensorFile read;
+    for (const ZipMember& member : members) {
+        const std::string name = array_name(member);
+        if (only.empty() || name == only) {
+            read_member(member, std::string(what) + ": " + quoted(name), read);
+        }
+    }
+    if (!only.empty()) {
+        (void)read.at(only, what);
+    }
+    return read;
+}
+
+void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
+{
+    std::vector<std::string> headers;
+    std::vector<ZipSource> sources;
+    headers.reserve(tensors.size()); // the sources look at them
+    for (const TensorBytes& tensor : tensors) {
+        headers.push_back(npy_header(tensor.type, tensor.shape));
+        sources.push_back({tensor.name + std::string(ending), {as_bytes(headers.back()), tensor.bytes}});
+    }
+    write_zip(sources, sink);
+}
+
+} // namespace attn::io

@@ -1,0 +1,13 @@
+// .npz, NumPy's archive of arrays: a ZIP archive (zip.hpp) whose members are .npy files (npy.hpp) named "<array>.npy".
+#pragma once
+
+#include "attn/io/bytes.hpp"
+#include "attn/io/tensor_file.hpp"
+
+namespace attn::io {
+
+/// As read_tensors does. Sizes, ratio and headers are checked before there is room for a deflated member, the CRC-32 of every
+/// wanted member after it was read.
+[[nodiscard]] TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);
+
+} // namespace attn::io

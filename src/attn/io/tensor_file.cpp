@@ -1,0 +1,72 @@
+#include "attn/io/tensor_file.hpp"
+
+#include "attn/io/npy.hpp"
+#include "attn/io/npz.hpp"
+#include "attn/io/safetensors.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+
+namespace attn::io {
+namespace {
+
+/// "'W_q', 'W_k', …" for a message; the first few are enough.
+std::string names_in(const TensorFile& file)
+{
+    constexpr std::size_t most = 8;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(most, file.entries.size()); ++i) {
+        names += (i == 0 ? "" : ", ") + quoted(file.entries[i].name);
+    }
+    return names + (file.entries.size() > most ? ", …" : "");
+}
+
+} // namespace
+
+const TensorView& TensorFile::at(std::string_view name, std::string_view what) const
+{
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.name == name; });
+    if (entry != entries.end()) {
+        return entry->view;
+    }
+    for (const Unsupported& each : unsupported) {
+        if (each.name == name) {
+            refuse_type(quoted(name) + " in " + std::string(what), each.type);
+        }
+    }
+    throw Error(ErrorKind::data, std::string(what), "no tensor " + quoted(name),
+                entries.empty() ? "none, it holds no tensor that can be read" : names_in(*this));
+}
+
+TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what)
+{
+    const std::string_view text = as_text(bytes);
+    if (text.starts_with(npy_magic)) {
+        return TensorFormat::npy;
+    }
+    if (text.size() > 8 && text[8] == '{') {
+        return TensorFormat::safetensors;
+    }
+    if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) {
+        return TensorFormat::npz;
+    }
+    throw Error(ErrorKind::data, std::string(what),
+                text.empty() ? "an empty file" : "a file that begins with " + quoted(text.substr(0, 9)),
+                "the formats .npy, .npz and .safetensors");
+}
+
+TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
+{
+    switch (format_of(bytes, what)) {
+    case TensorFormat::npz: return read_npz(bytes, what, only, inflate_limit);
+    case TensorFormat::safetensors: return read_safetensors(bytes, what, only);
+    case TensorFormat::npy: break;
+    }
+    if (!only.empty()) {
+        throw Error(ErrorKind::data, std::string(what), "the name " + quoted(only),
+                    "none, an .npy holds one tensor without a name");
+    }
+    return read_npy(bytes, what);
+}
+
+} // namespace attn::io

@@ -1,0 +1,43 @@
+// ZIP archives as NumPy, Python and zip(1) write them (PKWARE's APPNOTE.TXT 6.3), without encryption, parts or anything before
+// the first member.
+//
+//   for each member:  local header, name, extra fields, data          "PK\3\4"
+//   directory:        an entry for each member                        "PK\1\2"
+//   with zip64:       end record of 64 bits, and where to find it     "PK\6\6", "PK\6\7"
+//   end record:       where the directory is; a comment               "PK\5\6"
+//
+// A size or offset of 32 one-bits stands for the one of 64 bits in an extra field; NumPy writes those in every local header.
+// What counts is the directory; a local header must agree with it.
+#pragma once
+
+#include "attn/io/bytes.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace attn::io {
+
+struct ZipMember {
+    std::string name;
+    std::size_t header = 0; ///< where its local header begins
+    Bytes data;             ///< as stored, or deflated
+    bool deflated = false;
+    std::uint32_t crc = 0; ///< CRC-32 of the contents
+    Index size = 0;        ///< of the contents
+};
+
+/// In the order of the directory. Throws Error(data), naming `what`: anything that contradicts itself or the file, members that
+/// overlap, methods other than stored and deflated, sizes that deflate cannot reach.
+[[nodiscard]] std::vector<ZipMember> zip_members(Bytes file, std::string_view what);
+
+/// Contents to be stored, in parts of any sizes.
+struct ZipSource {
+    std::string name; ///< UTF-8
+    std::vector<Bytes> parts;
+};
+/// Writes an archive without compression, dated 1980-01-01. From `zip64_from` on, a size or offset is written in 64 bits.
+void write_zip(const std::vector<ZipSource>& sources, const std::function<void(std::string_view)>& sink,
+               std::uint64_t zip64_from = 0xffffffffU);
+
+} // namespace attn::io

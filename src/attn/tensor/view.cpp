@@ -1,0 +1,306 @@
+#include "attn/tensor/view.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+namespace attn {
+namespace {
+
+std::uint16_t reversed(std::uint16_t word)
+{
+    return __builtin_bswap16(word);
+}
+std::uint32_t reversed(std::uint32_t word)
+{
+    return __builtin_bswap32(word);
+}
+std::uint64_t reversed(std::uint64_t word)
+{
+    return __builtin_bswap64(word);
+}
+
+template <typename Value, typename Word>
+Value value_at(const std::byte* at, bool swapped)
+{
+    static_assert(sizeof(Value) == sizeof(Word));
+    Word word = 0;
+    std::memcpy(&word, at, sizeof(Word));
+    return std::bit_cast<Value>(swapped ? reversed(word) : word);
+}
+
+std::int64_t boolean_at(const std::byte* at)
+{
+    const auto value = std::to_integer<int>(*at);
+    if (value > 1) {
+        throw Error(ErrorKind::data, "element of a bool tensor", std::to_string(value), "0 or 1");
+    }
+    return value;
+}
+
+/// Calls `use` with a function that reads one element of the view's type.
+template <typename Use>
+decltype(auto) with_reader(const TensorView& view, Use use)
+{
+    const bool swapped = view.swapped;
+    switch (view.type) {
+    case ElementType::float16:
+        return use(
+            [swapped](const std::byte* at) { return from_float16(value_at<std::uint16_t, std::uint16_t>(at, swapped)); });
+    case ElementType::bfloat16:
+        return use(
+            [swapped](const std::byte* at) { return from_bfloat16(value_at<std::uint16_t, std::uint16_t>(at, swapped)); });
+    case ElementType::float32:
+        return use([swapped](const std::byte* at) { return value_at<float, std::uint32_t>(at, swapped); });
+    case ElementType::float64:
+        return use([swapped](const std::byte* at) { return value_at<double, std::uint64_t>(at, swapped); });
+    case ElementType::boolean: return use(boolean_at);
+    case ElementType::int64: break;
+    }
+    return use([swapped](const std::byte* at) { return value_at<std::int64_t, std::uint64_t>(at, swapped); });
+}
+
+/// The rows of a view: its last dimension, at every index of the others. A single element is one row.
+struct Rows {
+    Index length;
+    Index step; ///< bytes from one element to the next
+};
+
+Rows rows_of(const TensorView& view)
+{
+    const Index size = size_of(view.type);
+    return view.shape.empty() ? Rows{1, size} : Rows{view.shape.back(), view.strides.back() * size};
+}
+
+/// Calls `each(index, bytes of the first element)` for every row, in row-major order; `index` is that of the leading
+/// dimensions.
+template <typename Each>
+void for_each_row(const TensorView& view, Each each)
+{
+    if (view.count() == 0) {
+        return;
+    }
+    const Index size = size_of(view.type);
+    const std::size_t leading = view.shape.empty() ? 0 : view.shape.size() - 1;
+    Shape index(leading, 0);
+    Index offset = 0;
+    for (;;) {
+        each(index, view.bytes.data() + offset * size);
+        std::size_t d = leading;
+        while (d > 0 && ++index[d - 1] == view.shape[d - 1]) {
+            offset -= (view.shape[d - 1] - 1) * view.strides[d - 1];
+            index[--d] = 0;
+        }
+        if (d == 0) {
+            return;
+        }
+        offset += view.strides[d - 1];
+    }
+}
+
+template <typename Scalar>
+constexpr bool stores(ElementType type)
+{
+    return (std::is_same_v<Scalar, float> && type == ElementType::float32) ||
+           (std::is_same_v<Scalar, double> && type == ElementType::float64) ||
+           (std::is_same_v<Scalar, std::int64_t> && type == ElementType::int64);
+}
+
+/// All elements in row-major order to `out`.
+template <typename Scalar>
+void copy(const TensorView& view, Scalar* out)
+{
+    const Rows rows = rows_of(view);
+    if (stores<Scalar>(view.type) && !view.swapped && rows.step == static_cast<Index>(sizeof(Scalar))) {
+        for_each_row(view, [&](const Shape&, const std::byte* at) {
+            std::memcpy(out, at, static_cast<std::size_t>(rows.length) * sizeof(Scalar));
+            out += rows.length;
+        });
+        return;
+    }
+    with_reader(view, [&](auto read) {
+        using Stored = decltype(read(nullptr));
+        if constexpr (std::is_integral_v<Scalar> && !std::is_integral_v<Stored>) {
+            throw Error(ErrorKind::data, "element type", std::string(name_of(view.type)), "int64, bool");
+        } else {
+            for_each_row(view, [&](const Shape&, const std::byte* at) {
+                for (Index i = 0; i < rows.length; ++i) {
+                    out[i] = static_cast<Scalar>(read(at + i * rows.step));
+                }
+                out += rows.length;
+            });
+        }
+    });
+}
+
+struct Sides {
+    Index rows;
+    Index columns;
+};
+
+/// Of at most two dimensions; a vector is one row.
+Sides sides_of(const TensorView& matrix)
+{
+    const std::size_t rank = matrix.shape.size();
+    if (rank > 2) {
+        throw Error(ErrorKind::internal, "shape of a matrix", to_string(matrix.shape), "at most two dimensions");
+    }
+    return {rank < 2 ? 1 : matrix.shape[0], rank == 0 ? 1 : matrix.shape.back()};
+}
+
+/// Throws Error(internal) unless `index` names an element, or a part, of the view.
+void require_within(const TensorView& view, std::span<const Index> index)
+{
+    bool within = index.size() <= view.shape.size();
+    for (std::size_t d = 0; within && d < index.size(); ++d) {
+        within = index[d] >= 0 && index[d] < view.shape[d];
+    }
+    if (!within) {
+        throw Error(ErrorKind::internal, "index", to_string(Shape(index.begin(), index.end())),
+                    "below the shape " + to_string(view.shape));
+    }
+}
+
+} // namespace
+
+double TensorView::at(std::span<const Index> index) const
+{
+    if (index.size() != shape.size()) {
+        throw Error(ErrorKind::internal, "index", to_string(Shape(index.begin(), index.end())),
+                    "one for each dimension of " + to_string(shape));
+    }
+    const TensorView element = slice(*this, index);
+    return with_reader(element, [&](auto read) { return static_cast<double>(read(element.bytes.data())); });
+}
+
+Shape row_major_strides(const Shape& shape)
+{
+    Index stride = element_count(shape) == 0 ? 0 : 1;
+    Shape strides(shape.size());
+    for (std::size_t d = shape.size(); d-- > 0;) {
+        strides[d] = stride;
+        stride *= shape[d];
+    }
+    return strides;
+}
+
+Shape column_major_strides(const Shape& shape)
+{
+    Index stride = element_count(shape) == 0 ? 0 : 1;
+    Shape strides(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        strides[d] = stride;
+        stride *= shape[d];
+    }
+    return strides;
+}
+
+TensorView row_major_view(ElementType type, Shape shape, std::span<const std::byte> bytes)
+{
+    const Index needed = checked_product(element_count(shape), size_of(type), "bytes of a tensor");
+    if (needed != static_cast<Index>(bytes.size())) {
+        throw Error(ErrorKind::internal, "bytes of a tensor", std::to_string(bytes.size()), std::to_string(needed));
+    }
+    Shape strides = row_major_strides(shape);
+    return {type, std::move(shape), std::move(strides), false, bytes};
+}
+
+TensorView slice(const TensorView& view, std::span<const Index> leading)
+{
+    require_within(view, leading);
+    Index offset = 0;
+    for (std::size_t d = 0; d < leading.size(); ++d) {
+        offset += leading[d] * view.strides[d];
+    }
+    const auto dropped = static_cast<Index>(leading.size());
+    return {view.type, Shape(view.shape.begin() + dropped, view.shape.end()),
+            Shape(view.strides.begin() + dropped, view.strides.end()), view.swapped,
+            view.bytes.subspan(static_cast<std::size_t>(offset * size_of(view.type)))};
+}
+
+TensorView row_block(const TensorView& view, Index first, Index count)
+{
+    const std::size_t rows = view.shape.size() - 2;
+    if (view.shape.size() < 2 || first < 0 || count < 0 || first + count > view.shape[rows]) {
+        throw Error(ErrorKind::internal, "row_block", std::to_string(count) + " rows from " + std::to_string(first),
+                    "rows of " + to_string(view.shape));
+    }
+    TensorView block = view;
+    block.shape[rows] = count;
+    block.bytes = view.bytes.subspan(static_cast<std::size_t>(count == 0 ? 0 : first * view.strides[rows] * size_of(view.type)));
+    return block;
+}
+
+template <typename Scalar>
+std::optional<StridedMatrix<Scalar>> matrix_in_place(const TensorView& view, std::span<const Index> leading)
+{
+    const TensorView matrix = slice(view, leading);
+    const Sides sides = sides_of(matrix);
+    const Index outer = sides.rows > 1 ? matrix.strides[0] : sides.columns;
+    const bool gapless = sides.columns <= 1 || matrix.strides.back() == 1;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(matrix.bytes.data()) % alignof(Scalar) == 0;
+    if (!stores<Scalar>(view.type) || view.swapped || !aligned || !gapless || outer < sides.columns) {
+        return std::nullopt;
+    }
+    const auto* front = reinterpret_cast<const Scalar*>(matrix.bytes.data());
+    return StridedMatrix<Scalar>(front, sides.rows, sides.columns, Eigen::OuterStride<>(outer));
+}
+
+template <typename Scalar>
+Matrix<Scalar> load_matrix(const TensorView& view, std::span<const Index> leading)
+{
+    const TensorView matrix = slice(view, leading);
+    const Sides sides = sides_of(matrix);
+    Matrix<Scalar> loaded(sides.rows, sides.columns);
+    copy(matrix, loaded.data());
+    return loaded;
+}
+
+template <typename Scalar>
+Tensor<Scalar> load(const TensorView& view)
+{
+    Tensor<Scalar> loaded(view.shape);
+    copy(view, loaded.values.data());
+    return loaded;
+}
+
+void require_finite(const TensorView& view, std::string_view what)
+{
+    with_reader(view, [&](auto read) {
+        if constexpr (std::is_floating_point_v<decltype(read(nullptr))>) {
+            const Rows rows = rows_of(view);
+            for_each_row(view, [&](const Shape& leading, const std::byte* at) {
+                bool finite = true; // without an early end, so that it is fast where nothing is wrong
+                for (Index i = 0; i < rows.length; ++i) {
+                    finite &= std::isfinite(read(at + i * rows.step));
+                }
+                for (Index i = 0; !finite && i < rows.length; ++i) {
+                    const double value = read(at + i * rows.step);
+                    if (!std::isfinite(value)) {
+                        Shape index = leading;
+                        index.insert(index.end(), view.shape.empty() ? 0 : 1, i);
+                        throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
+                                    std::isnan(value) ? "nan"
+                                    : value < 0       ? "-inf"
+                                                      : "inf",
+                                    "finite numbers");
+                    }
+                }
+            });
+        }
+    });
+}
+
+template std::optional<StridedMatrix<float>> matrix_in_place(const TensorView&, std::span<const Index>);
+template std::optional<StridedMatrix<double>> matrix_in_place(const TensorView&, std::span<const Index>);
+template Matrix<float> load_matrix(const TensorView&, std::span<const Index>);
+template Matrix<double> load_matrix(const TensorView&, std::span<const Index>);
+template Tensor<float> load(const TensorView&);
+template Tensor<double> load(const TensorView&);
+template Tensor<std::int64_t> load(const TensorView&);
+
+} // namespace attn
