@@ -106,6 +106,12 @@ public:
         if (!stages.entropy.values.empty()) {
             stages.entropy.matrix().row(h_).segment(first_, count_) = entropy<Scalar>(W);
         }
+        if (W.cols() == 0) { // every row is empty, and has no weight that could say so
+            stages.head_context.matrix(h_).middleRows(first_, count_).setConstant(empty_row());
+            if (!stages.entropy.values.empty()) {
+                stages.entropy.matrix().row(h_).segment(first_, count_).setConstant(empty_row());
+            }
+        }
     }
 
 private:
@@ -120,9 +126,14 @@ private:
         return values;
     }
 
+    [[nodiscard]] Scalar empty_row() const
+    {
+        return options_.nan_for_empty_rows ? std::numeric_limits<Scalar>::quiet_NaN() : Scalar{0};
+    }
+
     [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked) const
     {
-        const Scalar empty = options_.nan_for_empty_rows ? std::numeric_limits<Scalar>::quiet_NaN() : Scalar{0};
+        const Scalar empty = empty_row();
         if (!options_.softmax_type) {
             return softmax<Scalar>(masked, empty);
         }

@@ -131,6 +131,9 @@ template <typename Scalar>
 Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
+    if (masked.cols() == 0) { // which has no maximum
+        return weights;
+    }
     RowVector<double> powers(masked.cols());
     for (Index i = 0; i < masked.rows(); ++i) {
         // maxCoeff() of Eigen may overlook a NaN, which an overflowed score can become.

@@ -31,6 +31,9 @@ TensorView with_leading(TensorView view)
 TensorView split_heads(TensorView view, Index heads, const char* what, const char* option)
 {
     const Index width = view.shape.back();
+    if (heads < 1) {
+        throw Error(ErrorKind::usage, option, std::to_string(heads), "1 and more");
+    }
     if (width % heads != 0) {
         throw Error(ErrorKind::usage, option, std::to_string(heads),
                     std::string("a divisor of the last dimension of the ") + what + " " + to_string(view.shape));
@@ -143,6 +146,9 @@ AttendLengths lengths_of(const AttendViews& v)
     const Shape& q = v.queries.shape;
     const Shape& k = v.keys.shape;
     AttendLengths l{q[0], q[1], k[1], q[2], k[2], 0, q[3], v.values.shape[3]};
+    if (l.d_k == 0) {
+        refuse("queries", q, "a last dimension of 1 or more");
+    }
     if (k[0] != l.B || k[3] != l.d_k) {
         refuse("keys", k, "(B, H_kv, S, d) = " + to_string({l.B, k[1], k[2], l.d_k}) + " for the queries " + to_string(q));
     }
