@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <limits>
 
 namespace attn::model {
 namespace {
@@ -215,32 +214,6 @@ Index required_bytes(const AttendViews& views, const Attend& options, int thread
     return checked_sum(bytes, checked_product(checked_product(unit, at_once, what), 8, what), what);
 }
 
-/// -inf masks a key; NaN and +inf have no meaning in a mask. Row by row, for a mask can be as large as all inputs together.
-void require_mask_values(const TensorView& mask)
-{
-    if (mask.type == ElementType::boolean || mask.count() == 0) {
-        return;
-    }
-    Shape leading(mask.shape.begin(), mask.shape.end() - 1);
-    const Index rows = element_count(leading);
-    for (Index row = 0; row < rows; ++row) {
-        Index rest = row;
-        for (std::size_t d = leading.size(); d-- > 0;) {
-            leading[d] = rest % mask.shape[d];
-            rest /= mask.shape[d];
-        }
-        const Matrix<double> values = load_matrix<double>(mask, leading);
-        for (Index j = 0; j < values.cols(); ++j) {
-            if (!(values(0, j) < std::numeric_limits<double>::infinity())) {
-                Shape at = leading;
-                at.push_back(j);
-                throw Error(ErrorKind::data, "the mask at " + to_string(at), std::isnan(values(0, j)) ? "nan" : "inf",
-                            "finite numbers and -inf");
-            }
-        }
-    }
-}
-
 void require_finite_inputs(const AttendInputs& inputs)
 {
     require_finite(inputs.queries, "queries");
@@ -251,7 +224,7 @@ void require_finite_inputs(const AttendInputs& inputs)
         require_finite(*inputs.past_value, "past_value");
     }
     if (inputs.mask) {
-        require_mask_values(*inputs.mask);
+        require_finite(*inputs.mask, "mask", true);
     }
 }
 

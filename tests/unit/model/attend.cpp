@@ -176,16 +176,23 @@ TEST_F(AttendTest, RefusesNumbersThatAreNotFiniteNamingTheirPlace)
     expect_refused(inputs, {}, ErrorKind::data, "past_key at (0, 1): got -inf; allowed: finite numbers");
 }
 
-TEST_F(AttendTest, RefusesAMaskWithNanOrPlusInfinity)
+TEST_F(AttendTest, RefusesAMaskWithNanOrPlusInfinityNamingThePlace)
 {
     AttendInputs inputs = sharp();
-    inputs.mask = tensor({2, 2}, {0, -infinity, nan, 0});
-    expect_refused(inputs, {}, ErrorKind::data, "the mask at (1, 0): got nan; allowed: finite numbers and -inf");
-    inputs.mask = tensor({2}, {0, infinity});
-    expect_refused(inputs, {}, ErrorKind::data, "the mask at (1,): got inf; allowed: finite numbers and -inf");
     Attend options;
-    options.allow_nonfinite = true;
-    EXPECT_TRUE(std::isnan(context(inputs, options)[0]));
+    for (const auto& [value, place] : {std::pair(nan, "at (1, 0): got nan;"), std::pair(infinity, "at (1, 0): got inf;")}) {
+        inputs.mask = tensor({2, 2}, {0, -infinity, value, 0});
+        options.allow_nonfinite = false;
+        try {
+            (void)attend(inputs, options);
+            FAIL() << place;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::data);
+            EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+        }
+        options.allow_nonfinite = true;
+        EXPECT_TRUE(std::isnan(context(inputs, options)[1]));
+    }
 }
 
 TEST_F(AttendTest, RefusesABooleanMaskOfOtherBytes)
