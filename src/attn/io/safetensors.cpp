@@ -190,7 +190,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
     return read;
 }
 
-void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
+void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
 {
     std::vector<const TensorBytes*> sorted;
     for (const TensorBytes& tensor : tensors) {
@@ -200,16 +200,18 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
         return std::pair(-size_of(a->type), std::string_view(a->name)) <
                std::pair(-size_of(b->type), std::string_view(b->name));
     });
-    std::string json = "{";
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    for (const auto& [key, text] : metadata) {
+        header["__metadata__"][key] = text;
+    }
     std::size_t offset = 0;
     for (const TensorBytes* tensor : sorted) {
-        const nlohmann::ordered_json described{{"dtype", code_of(tensor->type)},
-                                               {"shape", tensor->shape},
-                                               {"data_offsets", {offset, offset + tensor->bytes.size()}}};
-        json += (json.size() == 1 ? "" : ",") + nlohmann::json(tensor->name).dump() + ":" + described.dump();
+        header[tensor->name] = {{"dtype", code_of(tensor->type)},
+                                {"shape", tensor->shape},
+                                {"data_offsets", {offset, offset + tensor->bytes.size()}}};
         offset += tensor->bytes.size();
     }
-    json += '}';
+    std::string json = header.dump();
     json.append((alignment - json.size() % alignment) % alignment, ' ');
     std::string length;
     append_little<std::uint64_t>(length, json.size());
