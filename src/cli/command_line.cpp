@@ -48,15 +48,28 @@ void for_each_option(const Command& command, Visit visit)
     }
 }
 
-const OptionSpec* find_option(std::string_view name)
+bool is_called(const OptionSpec& option, std::string_view name)
+{
+    return !name.empty() && (option.name == name || option.shortcut == name);
+}
+
+/// An option that `command` has, or without a command a global one.
+const OptionSpec* find_option(const Command* command, std::string_view name)
 {
     const OptionSpec* found = nullptr;
-    for (const Command* command : commands()) {
-        for_each_option(*command, [&](const OptionSpec& option) {
-            found = !name.empty() && (option.name == name || option.shortcut == name) ? &option : found;
-        });
+    const auto look = [&](const OptionSpec& option) { found = is_called(option, name) ? &option : found; };
+    if (command == nullptr) {
+        std::ranges::for_each(global_specs, look);
+    } else {
+        for_each_option(*command, look);
     }
     return found;
+}
+
+const Command* find_command(std::string_view name)
+{
+    const auto found = std::ranges::find(commands(), name, &Command::name);
+    return found == commands().end() ? nullptr : *found;
 }
 
 // ---- before CLI11 ----------------------------------------------------------------------------------------------------
@@ -71,6 +84,7 @@ struct Words {
 Words prepare(std::span<const char* const> arguments)
 {
     Words words;
+    const Command* command = nullptr;
     std::string_view awaiting; // the option whose value comes next
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
@@ -79,7 +93,8 @@ Words prepare(std::span<const char* const> arguments)
             break;
         }
         const std::size_t equals = awaiting.empty() && word.starts_with("--") ? word.find('=') : std::string_view::npos;
-        const OptionSpec* option = awaiting.empty() ? find_option(word.substr(0, equals)) : nullptr;
+        const OptionSpec* option = awaiting.empty() ? find_option(command, word.substr(0, equals)) : nullptr;
+        command = awaiting.empty() && command == nullptr ? find_command(word) : command;
         if (option != nullptr && equals != std::string_view::npos) {
             if (option->value.empty()) {
                 throw Error(ErrorKind::usage, option->name, attn::quoted(word.substr(equals + 1)), "no value, it is a switch");
@@ -184,7 +199,8 @@ bool looks_like_option(std::string_view word)
             throw Error(ErrorKind::usage, start + "; did you mean " + std::string(meant) + "?");
         }
     }
-    if (command == nullptr && find_option(name) != nullptr) {
+    const auto has_it = [&](const Command* other) { return find_option(other, name) != nullptr; };
+    if (command == nullptr && std::ranges::any_of(commands(), has_it)) {
         throw Error(ErrorKind::usage, start + " before the command; the options of a command come after it");
     }
     std::vector<std::string_view> candidates;
@@ -260,7 +276,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array<const Command*, 4> all{&run_command, &check_command, &recipe_command, &schema_command};
+    static constexpr std::array<const Command*, 5> all{&run_command, &attend_command, &check_command, &recipe_command,
+                                                       &schema_command};
     return all;
 }
 

@@ -84,6 +84,11 @@ void write_all(int descriptor, std::string_view bytes, std::string_view name)
 
 void BufferedWriter::write(std::string_view bytes)
 {
+    if (bytes.size() >= piece) { // large enough to go without a copy
+        flush();
+        write_all(descriptor_, bytes, name_);
+        return;
+    }
     buffer_ += bytes;
     if (buffer_.size() >= piece) {
         flush();

@@ -6,14 +6,34 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace attn::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> names{"table", "json", "csv"}; // in the order of Format
+constexpr std::array<std::string_view, 6> names{"table", "json", "csv", "npy", "npz", "safetensors"}; // in the order of Format
 
-/// Endings of files that hold tensors or pictures: a table in one of them would only be found out later.
-constexpr std::array<std::string_view, 5> foreign{".npy", ".npz", ".safetensors", ".svg", ".html"};
+struct Ending {
+    std::string_view text;
+    std::optional<Format> format; ///< nothing: a format that we do not write, which would only be found out later
+};
+constexpr std::array endings{
+    Ending{".txt", Format::table},
+    Ending{".json", Format::json},
+    Ending{".jsonl", Format::json},
+    Ending{".ndjson", Format::json},
+    Ending{".csv", Format::csv},
+    Ending{".npy", Format::npy},
+    Ending{".npz", Format::npz},
+    Ending{".svg", {}},
+    Ending{".html", {}},
+    Ending{".safetensors", Format::safetensors},
+};
+
+std::string_view name_of(Format format)
+{
+    return names[static_cast<std::size_t>(format)];
+}
 
 std::string ending_of(const std::string& path)
 {
@@ -24,39 +44,47 @@ std::string ending_of(const std::string& path)
     return ending;
 }
 
-std::optional<Format> format_of(const std::string& path)
+/// "table (.txt), json (.json), csv (.csv)"
+std::string list_of(std::span<const Format> allowed)
 {
-    const std::string ending = ending_of(path);
-    if (ending == ".txt") {
-        return Format::table;
+    std::string text;
+    for (const Format format : allowed) {
+        const auto ending = std::ranges::find(endings, std::optional(format), &Ending::format);
+        text += std::string(text.empty() ? "" : ", ") + std::string(name_of(format)) + " (" + std::string(ending->text) + ")";
     }
-    if (ending == ".json" || ending == ".jsonl" || ending == ".ndjson") {
-        return Format::json;
+    return text;
+}
+
+std::optional<Format> format_of(const std::string& path, std::span<const Format> allowed)
+{
+    const auto ending = std::ranges::find(endings, ending_of(path), &Ending::text);
+    if (ending == endings.end()) {
+        return std::nullopt;
     }
-    if (ending == ".csv") {
-        return Format::csv;
+    if (!ending->format || std::ranges::find(allowed, *ending->format) == allowed.end()) {
+        throw Error(ErrorKind::usage, "-o", quoted(path), "the formats " + list_of(allowed));
     }
-    if (std::ranges::find(foreign, ending) != foreign.end()) {
-        throw Error(ErrorKind::usage, "-o", quoted(path), "the formats table (.txt), json (.json), csv (.csv)");
-    }
-    return std::nullopt;
+    return ending->format;
 }
 
 } // namespace
 
-Format decide_format(const std::optional<std::string>& format, bool json, const std::optional<std::string>& output)
+Format decide_format(const std::optional<std::string>& format, bool json, const std::optional<std::string>& output,
+                     std::span<const Format> allowed)
 {
-    const auto said = format ? std::optional(static_cast<Format>(choice("--format", *format, names))) : std::nullopt;
+    std::vector<std::string_view> allowed_names;
+    std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
+    const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
         throw Error(ErrorKind::usage, "--json and --format " + *format + " exclude each other");
     }
     const std::optional<Format> wanted = json ? Format::json : said;
-    const std::optional<Format> by_ending = output ? format_of(*output) : std::nullopt;
+    const std::optional<Format> by_ending = output ? format_of(*output, allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
-        throw Error(ErrorKind::usage, "the format " + std::string(names[static_cast<std::size_t>(*wanted)]) +
-                                          " contradicts the ending of " + quoted(*output));
+        throw Error(ErrorKind::usage,
+                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*output));
     }
-    return wanted.value_or(by_ending.value_or(Format::table));
+    return wanted.value_or(by_ending.value_or(allowed.front()));
 }
 
 } // namespace attn::cli

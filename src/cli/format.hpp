@@ -2,15 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace attn::cli {
 
-enum class Format { table, json, csv };
+enum class Format { table, json, csv, npy, npz, safetensors };
 
-/// From --format, --json and the ending of the output's name, in this order; a table when none says anything. Throws
-/// Error(usage) when they contradict each other, and for an ending of a format that this version does not write.
+/// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
+/// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.
 [[nodiscard]] Format decide_format(const std::optional<std::string>& format, bool json,
-                                   const std::optional<std::string>& output);
+                                   const std::optional<std::string>& output, std::span<const Format> allowed);
+
+/// Whether it is unfit for a terminal.
+[[nodiscard]] constexpr bool is_binary(Format format)
+{
+    return format == Format::npy || format == Format::npz || format == Format::safetensors;
+}
 
 } // namespace attn::cli

@@ -102,6 +102,7 @@ void Runner::write(const model::Result& result, std::optional<Index> index)
         }
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
+    default: throw Error(ErrorKind::internal, "run: a format that it does not write");
     }
     written_ = true;
 }

@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
 #include "cli/suggest.hpp"
 
 #include <algorithm>
@@ -12,10 +13,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::int64_t largest_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t most_size = 1048576; // of a vector
-constexpr std::int64_t most_heads = 65536;
-constexpr std::int64_t most_digits = 17; // a double has no more
+constexpr std::int64_t most_digits = 17;    // a double has no more
 
 // ---- what they are called --------------------------------------------------------------------------------------------
 
@@ -73,33 +72,6 @@ constexpr std::array<OptionGroup, 4> groups{
 
 // ---- what they mean --------------------------------------------------------------------------------------------------
 
-void exclude(bool one, bool other, const char* names)
-{
-    if (one && other) {
-        throw Error(ErrorKind::usage, std::string(names) + " exclude each other");
-    }
-}
-
-std::optional<std::int64_t> integer_option(const Arguments& arguments, std::string_view option, std::int64_t least,
-                                           std::int64_t most)
-{
-    const auto text = arguments.value(option);
-    return text ? std::optional(integer(option, *text, least, most)) : std::nullopt;
-}
-
-template <typename Enum, std::size_t count>
-std::optional<Enum> choice_option(const Arguments& arguments, std::string_view option,
-                                  const std::array<std::string_view, count>& names)
-{
-    const auto text = arguments.value(option);
-    return text ? std::optional(static_cast<Enum>(choice(option, *text, names))) : std::nullopt;
-}
-
-std::optional<bool> switch_option(const Arguments& arguments, std::string_view option)
-{
-    return arguments.flag(option) ? std::optional(true) : std::nullopt;
-}
-
 model::Dims read_dims(const Arguments& arguments)
 {
     return {.embed_dim = integer_option(arguments, "--embed-dim", 1, most_size),
@@ -108,36 +80,6 @@ model::Dims read_dims(const Arguments& arguments)
             .d_k = integer_option(arguments, "--d-k", 1, most_size),
             .d_v = integer_option(arguments, "--d-v", 1, most_size),
             .vocab_size = integer_option(arguments, "--vocab-size", 1, largest_int32)};
-}
-
-std::optional<core::Window> read_window(const Arguments& arguments)
-{
-    const auto text = arguments.value("--window");
-    if (!text) {
-        return std::nullopt;
-    }
-    const std::vector<std::string_view> sides = list("--window", *text);
-    if (sides.size() > 2) {
-        throw Error(ErrorKind::usage, "--window", quoted(*text), "one number for both sides, or two: L,R");
-    }
-    return core::Window{integer("--window", sides.front(), -1, largest_int32),
-                        integer("--window", sides.back(), -1, largest_int32)};
-}
-
-std::optional<double> read_scale(const Arguments& arguments)
-{
-    const auto text = arguments.value("--scale");
-    if (!text || *text == "none") {
-        return text ? std::optional(1.0) : std::nullopt;
-    }
-    return real("--scale", *text, {.allowed = "none, or a finite number such as 0.25 or 1e-3"});
-}
-
-std::optional<double> read_softcap(const Arguments& arguments)
-{
-    const auto text = arguments.value("--softcap");
-    const RealRange positive{.least = 0, .least_itself = false, .allowed = "a finite number above 0 such as 30"};
-    return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
 }
 
 std::vector<std::string> read_query(const Arguments& arguments)
@@ -155,16 +97,10 @@ std::vector<std::string> read_query(const Arguments& arguments)
 
 void read_show(const Arguments& arguments, RunOptions& options)
 {
-    std::vector<std::string_view> names(model::item_names.begin(), model::item_names.end());
-    names.emplace_back("all");
-    const auto text = arguments.value("--show");
-    for (const std::string_view item : text ? list("--show", *text) : std::vector<std::string_view>{}) {
-        const std::size_t place = choice("--show", item, names);
-        if (place == model::item_names.size()) {
-            options.show_all = true;
-        } else {
-            options.show.push_back(static_cast<model::Item>(place));
-        }
+    const ShownNames shown = show_option(arguments, model::item_names);
+    options.show_all = shown.all;
+    for (const std::size_t place : shown.places) {
+        options.show.push_back(static_cast<model::Item>(place));
     }
 }
 
@@ -260,9 +196,9 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.init = choice_option<model::Initialisation>(arguments, "--init", inits);
     overrides.dtype = choice_option<Dtype>(arguments, "--dtype", dtypes);
     overrides.causal = switch_option(arguments, "--causal");
-    overrides.window = read_window(arguments);
-    overrides.scale = read_scale(arguments);
-    overrides.softcap = read_softcap(arguments);
+    overrides.window = window_option(arguments);
+    overrides.scale = scale_option(arguments);
+    overrides.softcap = softcap_option(arguments);
     overrides.query = read_query(arguments);
     overrides.verify = switch_option(arguments, "--verify");
     return overrides;
@@ -283,12 +219,13 @@ std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
 
 RunOptions read_run_options(const Arguments& arguments)
 {
+    constexpr std::array formats{Format::table, Format::json, Format::csv};
     RunOptions options;
     options.recipe = arguments.value("--recipe");
     options.overrides = read_overrides(arguments);
     options.max_input_bytes = max_input_bytes(arguments, default_max_input_bytes);
     options.output = arguments.value("-o");
-    options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output);
+    options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
     if (const auto digits = integer_option(arguments, "--digits", 0, most_digits)) {
         if (options.format != Format::table) {
             throw Error(ErrorKind::usage,

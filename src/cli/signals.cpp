@@ -1,5 +1,7 @@
 #include "cli/signals.hpp"
 
+#include "cli/exit_code.hpp"
+
 #include <array>
 #include <climits>
 #include <csignal>
@@ -38,6 +40,20 @@ extern "C" void leave(int signal)
     ::_exit(128 + signal);
 }
 
+/// The only mappings that can fail so are those of files.
+extern "C" void leave_on_bus_error(int, siginfo_t* info, void*)
+{
+    if (info->si_code != BUS_ADRERR) {
+        std::signal(SIGBUS, SIG_DFL); // a bug of ours: returning repeats it, with a core
+        return;
+    }
+    if (path_is_doomed != 0) {
+        ::unlink(doomed_path.data());
+    }
+    say("attn-cli: error: an input file became shorter while it was read, or cannot be read\n");
+    ::_exit(exit_code(ErrorKind::io));
+}
+
 sigset_t handled_set()
 {
     sigset_t set;
@@ -63,6 +79,11 @@ void handle_signals()
             sigaction(signal, &action, nullptr);
         }
     }
+    struct sigaction bus = {};
+    bus.sa_sigaction = leave_on_bus_error;
+    bus.sa_flags = SA_SIGINFO;
+    bus.sa_mask = handled_set();
+    sigaction(SIGBUS, &bus, nullptr);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, nullptr);
     sigaction(SIGXFSZ, &action, nullptr);

@@ -9,7 +9,8 @@
 
 namespace attn::cli {
 
-/// Also: a write to a pipe without a reader, or beyond the limit on file sizes, becomes an error of that write.
+/// Also: an input file that became shorter while it was mapped, or whose disk fails (SIGBUS), ends the program in the same way
+/// with exit code 74; a write to a pipe without a reader, or beyond the limit on file sizes, becomes an error of that write.
 void handle_signals();
 
 /// While one of these lives no handled signal is delivered to this thread.

@@ -5,8 +5,10 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 namespace attn::core {
 namespace {
@@ -24,12 +26,15 @@ void require_shapes(const Heads<Scalar>& heads)
     const Shape& k = heads.keys.shape;
     const Shape& v = heads.values.shape;
     const bool ranks = q.size() == 3 && k.size() == 3 && v.size() == 3;
-    if (!ranks || q[2] != k[2] || k[0] != v[0] || k[1] != v[1] || k[0] == 0 || q[0] % k[0] != 0 ||
-        heads.query_positions.size() != static_cast<std::size_t>(q[1])) {
-        throw Error(ErrorKind::internal, "attention",
-                    "queries " + to_string(q) + ", keys " + to_string(k) + ", values " + to_string(v) + ", " +
-                        std::to_string(heads.query_positions.size()) + " query positions",
-                    "(H, T, d_k), (H_kv, S, d_k), (H_kv, S, d_v) with H a multiple of H_kv, and T positions");
+    const bool sizes = ranks && q[2] == k[2] && k[0] == v[0] && k[1] == v[1] && k[0] != 0 && q[0] % k[0] == 0;
+    const Shape m = heads.mask ? heads.mask->shape : Shape{};
+    const bool mask_fits = !heads.mask || (sizes && m.size() == 3 && m[0] == q[0] && m[1] == q[1] && m[2] <= k[1]);
+    if (!sizes || !mask_fits || heads.query_positions.size() != static_cast<std::size_t>(q[1])) {
+        throw Error(
+            ErrorKind::internal, "attention",
+            "queries " + to_string(q) + ", keys " + to_string(k) + ", values " + to_string(v) + ", " +
+                std::to_string(heads.query_positions.size()) + " query positions, mask " + to_string(m),
+            "(H, T, d_k), (H_kv, S, d_k), (H_kv, S, d_v) with H a multiple of H_kv, T positions, a mask (H, T, up to S)");
     }
 }
 
@@ -49,7 +54,7 @@ Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& o
     allot(keep.scores, stages.scores, {H, T, S});
     allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
     allot(keep.capped_scores && options.softcap, stages.capped_scores, {H, T, S});
-    allot(keep.masked_scores && options.masks(), stages.masked_scores, {H, T, S});
+    allot(keep.masked_scores && heads.masked(options), stages.masked_scores, {H, T, S});
     allot(keep.weights, stages.weights, {H, T, S});
     allot(keep.entropy, stages.entropy, {H, T});
     allot(true, stages.head_context, {H, T, heads.values.shape[2]});
@@ -88,19 +93,54 @@ public:
             S = softcap<Scalar>(S, *options_.softcap); // capped_scores = c · tanh(scaled_scores / c)
             store(S, stages.capped_scores);
         }
-        if (options_.masks()) {
-            S = mask<Scalar>(S, options_, heads_.query_positions.data() + first_); // -inf where masked
+        if (heads_.masked(options_)) { // masked_scores = capped_scores + mask, -inf where masked
+            if (heads_.mask) {
+                S = add_bias<Scalar>(S, bias());
+            }
+            S = mask<Scalar>(S, options_, heads_.query_positions.data() + first_);
             store(S, stages.masked_scores);
         }
-        const Matrix<Scalar> W = softmax<Scalar>(S); // weights
+        const Matrix<Scalar> W = weights(S);
         store(W, stages.weights);
         store(weighted_sum<Scalar>(W, kv.V), stages.head_context); // head_context = weights · V
         if (!stages.entropy.values.empty()) {
             stages.entropy.matrix().row(h_).segment(first_, count_) = entropy<Scalar>(W);
         }
+        if (W.cols() == 0) { // every row is empty, and has no weight that could say so
+            stages.head_context.matrix(h_).middleRows(first_, count_).setConstant(empty_row());
+            if (!stages.entropy.values.empty()) {
+                stages.entropy.matrix().row(h_).segment(first_, count_).setConstant(empty_row());
+            }
+        }
     }
 
 private:
+    /// The mask's rows as numbers to add: 0 or -inf for a boolean one.
+    [[nodiscard]] Matrix<double> bias() const
+    {
+        const TensorView rows = row_block(*heads_.mask, first_, count_);
+        Matrix<double> values = load_matrix<double>(rows, std::array{h_});
+        if (rows.type == ElementType::boolean) {
+            values = values.unaryExpr([](double seen) { return seen != 0 ? 0 : -std::numeric_limits<double>::infinity(); });
+        }
+        return values;
+    }
+
+    [[nodiscard]] Scalar empty_row() const
+    {
+        return options_.nan_for_empty_rows ? std::numeric_limits<Scalar>::quiet_NaN() : Scalar{0};
+    }
+
+    [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked) const
+    {
+        const Scalar empty = empty_row();
+        if (!options_.softmax_type) {
+            return softmax<Scalar>(masked, empty);
+        }
+        const ElementType type = *options_.softmax_type;
+        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty), type);
+    }
+
     void store(const Matrix<Scalar>& rows, Tensor<Scalar>& stage) const
     {
         if (!stage.values.empty()) {

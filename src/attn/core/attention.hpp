@@ -3,7 +3,8 @@
 //   scores        = Q·Kᵀ                                  (T, S)
 //   scaled_scores = scores · scale                        scale = 1/√d_k unless given
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
-//   masked_scores = capped_scores, -inf where masked      only with a mask
+//   masked_scores = capped_scores + mask, -inf where      only with a mask
+//                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
 //   head_context  = weights · V                           (T, d_v)
 //
@@ -15,7 +16,7 @@
 #pragma once
 
 #include "attn/core/progress.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <optional>
 
@@ -30,12 +31,13 @@ struct Window {
 };
 
 struct AttentionOptions {
-    std::optional<double> scale;   ///< factor of the scores; 1/√d_k when absent
-    std::optional<double> softcap; ///< > 0
-    bool causal = false;           ///< the query at position p sees keys 0 … p
-    std::optional<Window> window;  ///< the query at position p sees keys p-left … p+right
-
-    [[nodiscard]] bool masks() const { return causal || window.has_value(); }
+    std::optional<double> scale = {};             ///< factor of the scores; 1/√d_k when absent
+    std::optional<double> softcap = {};           ///< > 0
+    bool causal = false;                          ///< the query at position p sees keys 0 … p
+    std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
+    std::optional<Index> valid_keys = {};         ///< no query sees this key or a later one
+    std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
+    bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
 };
 
 /// Which stages to keep. The head contexts are always kept.
@@ -54,7 +56,13 @@ struct Heads {
     Tensor<Scalar> queries;             ///< (H, T, d_k)
     Tensor<Scalar> keys;                ///< (H_kv, S, d_k)
     Tensor<Scalar> values;              ///< (H_kv, S, d_v)
-    std::vector<Index> query_positions; ///< (T), for masks: the place of each query row in its sequence
+    std::vector<Index> query_positions; ///< (T), for causal and window: the place of each query among the keys; may be negative
+    std::optional<TensorView> mask = {}; ///< (H, T, ≤ S): boolean, true = seen, or added to the scores; missing keys are masked
+
+    [[nodiscard]] bool masked(const AttentionOptions& options) const
+    {
+        return mask || options.causal || options.window || options.valid_keys;
+    }
 };
 
 /// The stages that were kept; the others are empty.

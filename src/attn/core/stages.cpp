@@ -82,6 +82,7 @@ KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
     if (options.window && options.window->right >= 0) {
         range.end = std::min(range.end, position + options.window->right + 1);
     }
+    range.end = std::min(range.end, options.valid_keys.value_or(S));
     range.begin = std::min(range.begin, S);
     range.end = std::max(range.end, range.begin);
     return range;
@@ -100,15 +101,42 @@ Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& op
 }
 
 template <typename Scalar>
-Matrix<Scalar> softmax(const MatrixView<Scalar>& masked)
+Matrix<Scalar> add_bias(const MatrixView<Scalar>& capped, const Matrix<double>& bias)
+{
+    Matrix<Scalar> masked = Matrix<Scalar>::Constant(capped.rows(), capped.cols(), minus_infinity<Scalar>);
+    for (Index i = 0; i < capped.rows(); ++i) {
+        for (Index j = 0; j < bias.cols(); ++j) {
+            if (bias(i, j) != minus_infinity<double>) {
+                masked(i, j) = static_cast<Scalar>(static_cast<double>(capped(i, j)) + bias(i, j));
+            }
+        }
+    }
+    return masked;
+}
+
+template <typename Scalar>
+Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type)
+{
+    return values.unaryExpr([type](Scalar value) {
+        switch (type) {
+        case ElementType::float16: return static_cast<Scalar>(from_float16(to_float16(static_cast<double>(value))));
+        case ElementType::bfloat16: return static_cast<Scalar>(from_bfloat16(to_bfloat16(static_cast<double>(value))));
+        case ElementType::float32: return static_cast<Scalar>(static_cast<float>(value));
+        default: return value;
+        }
+    });
+}
+
+template <typename Scalar>
+Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
     RowVector<double> powers(masked.cols());
-    for (Index i = 0; i < masked.rows(); ++i) {
+    for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
         // maxCoeff() of Eigen may overlook a NaN, which an overflowed score can become.
         const auto maximum = static_cast<double>(masked.row(i).template maxCoeff<Eigen::PropagateNaN>());
         if (maximum == minus_infinity<double>) {
-            weights.row(i).setZero(); // no key to attend to
+            weights.row(i).setConstant(empty); // no key to attend to
             continue;
         }
         powers = masked.row(i).template cast<double>().array() - maximum;
@@ -178,7 +206,9 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> scale(const MatrixView<Scalar>&, double);                                                          \
     template Matrix<Scalar> softcap(const MatrixView<Scalar>&, double);                                                        \
     template Matrix<Scalar> mask(const MatrixView<Scalar>&, const AttentionOptions&, const Index*);                            \
-    template Matrix<Scalar> softmax(const MatrixView<Scalar>&);                                                                \
+    template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
+    template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
+    template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar);                                                        \
     template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&);                                    \
     template RowVector<Scalar> entropy(const MatrixView<Scalar>&);                                                             \
     template Tensor<Scalar> concatenate(const Tensor<Scalar>&);

@@ -41,9 +41,17 @@ struct KeyRange {
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& options, const Index* positions);
 
-/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives zeros.
+/// capped (T, S) + bias (T, ≤ S); -inf where the bias is -inf, whatever the score holds, and where there is no bias.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked);
+[[nodiscard]] Matrix<Scalar> add_bias(const MatrixView<Scalar>& capped, const Matrix<double>& bias);
+
+/// Every value rounded to `type`, a floating-point one.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
+
+/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives `empty`.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0);
 
 /// weights (T, S) · V (S, d_v) → (T, d_v); a weight of exactly 0 contributes nothing, whatever its value holds.
 template <typename Scalar>

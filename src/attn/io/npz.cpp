@@ -86,6 +86,17 @@ void read_member(const ZipMember& member, const std::string& what, TensorFile& f
 
 } // namespace
 
+std::vector<std::string> npz_names(Bytes file, std::string_view what)
+{
+    const std::vector<ZipMember> members = zip_members(file, what);
+    check_names(members, what);
+    std::vector<std::string> names;
+    for (const ZipMember& member : members) {
+        names.push_back(array_name(member));
+    }
+    return names;
+}
+
 TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
 {
     const std::vector<ZipMember> members = zip_members(file, what);

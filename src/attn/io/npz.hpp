@@ -10,4 +10,7 @@ namespace attn::io {
 /// wanted member after it was read.
 [[nodiscard]] TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);
 
+/// As tensor_names does.
+[[nodiscard]] std::vector<std::string> npz_names(Bytes file, std::string_view what);
+
 } // namespace attn::io

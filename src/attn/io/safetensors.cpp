@@ -191,7 +191,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
     return read;
 }
 
-void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
+void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
 {
     std::vector<const TensorBytes*> sorted;
     for (const TensorBytes& tensor : tensors) {
@@ -202,6 +202,9 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
                std::pair(-size_of(b->type), std::string_view(b->name));
     });
     std::string json = "{";
+    if (!metadata.empty()) {
+        json += "\"__metadata__\":" + nlohmann::json(metadata).dump();
+    }
     std::size_t offset = 0;
     for (const TensorBytes* tensor : sorted) {
         const nlohmann::ordered_json described{{"dtype", code_of(tensor->type)},

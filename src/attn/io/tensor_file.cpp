@@ -55,6 +55,24 @@ TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what)
                 "the formats .npy, .npz and .safetensors");
 }
 
+std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what)
+{
+    switch (format_of(bytes, what)) {
+    case TensorFormat::npz: return npz_names(bytes, what);
+    case TensorFormat::npy: return {""};
+    case TensorFormat::safetensors: break;
+    }
+    const TensorFile file = read_safetensors(bytes, what, {});
+    std::vector<std::string> names;
+    for (const TensorFile::Entry& entry : file.entries) {
+        names.push_back(entry.name);
+    }
+    for (const TensorFile::Unsupported& each : file.unsupported) {
+        names.push_back(each.name);
+    }
+    return names;
+}
+
 TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
 {
     switch (format_of(bytes, what)) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace attn::io {
@@ -36,6 +37,10 @@ struct TensorFile {
 /// What the first bytes say. Throws Error(data) when they are none of the three.
 [[nodiscard]] TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what);
 
+/// The names of all tensors, of those too that cannot be read, in the file's order; "" for the one of an .npy. Inflates
+/// nothing. Throws Error(data) as read_tensors.
+[[nodiscard]] std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what);
+
 /// Reads any of the three. `only`, when not empty, is the one tensor that is wanted, and then the one entry: of an .npz no
 /// other is looked at. `inflate_limit` bounds the bytes that deflated members may take together. Throws Error(data) for
 /// anything that breaks the format, before allocating more than the bytes justify, and for an unsupported type of the wanted
@@ -55,7 +60,9 @@ using ByteSink = std::function<void(std::string_view)>;
 void write_npy(const TensorBytes& tensor, const ByteSink& sink);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
 void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink);
+/// Of a .safetensors: texts by name, UTF-8.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
 /// Large elements first, then by name, as the reference implementation writes it: all data is aligned.
-void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink);
+void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata = {});
 
 } // namespace attn::io

@@ -72,19 +72,24 @@ void append_number(std::string& out, Scalar value)
     out += '"';
 }
 
+template <typename Scalar>
+void append_score(Buffer& buffer, Scalar value, bool masked)
+{
+    if (masked && value == -std::numeric_limits<Scalar>::infinity()) {
+        buffer.text() += "null";
+    } else {
+        append_number(buffer.text(), value);
+    }
+    buffer.settle();
+}
+
 /// The part of `tensor` below one place of its first `level` dimensions; `next` walks through the values.
 template <typename Scalar>
 void append_nested(Buffer& buffer, const Tensor<Scalar>& tensor, std::size_t level, const Scalar*& next, bool masked)
 {
     std::string& out = buffer.text();
     if (level == tensor.shape.size()) {
-        const Scalar value = *next++;
-        if (masked && value == -std::numeric_limits<Scalar>::infinity()) {
-            out += "null";
-        } else {
-            append_number(out, value);
-        }
-        buffer.settle();
+        append_score(buffer, *next++, masked);
         return;
     }
     out += '[';
@@ -189,6 +194,22 @@ void JsonWriter::integers(const std::vector<Index>& values)
     }
     end_array();
 }
+
+template <typename Scalar>
+void JsonWriter::numbers(std::span<const Scalar> values, bool masked)
+{
+    open('[');
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i != 0) {
+            buffer_.text() += ',';
+        }
+        append_score(buffer_, values[i], masked);
+    }
+    close(']');
+}
+
+template void JsonWriter::numbers(std::span<const float>, bool);
+template void JsonWriter::numbers(std::span<const double>, bool);
 
 void JsonWriter::tensor(const AnyTensor& tensor, bool masked)
 {

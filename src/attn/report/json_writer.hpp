@@ -5,6 +5,7 @@
 #include "attn/tensor/tensor.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ public:
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
 
+    /// One array of numbers; `masked` writes null for -inf. Scalar is float or double.
+    template <typename Scalar>
+    void numbers(std::span<const Scalar> values, bool masked = false);
     /// Nested arrays, one level a dimension; `masked` writes null for -inf.
     void tensor(const AnyTensor& tensor, bool masked = false);
 

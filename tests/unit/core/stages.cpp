@@ -86,10 +86,13 @@ TEST(VisibleKeys, FollowCausalMaskAndWindow)
     core::AttentionOptions causal{.scale = {}, .softcap = {}, .causal = true, .window = {}};
     core::AttentionOptions window{.scale = {}, .softcap = {}, .causal = false, .window = core::Window{1, 2}};
     core::AttentionOptions left_open{.scale = {}, .softcap = {}, .causal = false, .window = core::Window{-1, 0}};
+    core::AttentionOptions valid{.valid_keys = 3};
+    core::AttentionOptions causal_valid{.causal = true, .valid_keys = 2};
     core::AttentionOptions both{.scale = {}, .softcap = {}, .causal = true, .window = core::Window{1, -1}};
     for (const Case& c :
          {Case{{}, 3, 0, 5}, Case{causal, 0, 0, 1}, Case{causal, 3, 0, 4}, Case{causal, 9, 0, 5}, Case{window, 0, 0, 3},
-          Case{window, 2, 1, 5}, Case{window, 9, 5, 5}, Case{left_open, 2, 0, 3}, Case{both, 3, 2, 4}}) {
+          Case{window, 2, 1, 5}, Case{window, 9, 5, 5}, Case{left_open, 2, 0, 3}, Case{both, 3, 2, 4}, Case{valid, 0, 0, 3}, Case{causal_valid, 0, 0, 1},
+          Case{causal_valid, 4, 0, 2}, Case{causal, -1, 0, 0}, Case{window, -2, 0, 1}, Case{window, -9, 0, 0}}) {
         const core::KeyRange keys = core::visible_keys(c.options, c.position, 5);
         EXPECT_EQ(keys.begin, c.begin) << "position " << c.position;
         EXPECT_EQ(keys.end, c.end) << "position " << c.position;
@@ -102,6 +105,37 @@ TEST(Mask, PutsMinusInfinityWhereAKeyIsNotSeen)
     const std::array<attn::Index, 2> positions{0, 2};
     EXPECT_EQ(core::mask<float>(rows({{1, 2, 3}, {4, 5, 6}}), causal, positions.data()),
               rows({{1, -infinity, -infinity}, {4, 5, 6}}));
+}
+
+TEST(AddBias, AddsTheMaskToTheScores)
+{
+    EXPECT_EQ(core::add_bias<float>(rows({{1, 2}, {3, 4}}), rows({{0.5F, 0}, {-1, 10}}).cast<double>()),
+              rows({{1.5F, 2}, {2, 14}}));
+}
+
+TEST(AddBias, MasksWhereTheBiasIsMinusInfinityWhateverTheScoreHolds)
+{
+    const Matrix<double> bias = rows({{-infinity, -infinity, 0}}).cast<double>();
+    EXPECT_EQ(core::add_bias<float>(rows({{std::nanf(""), infinity, 1}}), bias), rows({{-infinity, -infinity, 1}}));
+}
+
+TEST(AddBias, MasksTheKeysBeyondAShortBias)
+{
+    EXPECT_EQ(core::add_bias<float>(rows({{1, 2, 3}}), rows({{1, 1}}).cast<double>()), rows({{2, 3, -infinity}}));
+    EXPECT_EQ(core::add_bias<float>(rows({{1, 2}}), Matrix<double>(1, 0)), rows({{-infinity, -infinity}}));
+}
+
+TEST(Rounded, RoundsToTheTypeAndLeavesTheRest)
+{
+    // 1 + 2^-11 lies between two float16 and goes to the even one; 1 + 3·2^-11 goes up.
+    const Matrix<float> values = rows({{1 + 0x1p-11F, 1 + 0x3p-11F, 70000, -infinity}});
+    EXPECT_EQ(core::rounded<float>(values, attn::ElementType::float16), rows({{1, 1 + 0x1p-9F, infinity, -infinity}}));
+    EXPECT_EQ(core::rounded<float>(rows({{1 + 0x1p-8F, 70000}}), attn::ElementType::bfloat16), rows({{1, 70144}}));
+    EXPECT_EQ(core::rounded<float>(values, attn::ElementType::float32), values);
+    Matrix<double> wide(1, 1);
+    wide << 1 + 0x1p-30;
+    EXPECT_EQ(core::rounded<double>(wide, attn::ElementType::float32)(0, 0), 1);
+    EXPECT_EQ(core::rounded<double>(wide, attn::ElementType::float64), wide);
 }
 
 TEST(Softmax, OfEqualScoresIsUniform)
@@ -117,6 +151,18 @@ TEST(Softmax, SaturatesOnALargeScore)
 TEST(Softmax, GivesMaskedKeysExactlyZeroAndAnEmptyRowZeros)
 {
     EXPECT_EQ(core::softmax<float>(rows({{3, -infinity}, {-infinity, -infinity}})), rows({{1, 0}, {0, 0}}));
+}
+
+TEST(Softmax, GivesAnEmptyRowTheValueAskedFor)
+{
+    const Matrix<float> weights = core::softmax<float>(rows({{3, -infinity}, {-infinity, -infinity}}), std::nanf(""));
+    EXPECT_EQ(weights.row(0), rows({{1, 0}}));
+    EXPECT_TRUE(weights.row(1).array().isNaN().all());
+}
+
+TEST(Softmax, OfNoKeysIsEmpty)
+{
+    EXPECT_EQ(core::softmax<float>(Matrix<float>(2, 0)).size(), 0);
 }
 
 TEST(Softmax, KeepsDenormalWeights)

@@ -1,0 +1,13 @@
+// SHA-256 (FIPS 180-4), by which a config names the files that it was computed with.
+#pragma once
+
+#include "attn/io/bytes.hpp"
+
+#include <string>
+
+namespace attn::io {
+
+/// 64 lower-case hexadecimal digits, as `sha256sum` prints them.
+[[nodiscard]] std::string sha256(Bytes bytes);
+
+} // namespace attn::io

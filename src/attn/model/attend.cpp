@@ -1,0 +1,275 @@
+#include "attn/model/attend.hpp"
+
+#include "attn/core/parallel.hpp"
+#include "attn/model/attend_layout.hpp"
+#include "attn/model/memory.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+
+namespace attn::model {
+namespace {
+
+/// The place of query 0 among the keys of batch entry b.
+Index offset_of(const AttendViews& views, CausalAlign align, std::size_t b)
+{
+    const AttendLengths& l = views.sizes;
+    switch (align) {
+    case CausalAlign::offset: return views.lengths.empty() ? l.P : views.lengths[b] - l.T;
+    case CausalAlign::top_left: return 0;
+    case CausalAlign::bottom_right: return (views.lengths.empty() ? l.total() : views.lengths[b]) - l.T;
+    }
+    throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
+}
+
+/// Cached rows, then new ones, of one key/value head → (P+S, d).
+template <typename Scalar>
+Tensor<Scalar> joined(const std::optional<TensorView>& past, const TensorView& now, Index b, Index g)
+{
+    const std::array at{b, g};
+    const Index P = past ? past->shape[2] : 0;
+    Tensor<Scalar> rows({1, P + now.shape[2], now.shape[3]});
+    if (past) {
+        rows.matrix().topRows(P) = load_matrix<Scalar>(*past, at);
+    }
+    rows.matrix().bottomRows(now.shape[2]) = load_matrix<Scalar>(now, at);
+    return rows;
+}
+
+/// Where the numbers of one stage go.
+StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
+{
+    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) {
+        return tensor.name == stage_names.at(static_cast<std::size_t>(stage));
+    });
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+template <typename Scalar>
+class Attending {
+public:
+    Attending(const AttendViews& views, const Attend& options, std::vector<StoredTensor>& tensors)
+        : views_(views), options_(options), tensors_(tensors)
+    {
+    }
+
+    /// The query heads of key/value head g in batch entry b.
+    void group(Index b, Index g, const core::Work& work)
+    {
+        const AttendLengths& l = views_.sizes;
+        const Index size = l.H / l.H_kv;
+        core::Heads<Scalar> heads;
+        heads.queries = Tensor<Scalar>({size, l.T, l.d_k});
+        for (Index i = 0; i < size; ++i) {
+            heads.queries.matrix(i) = load_matrix<Scalar>(views_.queries, std::array{b, g * size + i});
+        }
+        heads.keys = joined<Scalar>(views_.past_key, views_.keys, b, g);
+        heads.values = joined<Scalar>(views_.past_value, views_.values, b, g);
+        for (Index t = 0; t < l.T; ++t) {
+            heads.query_positions.push_back(t + offset_of(views_, options_.align, static_cast<std::size_t>(b)));
+        }
+        if (views_.mask) {
+            heads.mask = mask_of(b, g * size, size);
+        }
+        save_cache(b, g, heads);
+        const core::Stages<Scalar> stages = core::attention(heads, options_for(b), keep(), work);
+        if (stages.overflowed) {
+            overflowed_ = true;
+        }
+        for (Index i = 0; i < size; ++i) {
+            save(b, g * size + i, i, stages);
+        }
+    }
+
+    [[nodiscard]] bool overflowed() const { return overflowed_; }
+
+private:
+    [[nodiscard]] TensorView mask_of(Index b, Index first_head, Index heads) const
+    {
+        TensorView mask = slice(*views_.mask, std::array{b});
+        mask.bytes = mask.bytes.subspan(static_cast<std::size_t>(first_head * mask.strides[0] * size_of(mask.type)));
+        mask.shape[0] = heads;
+        return mask;
+    }
+
+    [[nodiscard]] core::AttentionOptions options_for(Index b) const
+    {
+        core::AttentionOptions options{.scale = options_.scale,
+                                       .softcap = options_.softcap,
+                                       .causal = options_.causal,
+                                       .window = options_.window,
+                                       .softmax_type = options_.softmax_type,
+                                       .nan_for_empty_rows = options_.nan_for_empty_rows};
+        if (!views_.lengths.empty()) {
+            options.valid_keys = views_.lengths[static_cast<std::size_t>(b)];
+        }
+        return options;
+    }
+
+    [[nodiscard]] core::Keep keep() const
+    {
+        const auto shown = [&](Stage stage) { return options_.show.contains(stage); };
+        return {shown(Stage::scores),        shown(Stage::scaled_scores), shown(Stage::capped_scores),
+                shown(Stage::masked_scores), shown(Stage::weights),       shown(Stage::entropy)};
+    }
+
+    /// Matrix `i` of a kept stage is that of head h in batch entry b.
+    void save_stage(Stage stage, Index b, Index h, const Tensor<Scalar>& kept, Index i)
+    {
+        if (StoredTensor* tensor = find(tensors_, stage)) {
+            const Index count = kept.rows() * kept.columns();
+            const std::span<const Scalar> values(kept.values.data() + i * count, static_cast<std::size_t>(count));
+            store(*tensor, (b * views_.sizes.H + h) * count, values);
+        }
+    }
+
+    void save(Index b, Index h, Index i, const core::Stages<Scalar>& stages)
+    {
+        save_stage(Stage::scores, b, h, stages.scores, i);
+        save_stage(Stage::scaled_scores, b, h, stages.scaled_scores, i);
+        save_stage(Stage::capped_scores, b, h, stages.capped_scores, i);
+        save_stage(Stage::masked_scores, b, h, stages.masked_scores, i);
+        save_stage(Stage::weights, b, h, stages.weights, i);
+        const AttendLengths& l = views_.sizes;
+        if (StoredTensor* entropy = find(tensors_, Stage::entropy)) {
+            const std::span<const Scalar> row(stages.entropy.values.data() + i * l.T, static_cast<std::size_t>(l.T));
+            store(*entropy, (b * l.H + h) * l.T, row);
+        }
+        if (!views_.side_by_side) {
+            return save_stage(Stage::context, b, h, stages.head_context, i);
+        }
+        if (StoredTensor* context = find(tensors_, Stage::context)) {
+            for (Index t = 0; t < l.T; ++t) {
+                const Scalar* row = stages.head_context.values.data() + (i * l.T + t) * l.d_v;
+                store(*context, ((b * l.T + t) * l.H + h) * l.d_v,
+                      std::span<const Scalar>(row, static_cast<std::size_t>(l.d_v)));
+            }
+        }
+    }
+
+    void save_cache(Index b, Index g, const core::Heads<Scalar>& heads)
+    {
+        for (const auto& [stage, rows] : {std::pair{Stage::present_key, &heads.keys}, {Stage::present_value, &heads.values}}) {
+            if (StoredTensor* tensor = find(tensors_, stage)) {
+                const auto count = static_cast<Index>(rows->values.size());
+                store(*tensor, (b * views_.sizes.H_kv + g) * count, std::span<const Scalar>(rows->values));
+            }
+        }
+    }
+
+    const AttendViews& views_;
+    const Attend& options_;
+    std::vector<StoredTensor>& tensors_;
+    std::atomic<bool> overflowed_ = false;
+};
+
+Shape shape_of(Stage stage, const AttendViews& views)
+{
+    const AttendLengths& l = views.sizes;
+    switch (stage) {
+    case Stage::context: return context_shape(views);
+    case Stage::present_key: return stage_shape(views, l.H_kv, l.total(), l.d_k);
+    case Stage::present_value: return stage_shape(views, l.H_kv, l.total(), l.d_v);
+    case Stage::entropy: {
+        Shape shape = stage_shape(views, l.H, l.T, 1);
+        shape.pop_back();
+        return shape;
+    }
+    default: return stage_shape(views, l.H, l.T, l.total());
+    }
+}
+
+void require_stages(const AttendInputs& inputs, const Attend& options)
+{
+    const bool masked = inputs.mask || inputs.lengths || options.causal || options.window;
+    for (const Stage stage : options.show) {
+        const char* missing = stage == Stage::capped_scores && !options.softcap ? "with a softcap"
+                              : stage == Stage::masked_scores && !masked        ? "with a mask, lengths, --causal or --window"
+                                                                                : nullptr;
+        if (missing != nullptr) {
+            throw Error(ErrorKind::usage, "--show", quoted(stage_names.at(static_cast<std::size_t>(stage))), missing);
+        }
+    }
+}
+
+/// Bytes of the results, and of what each thread works on.
+Index required_bytes(const AttendViews& views, const Attend& options, int threads)
+{
+    constexpr const char* what = "memory for the stages asked for";
+    Index bytes = 0;
+    for (const Stage stage : options.show) {
+        const Index count = element_count(shape_of(stage, views));
+        bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), what), what);
+    }
+    const AttendLengths& l = views.sizes;
+    const Index group = l.H / l.H_kv;
+    Index unit = checked_sum(element_count({group, l.T, l.d_k + l.d_v}), element_count({l.total(), 2, l.d_k + l.d_v}), what);
+    if (options.show.size() > 1) {
+        unit = checked_sum(unit, element_count({group, static_cast<Index>(options.show.size()), l.T, l.total()}), what);
+    }
+    const Index at_once = std::min<Index>(threads, l.B * l.H_kv);
+    return checked_sum(bytes, checked_product(checked_product(unit, at_once, what), 8, what), what);
+}
+
+void require_finite_inputs(const AttendInputs& inputs)
+{
+    require_finite(inputs.queries, "queries");
+    require_finite(inputs.keys, "keys");
+    require_finite(inputs.values, "values");
+    if (inputs.past_key) {
+        require_finite(*inputs.past_key, "past_key");
+        require_finite(*inputs.past_value, "past_value");
+    }
+    if (inputs.mask) {
+        require_finite(*inputs.mask, "mask", true);
+    }
+}
+
+template <typename Scalar>
+AttendResult compute(const AttendViews& views, const Attend& options, const RunSettings& settings)
+{
+    AttendResult result;
+    for (const Stage stage : options.show) {
+        const bool cached = stage == Stage::present_key || stage == Stage::present_value;
+        result.tensors.emplace_back(stage_names.at(static_cast<std::size_t>(stage)),
+                                    cached ? views.keys.type : views.queries.type, shape_of(stage, views));
+    }
+    const AttendLengths& l = views.sizes;
+    core::Work work{settings.threads, {}};
+    if (settings.observer) {
+        settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
+        work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
+    }
+    // Whole heads are the larger pieces; rows are split where there are too few of them.
+    const Index groups = l.B * l.H_kv;
+    const bool by_head = groups >= settings.threads;
+    const core::Work inner = by_head ? core::Work{} : core::Work{settings.threads, {}};
+    work.threads = by_head ? settings.threads : 1;
+    Attending<Scalar> attending(views, options, result.tensors);
+    core::for_each_block(groups, work, [&](Index index) { attending.group(index / l.H_kv, index % l.H_kv, inner); });
+    if (attending.overflowed() && !options.allow_nonfinite) {
+        result.warnings.emplace_back(std::string("scores: a dot product overflowed ") +
+                                     (sizeof(Scalar) == 4 ? "float32" : "float64") + "; the weights of its row may be nan");
+    }
+    return result;
+}
+
+} // namespace
+
+AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
+{
+    require_stages(inputs, options);
+    const AttendViews views = lay_out(inputs, options);
+    require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
+    if (!options.allow_nonfinite) {
+        require_finite_inputs(inputs);
+    }
+    const bool wide = views.queries.type == ElementType::float64 || views.keys.type == ElementType::float64 ||
+                      views.values.type == ElementType::float64;
+    return wide ? compute<double>(views, options, settings) : compute<float>(views, options, settings);
+}
+
+} // namespace attn::model

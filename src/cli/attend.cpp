@@ -1,0 +1,128 @@
+// attn-cli attend: the attention operator over tensors from files.
+#include "attn/model/attend.hpp"
+
+#include "attn/report/tensor_json.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/attend_options.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/progress.hpp"
+#include "cli/system.hpp"
+#include "cli/tensor_inputs.hpp"
+#include "cli/tensor_output.hpp"
+
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
+    Example{"attn-cli attend -q t.safetensors:q -k t.safetensors:k -v t.safetensors:v --show all -o stages.npz",
+            "every stage of it"},
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
+};
+constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is needed where it holds several tensors;\n"
+                                   "- is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax,\n"
+                                   "times V. float16 and bfloat16 are computed in float32 and rounded once, at the end.\n"
+                                   "The result has the type and the layout of the queries.\n";
+
+/// The tensors that the options name.
+class Inputs {
+public:
+    Inputs(const AttendOptions& options, Log& log) : log_(log)
+    {
+        inputs_.queries = open("queries", options.queries);
+        inputs_.keys = open("keys", options.keys);
+        inputs_.values = open("values", options.values);
+        inputs_.past_key = open("past_key", options.past_key);
+        inputs_.past_value = open("past_value", options.past_value);
+        inputs_.mask = open("mask", options.mask);
+        inputs_.lengths = open("lengths", options.lengths);
+    }
+
+    [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
+    void require_unchanged() const { files_.require_unchanged(); }
+
+private:
+    TensorView open(const char* what, const std::string& text)
+    {
+        TensorView view = files_.open(text);
+        log_.detail(std::string(what) + " " + std::string(name_of(view.type)) + " " + to_string(view.shape));
+        return view;
+    }
+    std::optional<TensorView> open(const char* what, const std::optional<std::string>& text)
+    {
+        return text ? std::optional(open(what, *text)) : std::nullopt;
+    }
+
+    Log& log_;
+    TensorInputs files_;
+    model::AttendInputs inputs_;
+};
+
+/// What cannot be written is noticed before the work.
+void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
+{
+    for (const model::Stage stage : options.attend.show) {
+        const bool cached = stage == model::Stage::present_key || stage == model::Stage::present_value;
+        require_storable(cached ? inputs.keys.type : inputs.queries.type, options.format);
+    }
+}
+
+void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
+{
+    if (is_binary(options.format)) {
+        std::vector<io::TensorBytes> written;
+        for (const StoredTensor& tensor : tensors) {
+            written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
+        }
+        return write_tensors(written, options.format, {}, output);
+    }
+    for (const StoredTensor& tensor : tensors) {
+        const auto name = options.stages_named ? std::optional<std::string_view>(tensor.name) : std::nullopt;
+        report::write_tensor_json(tensor.view(), {.name = name, .masked = tensor.name == "masked_scores"}, output.sink());
+    }
+}
+
+int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
+{
+    const AttendOptions options = read_attend_options(arguments);
+    Output output(options.output);
+    refuse_terminal(output, options.format);
+    const Inputs inputs(options, log);
+    require_storable(inputs.tensors(), options);
+
+    StageReporter stages(log);
+    model::RunSettings settings;
+    settings.threads = globals.threads;
+    settings.memory_limit = memory_limit();
+    settings.observer = stages.observer();
+    const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);
+    inputs.require_unchanged();
+    for (const std::string& warning : result.warnings) {
+        log.warning(warning);
+    }
+    if (settings.observer) {
+        settings.observer({"output", {}, 0});
+    }
+    write(result.tensors, options, output);
+    output.finish();
+    if (settings.observer) {
+        settings.observer({"output", {}, 1});
+    }
+    return success;
+}
+
+} // namespace
+
+constinit const Command attend_command{
+    .name = "attend",
+    .operands = "",
+    .summary = "Attention over queries, keys and values from files, with every stage on request.",
+    .examples = examples,
+    .groups = attend_option_groups,
+    .notes = notes,
+    .execute = execute_attend,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,74 @@
+#include "cli/option_values.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/numbers.hpp"
+
+namespace attn::cli {
+
+void exclude(bool one, bool other, const char* names)
+{
+    if (one && other) {
+        throw Error(ErrorKind::usage, std::string(names) + " exclude each other");
+    }
+}
+
+std::optional<std::int64_t> integer_option(const Arguments& arguments, std::string_view option, std::int64_t least,
+                                           std::int64_t most)
+{
+    const auto text = arguments.value(option);
+    return text ? std::optional(integer(option, *text, least, most)) : std::nullopt;
+}
+
+std::optional<bool> switch_option(const Arguments& arguments, std::string_view option)
+{
+    return arguments.flag(option) ? std::optional(true) : std::nullopt;
+}
+
+std::optional<core::Window> window_option(const Arguments& arguments)
+{
+    const auto text = arguments.value("--window");
+    if (!text) {
+        return std::nullopt;
+    }
+    const std::vector<std::string_view> sides = list("--window", *text);
+    if (sides.size() > 2) {
+        throw Error(ErrorKind::usage, "--window", quoted(*text), "one number for both sides, or two: L,R");
+    }
+    return core::Window{integer("--window", sides.front(), -1, largest_int32),
+                        integer("--window", sides.back(), -1, largest_int32)};
+}
+
+std::optional<double> scale_option(const Arguments& arguments)
+{
+    const auto text = arguments.value("--scale");
+    if (!text || *text == "none") {
+        return text ? std::optional(1.0) : std::nullopt;
+    }
+    return real("--scale", *text, {.allowed = "none, or a finite number such as 0.25 or 1e-3"});
+}
+
+std::optional<double> softcap_option(const Arguments& arguments)
+{
+    const auto text = arguments.value("--softcap");
+    const RealRange positive{.least = 0, .least_itself = false, .allowed = "a finite number above 0 such as 30"};
+    return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
+}
+
+ShownNames show_option(const Arguments& arguments, std::span<const char* const> names)
+{
+    std::vector<std::string_view> allowed(names.begin(), names.end());
+    allowed.emplace_back("all");
+    const auto text = arguments.value("--show");
+    ShownNames shown;
+    for (const std::string_view item : text ? list("--show", *text) : std::vector<std::string_view>{}) {
+        const std::size_t place = choice("--show", item, allowed);
+        if (place == names.size()) {
+            shown.all = true;
+        } else {
+            shown.places.push_back(place);
+        }
+    }
+    return shown;
+}
+
+} // namespace attn::cli

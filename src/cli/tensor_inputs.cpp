@@ -1,0 +1,96 @@
+#include "cli/tensor_inputs.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+bool exists(const std::string& path)
+{
+    return path == "-" || ::access(path.c_str(), F_OK) == 0;
+}
+
+TensorArgument split_at(const std::string& text, std::size_t colon)
+{
+    return {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
+}
+
+/// "'W_q', 'W_k', …; did you mean 'W_k'?"; the first few are enough.
+std::string list_of(const std::vector<std::string>& names, const std::string& wanted)
+{
+    constexpr std::size_t most = 8;
+    std::vector<std::string> quoted_names;
+    for (const std::string& name : names) {
+        quoted_names.push_back(quoted(name));
+    }
+    const std::vector<std::string_view> all(quoted_names.begin(), quoted_names.end());
+    const std::span shown = std::span(all).first(std::min(most, all.size()));
+    const std::string guess = wanted.empty() ? "" : did_you_mean(quoted(wanted), all);
+    return all.empty() ? "none, it holds no tensor" : joined(shown) + (all.size() > most ? ", …" : "") + guess;
+}
+
+/// `wanted`, or without one the name of the only tensor there is.
+std::string name_in(const MappedFile& file, const std::string& wanted)
+{
+    const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    if (wanted.empty()) {
+        if (names.size() == 1) {
+            return names.front();
+        }
+        throw Error(ErrorKind::data, "tensor of " + file.name(), "no name", "FILE:NAME, of " + list_of(names, wanted));
+    }
+    const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
+    if (!nameless && std::ranges::find(names, wanted) == names.end()) {
+        throw Error(ErrorKind::data, "tensor of " + file.name(), quoted(wanted), list_of(names, wanted));
+    }
+    return wanted;
+}
+
+} // namespace
+
+TensorArgument split_tensor_argument(const std::string& text)
+{
+    std::size_t end = std::string::npos; // of the path
+    do {
+        if (exists(text.substr(0, end))) {
+            return split_at(text, end);
+        }
+        end = end == 0 ? std::string::npos : text.rfind(':', end - 1);
+    } while (end != std::string::npos);
+    for (const std::string_view ending : std::array<std::string_view, 3>{".npy:", ".npz:", ".safetensors:"}) {
+        if (const std::size_t found = text.find(ending); found != std::string::npos) {
+            return split_at(text, found + ending.size() - 1);
+        }
+    }
+    return split_at(text, std::string::npos);
+}
+
+const MappedFile& TensorInputs::map(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };
+    return files_.try_emplace(path, path, check).first->second;
+}
+
+TensorView TensorInputs::open(const TensorArgument& argument)
+{
+    const MappedFile& file = map(argument.path);
+    const std::string name = name_in(file, argument.name);
+    const io::TensorFile& read = tensors_.emplace_back(io::read_tensors(file.bytes(), file.name(), name));
+    return read.at(name, file.name());
+}
+
+void TensorInputs::require_unchanged() const
+{
+    for (const auto& [path, file] : files_) {
+        file.require_unchanged();
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,42 @@
+// Tensors that options name: FILE, or FILE:NAME.
+#pragma once
+
+#include "attn/io/tensor_file.hpp"
+#include "cli/mapped_file.hpp"
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace attn::cli {
+
+struct TensorArgument {
+    std::string path; ///< "-": standard input
+    std::string name; ///< empty: the only tensor of the file
+};
+
+/// The longest front of `text` that ends before a colon, or at its end, and is an existing file; the rest is the name. Both may
+/// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
+[[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
+
+/// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
+class TensorInputs {
+public:
+    /// Throws Error(no_input), Error(io), Error(too_large), and Error(data) for a broken file and a name that it does not have.
+    [[nodiscard]] TensorView open(const TensorArgument& argument);
+    [[nodiscard]] TensorView open(const std::string& text) { return open(split_tensor_argument(text)); }
+
+    /// The file that a tensor was taken from.
+    [[nodiscard]] const MappedFile& file(const std::string& path) { return map(path); }
+
+    /// Throws Error(io) when a file was written to in the meantime.
+    void require_unchanged() const;
+
+private:
+    const MappedFile& map(const std::string& path);
+
+    std::map<std::string, MappedFile> files_;
+    std::deque<io::TensorFile> tensors_; ///< of which views may need what was inflated
+};
+
+} // namespace attn::cli

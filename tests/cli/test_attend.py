@@ -1,0 +1,390 @@
+"""`attend`: the attention operator over tensors from files, against attention the plain way in NumPy."""
+
+import json
+
+import pytest
+from program import assert_fails, run, succeeds
+from tensors import attention, band, close, load_safetensors, normal, numpy, save_safetensors
+
+B, H, T, S, D, D_V = 2, 4, 5, 7, 8, 6
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("attend")
+    numpy.save(path / "q.npy", normal(1, B, H, T, D))
+    numpy.save(path / "k.npy", normal(2, B, H, S, D))
+    numpy.save(path / "v.npy", normal(3, B, H, S, D_V))
+    numpy.save(path / "k2.npy", normal(4, B, 2, S, D))
+    numpy.save(path / "v2.npy", normal(5, B, 2, S, D_V))
+    return path
+
+
+def arrays(folder, k="k.npy", v="v.npy"):
+    return tuple(numpy.load(folder / name) for name in ("q.npy", k, v))
+
+
+def attend(folder, *options, q="q.npy", k="k.npy", v="v.npy"):
+    """The result as an array."""
+    succeeds("attend", "-q", q, "-k", k, "-v", v, "-o", "y.npy", *options, cwd=folder)
+    return numpy.load(folder / "y.npy")
+
+
+def fails(folder, code, *parts, options=(), q="q.npy", k="k.npy", v="v.npy"):
+    assert_fails(run("attend", "-q", q, "-k", k, "-v", v, *options, cwd=folder), code, *parts)
+
+
+# ---- the operator ----------------------------------------------------------------------------------------------------
+
+
+def test_the_result_is_softmax_of_the_scaled_scores_times_the_values(folder):
+    y = attend(folder)
+    assert (y.shape, y.dtype) == ((B, H, T, D_V), numpy.float32)
+    close(y, attention(*arrays(folder))[1])
+
+
+def test_json_goes_to_stdout_and_holds_the_same(folder):
+    done = succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", cwd=folder).json
+    assert list(done) == ["schema", "dtype", "shape", "data"]
+    assert (done["schema"], done["dtype"], done["shape"]) == ("attn-cli/tensor/1", "float32", [B, H, T, D_V])
+    assert numpy.array_equal(numpy.float32(done["data"]), attend(folder))
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_query_heads_share_key_and_value_heads_in_order(folder, kv_heads):
+    numpy.save(folder / "kg.npy", normal(6, B, kv_heads, S, D))
+    numpy.save(folder / "vg.npy", normal(7, B, kv_heads, S, D_V))
+    close(attend(folder, k="kg.npy", v="vg.npy"), attention(*arrays(folder, "kg.npy", "vg.npy"))[1])
+
+
+@pytest.mark.parametrize("leading", [(), (H,), (B, H)])
+def test_batch_and_heads_may_be_absent(folder, leading):
+    q, k, v = normal(8, *leading, T, D), normal(9, *leading, S, D), normal(10, *leading, S, D_V)
+    for name, array in (("a.npy", q), ("b.npy", k), ("c.npy", v)):
+        numpy.save(folder / name, array)
+    y = attend(folder, q="a.npy", k="b.npy", v="c.npy")
+    assert y.shape == (*leading, T, D_V)
+    four = [x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k, v)]
+    close(y.reshape(four[0].shape[:3] + (D_V,)), attention(*four)[1])
+
+
+@pytest.mark.parametrize("batch", [(), (B,)])
+def test_heads_may_lie_side_by_side(folder, batch):
+    q, k, v = normal(11, *batch, T, H * D), normal(12, *batch, S, 2 * D), normal(13, *batch, S, 2 * D_V)
+    for name, array in (("a.npy", q), ("b.npy", k), ("c.npy", v)):
+        numpy.save(folder / name, array)
+
+    def split(x, heads):
+        return x.reshape(-1, x.shape[-2], heads, x.shape[-1] // heads).swapaxes(1, 2)
+
+    expected = attention(split(q, H), split(k, 2), split(v, 2))[1].swapaxes(1, 2).reshape(*batch, T, H * D_V)
+    options = ("--heads", H, "--kv-heads", 2)
+    close(attend(folder, *options, q="a.npy", k="b.npy", v="c.npy"), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "offset"),
+    [
+        ((), 0),
+        (("--causal-align", "offset"), 0),
+        (("--causal-align", "top-left"), 0),
+        (("--causal-align", "bottom-right"), S - T),
+    ],
+)
+def test_causal_alignment_is_a_choice(folder, options, offset):
+    close(attend(folder, "--causal", *options), attention(*arrays(folder), seen=band(T, S, offset, right=0))[1])
+
+
+@pytest.mark.parametrize(("text", "left", "right"), [("1", 1, 1), ("2,0", 2, 0), ("-1,1", -1, 1), ("0,-1", 0, -1)])
+def test_a_window_looks_back_and_ahead(folder, text, left, right):
+    close(attend(folder, "--window", text), attention(*arrays(folder), seen=band(T, S, 0, left, right))[1])
+
+
+@pytest.mark.parametrize("shape", [(S,), (T, S), (1, S), (T, 1, S)[1:], (H, T, S), (H, 1, S), (B, 1, T, S), (B, H, T, S)])
+def test_masks_broadcast_from_the_right(folder, shape):
+    seen = numpy.random.default_rng(20).random(shape) < 0.6
+    numpy.save(folder / "mask.npy", seen)
+    close(attend(folder, "--mask", "mask.npy"), attention(*arrays(folder), seen=seen)[1])
+    bias = normal(21, *shape)
+    numpy.save(folder / "mask.npy", bias)
+    close(attend(folder, "--mask", "mask.npy"), attention(*arrays(folder), bias=bias)[1])
+
+
+def test_a_short_mask_hides_the_keys_beyond_it(folder):
+    numpy.save(folder / "mask.npy", numpy.ones((T, 3), bool))
+    close(attend(folder, "--mask", "mask.npy"), attention(*arrays(folder), seen=numpy.arange(S) < 3)[1])
+
+
+def test_masks_windows_and_causal_combine(folder):
+    seen = numpy.random.default_rng(22).random((T, S)) < 0.8
+    numpy.save(folder / "mask.npy", seen)
+    y = attend(folder, "--mask", "mask.npy", "--causal", "--window", "2,5")
+    close(y, attention(*arrays(folder), seen=seen & band(T, S, 0, 2, 0))[1])
+
+
+def test_masked_keys_contribute_nothing_even_when_they_are_not_finite(folder):
+    q, k, v = arrays(folder)
+    expected = attend(folder, "--causal")
+    k[..., T:, :], v[..., T:, :] = numpy.nan, numpy.inf
+    numpy.save(folder / "b.npy", k)
+    numpy.save(folder / "c.npy", v)
+    done = run("attend", "-q", "q.npy", "-k", "b.npy", "-v", "c.npy", "--causal", "--allow-nonfinite", "-o", "y.npy", cwd=folder)
+    assert done.code == 0
+    assert numpy.array_equal(numpy.load(folder / "y.npy"), expected)
+
+
+def test_lengths_hide_keys_and_move_the_diagonal(folder):
+    lengths = numpy.array([6, 3])
+    numpy.save(folder / "lengths.npy", lengths)
+    valid = numpy.arange(S) < lengths[:, None, None, None]
+    close(attend(folder, "--lengths", "lengths.npy"), attention(*arrays(folder), seen=valid)[1])
+    causal = numpy.stack([band(T, S, length - T, right=0) for length in lengths])[:, None]
+    close(attend(folder, "--lengths", "lengths.npy", "--causal"), attention(*arrays(folder), seen=valid & causal)[1])
+
+
+def test_a_cache_comes_before_the_new_keys(folder):
+    q, k, v = arrays(folder)
+    past = {"key": normal(30, B, H, 3, D), "value": normal(31, B, H, 3, D_V)}
+    numpy.savez(folder / "past.npz", **past)
+    joined = [numpy.concatenate(pair, axis=2) for pair in ((past["key"], k), (past["value"], v))]
+    options = ("--past-key", "past.npz:key", "--past-value", "past.npz:value", "--causal")
+    close(attend(folder, *options), attention(q, *joined, seen=band(T, S + 3, 3, right=0))[1])
+    succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, "--show", "present_key,present_value", "-o", "p.npz",
+             cwd=folder)
+    with numpy.load(folder / "p.npz") as present:
+        assert numpy.array_equal(present["present_key"], joined[0])
+        assert numpy.array_equal(present["present_value"], joined[1])
+
+
+@pytest.mark.parametrize(("option", "scale"), [("0.3", 0.3), ("none", 1), ("-1", -1), ("0", 0)])
+def test_the_scale_is_an_option(folder, option, scale):
+    close(attend(folder, "--scale", option), attention(*arrays(folder), scale=scale)[1])
+
+
+def test_the_softcap_comes_after_the_scale_and_before_the_mask(folder):
+    seen = numpy.random.default_rng(23).random((T, S)) < 0.7
+    numpy.save(folder / "mask.npy", seen)
+    y = attend(folder, "--softcap", "1.5", "--mask", "mask.npy", "--scale", "2")
+    close(y, attention(*arrays(folder), seen=seen, scale=2, cap=1.5)[1])
+
+
+def test_an_empty_row_gives_zeros_or_nan(folder):
+    seen = numpy.ones((T, S), bool)
+    seen[2] = False
+    numpy.save(folder / "mask.npy", seen)
+    zeros = attend(folder, "--mask", "mask.npy")
+    assert not zeros[:, :, 2].any() and zeros[:, :, 1].any()
+    nans = attend(folder, "--mask", "mask.npy", "--empty-rows", "nan")
+    assert numpy.isnan(nans[:, :, 2]).all()
+    assert numpy.array_equal(numpy.delete(nans, 2, 2), numpy.delete(zeros, 2, 2))
+
+
+def test_the_softmax_can_be_rounded_to_another_type(folder):
+    exact, coarse = attend(folder), attend(folder, "--softmax-dtype", "bfloat16")
+    assert 1e-4 < abs(exact - coarse).max() < 3e-2
+    assert numpy.array_equal(attend(folder, "--softmax-dtype", "float32"), exact)
+
+
+@pytest.mark.parametrize(("dtype", "rtol", "atol"), [("float16", 1e-3, 1e-3), ("float32", 2e-5, 2e-6), ("float64", 1e-12, 1e-13)])
+def test_the_result_has_the_type_of_the_queries(folder, dtype, rtol, atol):
+    for name in ("q", "k", "v"):
+        numpy.save(folder / f"{name}-{dtype}.npy", numpy.load(folder / f"{name}.npy").astype(dtype))
+    names = {name: f"{name}-{dtype}.npy" for name in ("q", "k", "v")}
+    y = attend(folder, **names)
+    assert y.dtype == dtype
+    close(y, attention(*(numpy.load(folder / name) for name in names.values()))[1], rtol, atol)
+
+
+def test_float16_is_computed_in_float32_and_rounded_once(folder):
+    half = {name: numpy.load(folder / f"{name}.npy").astype("float16") for name in ("q", "k", "v")}
+    for name, array in half.items():
+        numpy.save(folder / f"h{name}.npy", array)
+        numpy.save(folder / f"s{name}.npy", array.astype("float32"))
+    single = attend(folder, q="sq.npy", k="sk.npy", v="sv.npy")
+    assert numpy.array_equal(attend(folder, q="hq.npy", k="hk.npy", v="hv.npy"), single.astype("float16"))
+
+
+def test_bfloat16_comes_from_and_goes_to_safetensors(folder):
+    q, k, v = arrays(folder)
+    save_safetensors(folder / "b.safetensors", {"q": q, "k": k, "v": v}, bfloat16="qkv")
+    names = ("-q", "b.safetensors:q", "-k", "b.safetensors:k", "-v", "b.safetensors:v")
+    succeeds("attend", *names, "-o", "y.safetensors", cwd=folder)
+    result, _ = load_safetensors(folder / "y.safetensors")
+    cut = [x for x in load_safetensors(folder / "b.safetensors")[0].values()]
+    close(result["context"], attention(*cut)[1], 1e-2, 1e-2)
+    assert succeeds("attend", *names, cwd=folder).json["dtype"] == "bfloat16"
+    for ending in ("npy", "npz"):
+        assert_fails(run("attend", *names, "-o", f"y2.{ending}", cwd=folder), 2, "bfloat16", ".safetensors")
+        assert not (folder / f"y2.{ending}").exists()
+
+
+def test_any_number_of_threads_gives_the_same_bytes(folder):
+    assert attend(folder, "--causal", "--threads", 1).tobytes() == attend(folder, "--causal", "--threads", 3).tobytes()
+
+
+# ---- stages ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_stage_can_be_shown(folder):
+    numpy.save(folder / "mask.npy", normal(24, T, S))
+    options = ("--softcap", "2", "--mask", "mask.npy", "--show", "all", "-o", "stages.npz")
+    succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
+    with numpy.load(folder / "stages.npz") as stages:
+        names = ["scores", "scaled_scores", "capped_scores", "masked_scores", "weights", "context", "entropy"]
+        assert stages.files == names
+        q, k, v = arrays(folder)
+        close(stages["scores"], q.astype("float64") @ k.swapaxes(-1, -2), atol=1e-5)
+        close(stages["scaled_scores"], stages["scores"] / D**0.5)
+        close(stages["capped_scores"], 2 * numpy.tanh(stages["scaled_scores"] / 2))
+        close(stages["masked_scores"], stages["capped_scores"] + normal(24, T, S))
+        weights, context = attention(q, k, v, bias=normal(24, T, S), cap=2)
+        close(stages["weights"], weights)
+        close(stages["context"], context)
+        close(stages["entropy"], -(weights * numpy.log(weights)).sum(-1))
+
+
+def test_stages_of_json_are_objects_with_names_one_a_line(folder):
+    show = ("--causal", "--show", "masked_scores,weights")
+    first, second = succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *show, cwd=folder).json_lines
+    assert (first["name"], second["name"]) == ("masked_scores", "weights")
+    assert first["data"][0][0][0][1:] == [None] * (S - 1) and second["data"][0][0][0] == [1.0] + [0.0] * (S - 1)
+
+
+def test_json_fits_its_schema(folder):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = succeeds("schema", "tensor").json
+    done = succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--causal", "--show", "all", cwd=folder)
+    for line in done.json_lines:
+        jsonschema.Draft202012Validator(schema).validate(line)
+
+
+def test_a_stage_that_does_not_exist_is_a_usage_error(folder):
+    fails(folder, 2, "capped_scores", "with a softcap", options=["--show", "capped_scores"])
+    fails(folder, 2, "masked_scores", options=["--show", "masked_scores"])
+    fails(folder, 2, "did you mean weights?", options=["--show", "weigths"])
+
+
+def test_an_npy_holds_one_stage(folder):
+    fails(folder, 2, "2 stages", ".npz", options=["--show", "scores,weights", "-o", "y3.npy"])
+    assert attend(folder, "--show", "weights").shape == (B, H, T, S)
+
+
+# ---- what cannot be --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["-q", "-k", "-v"])
+def test_queries_keys_and_values_are_needed(folder, missing):
+    given = [word for option in ("-q", "-k", "-v") if option != missing for word in (option, f"{option[1]}.npy")]
+    assert_fails(run("attend", *given, cwd=folder), 2, f"{missing} FILE is missing")
+
+
+@pytest.mark.parametrize(
+    ("shapes", "parts"),
+    [
+        (((T, D), (S, D + 1), (S, D)), ("keys", "(1, 1, 7, 9)")),
+        (((T, D), (S, D), (S + 1, D)), ("values", "(1, 1, 8, 8)")),
+        (((3, T, D), (2, S, D), (2, S, D)), ("keys", "divides the 3")),
+        (((2, H, T, D), (3, H, S, D), (3, H, S, D)), ("keys", "(3, 4, 7, 8)")),
+        (((D,), (D,), (D,)), ("queries", "(8,)")),
+        (((1, 1, 1, T, D),) * 3, ("queries", "(1, 1, 1, 5, 8)")),
+        (((T, D), (1, S, D), (1, S, D)), ("keys", "(1, 7, 8)", "2 dimensions")),
+    ],
+)
+def test_shapes_that_do_not_belong_together_are_bad_data(tmp_path, shapes, parts):
+    for name, shape in zip("qkv", shapes):
+        numpy.save(tmp_path / f"{name}.npy", normal(1, *shape))
+    fails(tmp_path, 65, *parts)
+
+
+def test_head_counts_must_fit(folder):
+    fails(folder, 2, "--heads: got 3", options=["--heads", "3"])
+    fails(folder, 2, "--kv-heads needs --heads", options=["--kv-heads", "2"])
+    for value in ("0", "-1", "1e1", "010", "65537", "x", ""):
+        fails(folder, 2, f"--heads: got '{value}'", "1 to 65536", options=["--heads", value])
+
+
+def test_masks_lengths_and_caches_must_fit(folder):
+    numpy.save(folder / "bad.npy", numpy.ones((T, S + 1), bool))
+    fails(folder, 65, "the mask", f"({T}, {S + 1})", options=["--mask", "bad.npy"])
+    numpy.save(folder / "bad.npy", numpy.ones((T, S), "int64"))
+    fails(folder, 65, "the mask", "int64", options=["--mask", "bad.npy"])
+    numpy.save(folder / "bad.npy", numpy.array([S + 1, 1]))
+    fails(folder, 65, "lengths[0]", options=["--lengths", "bad.npy"])
+    numpy.save(folder / "bad.npy", numpy.array([1.0, 1.0]))
+    fails(folder, 65, "the lengths", "float64", "int64", options=["--lengths", "bad.npy"])
+    fails(folder, 2, "--past-key and --past-value belong together", options=["--past-key", "k.npy"])
+    numpy.save(folder / "lengths.npy", numpy.array([1, 1]))
+    past = ["--past-key", "k.npy", "--past-value", "v.npy", "--lengths", "lengths.npy"]
+    fails(folder, 2, "--lengths and --past-key exclude each other", options=past)
+
+
+@pytest.mark.parametrize(("value", "text"), [(numpy.nan, "nan"), (numpy.inf, "inf"), (-numpy.inf, "-inf")])
+def test_what_is_not_finite_is_bad_data_with_tensor_and_index(folder, value, text):
+    for name, what in (("q", "queries"), ("k", "keys"), ("v", "values")):
+        array = numpy.load(folder / f"{name}.npy")
+        array[1, 2, 3, 4] = value
+        numpy.save(folder / "bad.npy", array)
+        fails(folder, 65, f"{what} at (1, 2, 3, 4): got {text};", **{name: "bad.npy"})
+        done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", f"-{name}", "bad.npy", cwd=folder)
+        assert done.code == 2 and "given more than once" in done.message
+
+
+def test_a_mask_holds_numbers_or_minus_infinity(folder):
+    for value, text in ((numpy.nan, "nan"), (numpy.inf, "inf")):
+        mask = numpy.full((T, S), -numpy.inf)
+        mask[:, 0] = 0
+        numpy.save(folder / "mask.npy", mask)
+        attend(folder, "--mask", "mask.npy")
+        mask[4, 1] = value
+        numpy.save(folder / "mask.npy", mask)
+        fails(folder, 65, f"mask at (4, 1): got {text};", options=["--mask", "mask.npy"])
+
+
+def test_types_that_are_no_numbers_of_attention_are_bad_data(folder):
+    for dtype, text in (("int64", "int64"), ("bool", "bool"), ("int32", "<i4"), ("complex64", "<c8")):
+        numpy.save(folder / "bad.npy", numpy.ones((B, H, T, D), dtype))
+        fails(folder, 65, text, "float16, bfloat16", q="bad.npy")
+    numpy.save(folder / "bad.npy", numpy.array([{}, {}]), allow_pickle=True)
+    fails(folder, 65, "pickle", q="bad.npy")
+
+
+def test_an_overflow_is_a_warning(folder):
+    numpy.save(folder / "large.npy", numpy.full((T, D), 3e38, "float32"))
+    done = run("attend", "-q", "large.npy", "-k", "large.npy", "-v", "large.npy", cwd=folder)
+    assert done.code == 0 and "overflowed float32" in done.message
+    json.loads(done.out)
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_it_begins(tmp_path):
+    numpy.save(tmp_path / "x.npy", numpy.zeros((3_000_000, 1), "float16"))
+    assert_fails(run("attend", "-q", "x.npy", "-k", "x.npy", "-v", "x.npy", "--show", "weights", cwd=tmp_path), 71, "bytes")
+
+
+@pytest.mark.parametrize("shape", [(0, D), (2, 0, D), (0, 2, T, D)])
+def test_no_queries_give_an_empty_result(tmp_path, shape):
+    numpy.save(tmp_path / "q.npy", numpy.zeros(shape, "float32"))
+    numpy.save(tmp_path / "k.npy", numpy.zeros(shape[:-2] + (S, D), "float32"))
+    numpy.save(tmp_path / "v.npy", numpy.zeros(shape[:-2] + (S, D_V), "float32"))
+    assert attend(tmp_path).shape == shape[:-1] + (D_V,)
+
+
+def test_no_keys_give_empty_rows(tmp_path):
+    numpy.save(tmp_path / "q.npy", normal(1, T, D))
+    numpy.save(tmp_path / "k.npy", normal(1, 0, D))
+    numpy.save(tmp_path / "v.npy", normal(1, 0, D_V))
+    assert numpy.array_equal(attend(tmp_path), numpy.zeros((T, D_V)))
+
+
+def test_verbose_tells_shapes_and_times(folder):
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--verbose", cwd=folder)
+    lines = done.message.splitlines()
+    assert lines[0] == "attn-cli: debug: queries float32 (2, 4, 5, 8)"
+    assert any(line.startswith("attn-cli: debug: attention (2, 4, 5, 7) ") and line.endswith(" ms") for line in lines)
+    assert done.out == succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", cwd=folder).out
+
+
+def test_other_commands_still_guess_what_v_and_q_mean():
+    for option, meant in (("-v", "--verbose"), ("-q", "--quiet")):
+        assert_fails(run("run", "Life is short", option), 2, f"did you mean {meant}?")
+        assert_fails(run(option, "run", "Life is short"), 2, f"did you mean {meant}?")
+        assert_fails(run(option), 2, f"did you mean {meant}?")

@@ -1,0 +1,263 @@
+// model::attend against a naive float64 oracle, and what must hold of it whatever the numbers.
+#include "attn/model/attend.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "oracle/expect_close.hpp"
+#include "oracle/operator_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <stdexcept>
+
+namespace {
+
+using attn::ElementType;
+using attn::Index;
+using attn::StoredTensor;
+using attn::model::AttendResult;
+using attn::model::Stage;
+using oracle::CaseDraw;
+using oracle::OperatorCase;
+
+struct Precision {
+    double rtol, atol;
+};
+
+AttendResult attend(const OperatorCase& c, int threads = 1)
+{
+    const oracle::Tensors tensors = oracle::tensors_of(c);
+    return attn::model::attend(tensors.views, c.options, {.show = {}, .threads = threads, .observer = {}});
+}
+
+const StoredTensor& at(const AttendResult& result, Stage stage)
+{
+    for (const StoredTensor& tensor : result.tensors) {
+        if (tensor.name == attn::model::stage_names.at(static_cast<std::size_t>(stage))) {
+            return tensor;
+        }
+    }
+    throw std::out_of_range("stage");
+}
+
+/// What the oracle says of a stage, in the layout of the result.
+struct Expected {
+    attn::Shape shape;
+    std::vector<double> values;
+};
+
+Expected expected(const OperatorCase& c, const oracle::OperatorStages& s, Stage stage)
+{
+    const oracle::Operator& o = c.numbers;
+    const long keys = o.P + o.S;
+    const attn::Shape square = oracle::stage_shape_in(c.layout, o.B, o.H, o.T, keys);
+    switch (stage) {
+    case Stage::scores: return {square, s.scores};
+    case Stage::scaled_scores: return {square, s.scaled};
+    case Stage::capped_scores: return {square, s.capped};
+    case Stage::masked_scores: return {square, s.masked};
+    case Stage::weights: return {square, s.weights};
+    case Stage::entropy: return {attn::Shape(square.begin(), square.end() - 1), s.entropy};
+    case Stage::present_key: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_k), s.present_key};
+    case Stage::present_value: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_v), s.present_value};
+    case Stage::context: break;
+    }
+    return {oracle::shape_in(c.layout, o.B, o.H, o.T, o.d_v),
+            oracle::packs(c.layout) ? oracle::side_by_side(s.context, o.B, o.H, o.T, o.d_v) : s.context};
+}
+
+void expect_oracle(const OperatorCase& c, const Precision& precision, unsigned seed)
+{
+    const AttendResult result = attend(c);
+    const oracle::OperatorStages stages = oracle::attend(c.numbers);
+    ASSERT_EQ(result.tensors.size(), c.options.show.size());
+    auto tensor = result.tensors.begin();
+    for (const Stage stage : c.options.show) {
+        const auto* name = attn::model::stage_names.at(static_cast<std::size_t>(stage));
+        const Expected stated = expected(c, stages, stage);
+        ASSERT_EQ(tensor->name, name);
+        ASSERT_EQ(tensor->type, c.type) << name << ", seed " << seed;
+        ASSERT_EQ(tensor->shape, stated.shape) << name << ", seed " << seed;
+        const bool cache = stage == Stage::present_key || stage == Stage::present_value;
+        ASSERT_TRUE(oracle::close(attn::load<double>(tensor->view()).values, stated.values, cache ? 0 : precision.rtol,
+                                  cache ? 0 : precision.atol))
+            << name << ", seed " << seed;
+        ++tensor;
+    }
+}
+
+TEST(Attend, AgreesWithTheNaiveOracleInEveryStageIn500RandomCases)
+{
+    for (unsigned seed = 0; seed < 500 && !HasFatalFailure(); ++seed) {
+        expect_oracle(CaseDraw(seed, 14).draw(ElementType::float32), {2e-5, 2e-6}, seed);
+    }
+}
+
+TEST(Attend, AgreesWithTheNaiveOracleAcrossBlocksOfRows)
+{
+    for (unsigned seed = 0; seed < 8 && !HasFatalFailure(); ++seed) {
+        expect_oracle(CaseDraw(seed, 300).draw(ElementType::float32), {2e-5, 2e-6}, seed);
+    }
+}
+
+TEST(Attend, AgreesWithTheNaiveOracleTightlyInFloat64)
+{
+    for (unsigned seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
+        expect_oracle(CaseDraw(seed, 14).draw(ElementType::float64), {1e-12, 1e-13}, seed);
+    }
+}
+
+// One rounding of the result: 2^-11 relative in float16, 2^-9 in bfloat16.
+TEST(Attend, RoundsFloat16AndBfloat16OnceFromFloat32)
+{
+    for (unsigned seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
+        expect_oracle(CaseDraw(seed, 14).draw(ElementType::float16), {1e-3, 1e-6}, seed);
+        expect_oracle(CaseDraw(seed, 14).draw(ElementType::bfloat16), {8e-3, 1e-6}, seed);
+    }
+}
+
+// So that the tests above cannot become hollow unnoticed.
+TEST(Attend, IsDrawnWithEveryRuleAndWithEmptyRowsAndNegativeOffsets)
+{
+    std::map<std::string, int> seen;
+    for (unsigned seed = 0; seed < 500; ++seed) {
+        const OperatorCase c = CaseDraw(seed, 14).draw(ElementType::float32);
+        const oracle::Operator& o = c.numbers;
+        ++seen["layout " + std::to_string(static_cast<int>(c.layout))];
+        ++seen["memory " + std::to_string(static_cast<int>(c.memory))];
+        ++seen["alignment " + std::to_string(static_cast<int>(o.alignment))];
+        seen["cache"] += o.P > 0;
+        seen["grouped heads"] += o.H != o.H_kv;
+        seen["other value size"] += o.d_v != o.d_k;
+        seen["causal with lengths"] += o.causal && !o.lengths.empty();
+        seen["causal with a cache"] += o.causal && o.P > 0;
+        seen["window"] += o.window.has_value();
+        seen["softcap"] += o.softcap.has_value();
+        seen["scale"] += o.scale.has_value();
+        seen["negative offset"] += (o.causal || o.window) && oracle::offset_of(o, 0) < 0;
+        if (o.mask) {
+            const std::string kind = o.mask->boolean ? "bool mask of rank " : "additive mask of rank ";
+            ++seen[kind + std::to_string(o.mask->shape.size())];
+            seen["short mask"] += o.mask->shape.back() < o.P + o.S;
+        }
+        const std::vector<double> largest = oracle::attend(o).entropy;
+        for (const bool nan : {false, true}) {
+            const bool empty = std::any_of(largest.begin(), largest.end(), [&](double e) { return std::isnan(e); });
+            seen[nan ? "empty rows nan" : "no empty row nan"] += empty == nan;
+        }
+    }
+    EXPECT_EQ(seen.size(), 5U + 3 + 3 + 9 + 8 + 1 + 2);
+    for (const auto& [what, count] : seen) {
+        EXPECT_GE(count, 15) << what;
+    }
+}
+
+/// Whether no query sees key j of key/value head g in batch entry b.
+bool unseen(const oracle::Operator& o, long b, long g, long j)
+{
+    const long group = o.H / o.H_kv;
+    for (long h = g * group; h < (g + 1) * group; ++h) {
+        for (long i = 0; i < o.T; ++i) {
+            if (!oracle::is_hidden(oracle::bias(o, b, h, i, j))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// NaN and infinities in keys and values that no query sees; says how many.
+int poison(OperatorCase& c, CaseDraw& draw)
+{
+    oracle::Operator& o = c.numbers;
+    const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    int poisoned = 0;
+    for (long b = 0; b < o.B; ++b) {
+        for (long g = 0; g < o.H_kv; ++g) {
+            for (long j = 0; j < o.P + o.S; ++j) {
+                if (!unseen(o, b, g, j)) {
+                    continue;
+                }
+                const bool cached = j < o.P;
+                const long row = (b * o.H_kv + g) * (cached ? o.P : o.S) + (cached ? j : j - o.P);
+                auto& key = cached ? o.past_key : o.K;
+                auto& value = cached ? o.past_value : o.V;
+                std::fill_n(key.begin() + row * o.d_k, o.d_k, draw.pick({nan, infinity, -infinity}));
+                std::fill_n(value.begin() + row * o.d_v, o.d_v, draw.pick({nan, infinity, -infinity}));
+                ++poisoned;
+            }
+        }
+    }
+    return poisoned;
+}
+
+TEST(Attend, TakesNothingFromNanAndInfinityInKeysAndValuesThatNobodySees)
+{
+    int cases = 0;
+    for (unsigned seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
+        CaseDraw draw(seed, 14);
+        OperatorCase c = draw.draw(draw.pick({ElementType::float32, ElementType::float64, ElementType::float16}));
+        const AttendResult clean = attend(c);
+        if (poison(c, draw) == 0) {
+            continue;
+        }
+        ++cases;
+        EXPECT_THROW((void)attend(c), attn::Error);
+        c.options.allow_nonfinite = true;
+        const AttendResult poisoned = attend(c);
+        for (const Stage stage : {Stage::masked_scores, Stage::weights, Stage::context, Stage::entropy}) {
+            ASSERT_EQ(at(poisoned, stage).bytes, at(clean, stage).bytes)
+                << attn::model::stage_names.at(static_cast<std::size_t>(stage)) << ", seed " << seed;
+        }
+        expect_oracle(c, {1e-3, 1e-6}, seed);
+    }
+    EXPECT_GE(cases, 100);
+}
+
+TEST(Attend, GivesTheSameBitsForAnyNumberOfThreads)
+{
+    for (unsigned seed = 0; seed < 12; ++seed) {
+        const OperatorCase c = CaseDraw(seed, 300).draw(seed % 2 == 0 ? ElementType::float32 : ElementType::bfloat16);
+        const AttendResult one = attend(c), three = attend(c, 3);
+        for (std::size_t i = 0; i < one.tensors.size(); ++i) {
+            EXPECT_EQ(one.tensors[i].bytes, three.tensors[i].bytes) << one.tensors[i].name << ", seed " << seed;
+        }
+    }
+}
+
+TEST(Attend, GivesTheSameBitsForEveryOrderOfElementsAndBytes)
+{
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        CaseDraw draw(seed, 14);
+        OperatorCase c = draw.draw(draw.pick({ElementType::float16, ElementType::float32, ElementType::float64}));
+        c.memory = oracle::Memory::row_major;
+        const AttendResult plain = attend(c);
+        for (const oracle::Memory memory : {oracle::Memory::fortran, oracle::Memory::swapped}) {
+            c.memory = memory;
+            const AttendResult other = attend(c);
+            for (std::size_t i = 0; i < plain.tensors.size(); ++i) {
+                EXPECT_EQ(plain.tensors[i].bytes, other.tensors[i].bytes) << plain.tensors[i].name << ", seed " << seed;
+            }
+        }
+    }
+}
+
+TEST(Attend, RoundsScoresAndWeightsToTheSoftmaxType)
+{
+    for (unsigned seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+        OperatorCase c = CaseDraw(seed, 14).draw(ElementType::float32);
+        for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
+            c.options.softmax_type = type;
+            c.options.show = {Stage::weights};
+            const std::vector<double> weights = attn::load<double>(attend(c).tensors.at(0).view()).values;
+            if (type != ElementType::float64) {
+                ASSERT_TRUE(oracle::close(weights, oracle::rounded(type, weights), 0, 0)) << "seed " << seed;
+            }
+            // A score below 8 is off by 2^-9 in float16, by 2^-6 in bfloat16, which its weight takes on.
+            const double rtol = type == ElementType::float16 ? 1e-2 : type == ElementType::bfloat16 ? 8e-2 : 2e-5;
+            ASSERT_TRUE(oracle::close(weights, oracle::attend(c.numbers).weights, rtol, 2e-6)) << "seed " << seed;
+        }
+    }
+}
+
+} // namespace
