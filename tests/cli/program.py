@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ class Done:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def run(*arguments, stdin=None, env=None, **options):
+def run(*arguments, stdin=None, env=None, program=PROGRAM, **options):
     """The program with standard input `stdin`: bytes, text, a descriptor, or nothing. `env` is added to a plain environment."""
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(env or {})}
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE"):
@@ -50,9 +51,19 @@ def run(*arguments, stdin=None, env=None, **options):
         options["input"] = stdin.encode() if isinstance(stdin, str) else stdin
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
-    command = [PROGRAM, *map(lambda a: a if isinstance(a, bytes) else str(a), arguments)]
+    command = [program, *map(lambda a: a if isinstance(a, bytes) else str(a), arguments)]
     done = subprocess.run(command, env=environment, timeout=120, check=False, **options)
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def without_root(tmp_path):
+    """Options of `run` that make root nobody, for whom permissions count, with a copy of the program where nobody can reach it."""
+    if os.geteuid() != 0:
+        return {}
+    for folder in (tmp_path, *tmp_path.parents[:2]):  # pytest closes its folders to others
+        folder.chmod(0o755)
+    copy = shutil.copy(PROGRAM, tmp_path / "attn-cli")
+    return {"program": copy, "user": 65534, "group": 65534}
 
 
 def shell(script, **options):

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds
+from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds, without_root
 
 LARGE = " ".join(f"word{i}" for i in range(1500))  # its weights are some 20 MB of JSON
 
@@ -74,13 +74,10 @@ def test_a_missing_or_read_only_directory_is_noticed_before_the_work(tmp_path):
 
 
 def test_a_directory_that_is_not_writable_is_noticed(tmp_path):
-    """For root nothing is write-protected, so that root becomes nobody for this."""
     closed = tmp_path / "closed"
     closed.mkdir()
     (closed / "old.json").write_text("old")
-    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
-    for folder in (tmp_path, *tmp_path.parents[:2]):  # pytest closes its folders to others
-        folder.chmod(0o755)
+    nobody = without_root(tmp_path)
     for name in ("new.json", "old.json"):
         (closed / "old.json").chmod(0o444)
         closed.chmod(0o555)
@@ -94,9 +91,7 @@ def test_a_write_protected_file_is_not_replaced(tmp_path):
     file = folder / "old.json"
     file.write_text("old")
     file.chmod(0o444)
-    nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
+    nobody = without_root(tmp_path)
     folder.chmod(0o777)
     assert_fails(run("run", SENTENCE, "-o", file, **nobody), 73, "Permission denied")
     assert (file.read_text(), os.listdir(folder)) == ("old", ["old.json"])
