@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -165,6 +166,19 @@ void require_within(const TensorView& view, std::span<const Index> index)
     }
 }
 
+/// `row` is what the view holds at `leading`.
+void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view what)
+{
+    const std::vector<double> values = load<double>(row).values;
+    const auto first = std::find_if_not(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+    index.insert(index.end(), row.shape.size(), first - values.begin()); // a single element has no index
+    throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
+                std::isnan(*first) ? "nan"
+                : *first < 0       ? "-inf"
+                                   : "inf",
+                "finite numbers");
+}
+
 } // namespace
 
 double TensorView::at(std::span<const Index> index) const
@@ -257,25 +271,16 @@ Tensor<Scalar> load(const TensorView& view)
 
 void require_finite(const TensorView& view, std::string_view what)
 {
+    const Rows rows = rows_of(view);
     with_reader(view, [&](auto read) {
         if constexpr (std::is_floating_point_v<decltype(read(nullptr))>) {
-            const Rows rows = rows_of(view);
             for_each_row(view, [&](const Shape& leading, const std::byte* at) {
                 bool finite = true; // without an early end, so that it is fast where nothing is wrong
                 for (Index i = 0; i < rows.length; ++i) {
                     finite &= std::isfinite(read(at + i * rows.step));
                 }
-                for (Index i = 0; !finite && i < rows.length; ++i) {
-                    const double value = read(at + i * rows.step);
-                    if (!std::isfinite(value)) {
-                        Shape index = leading;
-                        index.insert(index.end(), view.shape.empty() ? 0 : 1, i);
-                        throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
-                                    std::isnan(value) ? "nan"
-                                    : value < 0       ? "-inf"
-                                                      : "inf",
-                                    "finite numbers");
-                    }
+                if (!finite) {
+                    refuse_first_nonfinite(slice(view, leading), leading, what);
                 }
             });
         }
