@@ -1,11 +1,11 @@
 #include "cli/signals.hpp"
 
 #include <array>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <string_view>
 
-#include <limits.h>
 #include <unistd.h>
 
 namespace attn::cli {
@@ -63,20 +63,21 @@ void handle_signals()
             sigaction(signal, &action, nullptr);
         }
     }
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 SignalsBlocked::SignalsBlocked()
 {
     const sigset_t set = handled_set();
-    sigprocmask(SIG_BLOCK, &set, nullptr);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
 SignalsBlocked::~SignalsBlocked()
 {
     const sigset_t set = handled_set();
-    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void remove_on_signal(const std::string& path)
