@@ -194,6 +194,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
 void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
 {
     std::vector<const TensorBytes*> sorted;
+    sorted.reserve(tensors.size());
     for (const TensorBytes& tensor : tensors) {
         sorted.push_back(&tensor);
     }

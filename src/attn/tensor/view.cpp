@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -272,13 +273,13 @@ Tensor<Scalar> load(const TensorView& view)
 
 void require_finite(const TensorView& view, std::string_view what, bool or_masked)
 {
+    const Rows rows = rows_of(view);
     with_reader(view, [&](auto read) {
         using Value = decltype(read(nullptr));
         if constexpr (std::is_floating_point_v<Value>) {
             using Limits = std::numeric_limits<Value>;
             const Value least = or_masked ? -Limits::infinity() : Limits::lowest();
             const auto allowed = [least](Value value) { return value >= least && value <= Limits::max(); }; // false for NaN
-            const Rows rows = rows_of(view);
             for_each_row(view, [&](const Shape& leading, const std::byte* at) {
                 bool all_allowed = true; // without an early end, so that it is fast where nothing is wrong
                 for (Index i = 0; i < rows.length; ++i) {

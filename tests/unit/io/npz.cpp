@@ -229,7 +229,7 @@ TEST(Npz, RefusesDirectoriesThatDoNotAddUp)
     expect_refused(patched(plain, entry, 0, "QK"), "no directory entry");
     expect_refused(patched(plain, entry, 32, number(1, 2)), "cut short"); // a comment past the end
     expect_refused(patched(plain, entry, 30, number(4, 2)), "cut short"); // extra fields past the end
-    expect_refused(std::string("x") + plain, "x");                                     // another file in front
+    expect_refused(std::string("x") + plain, "x");                        // another file in front
 }
 
 TEST(Npz, RefusesWrongRecordsOf64Bits)
