@@ -70,7 +70,7 @@ int execute_compare(const Arguments& arguments, const Globals&, Log&)
     }
     const ComparedFile a(name_a);
     const ComparedFile b(name_b);
-    const model::Comparison comparison = model::compare(a.side(), b.side(), options);
+    const model::Comparison comparison = model::compare(a.contents(), b.contents(), options);
     a.require_unchanged();
     b.require_unchanged();
 

@@ -38,14 +38,14 @@ void ComparedFile::read_tensors(const std::string& wanted)
 {
     tensors_ = io::read_tensors(file_.bytes(), file_.name(), wanted);
     if (!wanted.empty()) {
-        side_.tensors.push_back({wanted, tensors_.at(wanted, file_.name())});
+        contents_.tensors.push_back({wanted, tensors_.at(wanted, file_.name())});
         return;
     }
     if (!tensors_.unsupported.empty()) {
         (void)tensors_.at(tensors_.unsupported.front().name, file_.name()); // which says what type it is
     }
     for (const io::TensorFile::Entry& entry : tensors_.entries) {
-        side_.tensors.push_back({entry.name, entry.view});
+        contents_.tensors.push_back({entry.name, entry.view});
     }
 }
 
@@ -54,7 +54,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     const auto keep = [&](StoredTensor tensor) {
         tensor.name = prefix + tensor.name;
         const StoredTensor& kept = stored_.emplace_back(std::move(tensor));
-        side_.tensors.push_back({kept.name, kept.view()});
+        contents_.tensors.push_back({kept.name, kept.view()});
     };
     switch (io::kind_of(json)) {
     case io::Document::tensor: return keep(io::parse_tensor_json(json));
@@ -64,7 +64,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
             keep(std::move(tensor));
         }
         for (model::NamedWords& words : result.words) {
-            side_.words.push_back({prefix + words.name, std::move(words.words)});
+            contents_.words.push_back({prefix + words.name, std::move(words.words)});
         }
         return;
     }
@@ -88,9 +88,9 @@ void ComparedFile::read_json(const std::string& wanted)
     if (wanted.empty()) {
         return;
     }
-    side_.words.clear();
-    std::erase_if(side_.tensors, [&](const model::NamedTensor& tensor) { return tensor.name != wanted; });
-    if (side_.tensors.empty()) {
+    contents_.words.clear();
+    std::erase_if(contents_.tensors, [&](const model::NamedTensor& tensor) { return tensor.name != wanted; });
+    if (contents_.tensors.empty()) {
         throw Error(ErrorKind::data, "tensor of " + file_.name(), quoted(wanted), "the name of an array of numbers in it");
     }
 }

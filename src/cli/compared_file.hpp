@@ -17,7 +17,7 @@ public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats.
     explicit ComparedFile(const std::string& text);
 
-    [[nodiscard]] const model::Side& side() const { return side_; }
+    [[nodiscard]] const model::Contents& contents() const { return contents_; }
     void require_unchanged() const { file_.require_unchanged(); }
 
 private:
@@ -29,7 +29,7 @@ private:
     MappedFile file_;
     io::TensorFile tensors_;          ///< what views may need
     std::deque<StoredTensor> stored_; ///< from JSON
-    model::Side side_;
+    model::Contents contents_;
 };
 
 } // namespace attn::cli

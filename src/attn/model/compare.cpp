@@ -281,7 +281,7 @@ Index Comparison::differing() const
     return std::count_if(tensors.begin(), tensors.end(), [](const TensorComparison& tensor) { return !tensor.agrees(); });
 }
 
-Comparison compare(const Side& a, const Side& b, const CompareOptions& options)
+Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options)
 {
     if (a.tensors.empty() && b.tensors.empty() && (a.words.empty() || b.words.empty())) {
         throw Error(ErrorKind::data, "neither side holds a tensor; allowed: at least one");

@@ -21,7 +21,7 @@ struct NamedWords {
 };
 
 /// What one side holds. Words count when both sides are results.
-struct Side {
+struct Contents {
     std::vector<NamedTensor> tensors;
     std::vector<NamedWords> words;
 };
@@ -63,7 +63,7 @@ struct Comparison {
 
 /// Pairs by name; where both sides have one tensor alone, those two. Reads both a piece at a time, whatever their order in
 /// memory. Throws Error(data) when there is nothing to compare.
-[[nodiscard]] Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
+[[nodiscard]] Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options);
 
 /// The arrays of a saved result, each as the type that it was computed in, ids as int64, and its tokens and vocabulary.
 struct ResultTensors {

@@ -21,7 +21,7 @@ using attn::TensorView;
 using attn::model::compare;
 using attn::model::CompareOptions;
 using attn::model::Comparison;
-using attn::model::Side;
+using attn::model::Contents;
 using attn::model::TensorComparison;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -176,8 +176,8 @@ TEST(Compare, ShowsEachNumberInItsOwnType)
 TEST(Compare, PairsByNameAndMissesWhatOneSideAloneHas)
 {
     const StoredTensor one = row({1}), two = row({2});
-    const Side a{{{"p", one.view()}, {"q", two.view()}, {"only a", one.view()}}, {}};
-    const Side b{{{"only b", one.view()}, {"q", one.view()}, {"p", one.view()}}, {}};
+    const Contents a{{{"p", one.view()}, {"q", two.view()}, {"only a", one.view()}}, {}};
+    const Contents b{{{"only b", one.view()}, {"q", one.view()}, {"p", one.view()}}, {}};
     const Comparison comparison = compare(a, b, {});
     ASSERT_EQ(comparison.tensors.size(), 4U);
     EXPECT_EQ(comparison.tensors[0].name, "p");
@@ -219,7 +219,7 @@ TEST(Compare, AgreesOnNoElementsAndRefusesNoTensors)
 
 TEST(Compare, ComparesWordsWhenBothSidesHaveThem)
 {
-    const Side a{{}, {{"tokens", {"my", "cat"}}}}, b{{}, {{"tokens", {"my", "dog"}}}};
+    const Contents a{{}, {{"tokens", {"my", "cat"}}}}, b{{}, {{"tokens", {"my", "dog"}}}};
     const TensorComparison result = compare(a, b, {}).tensors.at(0);
     EXPECT_EQ(result.mismatched, 1);
     EXPECT_EQ(result.first->index, Shape{1});
