@@ -5,6 +5,8 @@
 #include "attn/report/json_writer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace attn::report {
 namespace {
@@ -29,11 +31,12 @@ std::string describe(const model::Place& place)
     return brackets(place.index) + (place.index.empty() ? "" : " ") + visible(place.a) + ", " + visible(place.b);
 }
 
-/// "0.1%", or so many digits that the smallest share shows.
+/// "33.3%", "0.0001%"
 std::string percent(double share)
 {
-    std::string text = math::shortest(static_cast<float>(share));
-    return text.ends_with(".0") ? text.substr(0, text.size() - 2) + "%" : text + "%";
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), share, std::chars_format::general, 3).ptr;
+    return std::string(text.data(), end) + "%";
 }
 
 std::string describe(const model::TensorComparison& tensor)
