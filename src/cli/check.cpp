@@ -108,6 +108,7 @@ void Checker::document(std::string_view json, const std::string& name)
     switch (io::kind_of(json)) {
     case io::Document::recipe: report(model::check(io::parse_recipe(json), settings_), name); return;
     case io::Document::result: report(model::check(io::parse_saved_result(json), tolerance_, settings_), name); return;
+    case io::Document::tensor:
     case io::Document::unknown: break;
     }
     if (json.starts_with(R"({"index":)") && json.find(R"("error":)") != std::string_view::npos) {

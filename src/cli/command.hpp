@@ -58,6 +58,7 @@ struct Command {
 extern const Command run_command;
 extern const Command attend_command;
 extern const Command check_command;
+extern const Command compare_command;
 extern const Command recipe_command;
 extern const Command schema_command;
 

@@ -6,7 +6,7 @@
 namespace attn::cli {
 
 inline constexpr int success = 0;
-inline constexpr int difference_found = 1; ///< `check` found a mismatch
+inline constexpr int difference_found = 1; ///< `check` or `compare` found a mismatch
 inline constexpr int bad_data = 65;        ///< also the end of `run --lines` when a line could not be computed
 
 [[nodiscard]] constexpr int exit_code(ErrorKind kind)

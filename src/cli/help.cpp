@@ -100,9 +100,9 @@ std::string help()
            describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() +
            describe(global_options()) +
            "\n`attn-cli COMMAND --help` tells more.\n"
-           "\nExit codes: 0 done, 1 check found a difference, 2 usage, 65 bad data, 66 no such\n"
-           "input, 70 our bug, 71 would not fit in memory, 73 cannot create the output,\n"
-           "74 I/O error, 130 interrupted (143 terminated).\n";
+           "\nExit codes: 0 done, 1 check or compare found a difference, 2 usage, 65 bad data,\n"
+           "66 no such input, 70 our bug, 71 would not fit in memory, 73 cannot create the\n"
+           "output, 74 I/O error, 130 interrupted (143 terminated).\n";
 }
 
 std::string help(const Command& command)

@@ -1,9 +1,11 @@
-// The ONNX Attention operator (opset 23 to 25) the slow way: plain loops in float64 over (b, h, i, j), sharing nothing with src/.
+// The ONNX Attention operator (opset 23 to 25) the slow way: plain loops in float64 over (b, h, i, j), sharing nothing with
+// src/.
 //
 // The rules, from the operator's specification:
 //   - query head h reads key/value head h / (H / H_kv); the cache comes before the new keys;
 //   - scores, times scale (1/√d_k), cap·tanh(s/cap), plus mask, softmax, times V;
-//   - a boolean mask says true for a key that is seen, any other is added; it broadcasts from the right, and a last dimension that
+//   - a boolean mask says true for a key that is seen, any other is added; it broadcasts from the right, and a last dimension
+//   that
 //     is too short goes on with false or -inf;
 //   - causal: j ≤ i + offset; window: i + offset - left ≤ j ≤ i + offset + right, -1 leaving a side open; lengths: j < length;
 //   - the offset is the past length, or the batch's valid length - T, or 0;
@@ -28,8 +30,8 @@ enum class Alignment { offset, top_left, bottom_right };
 
 struct Operator {
     long B = 1, H = 1, H_kv = 1, T = 1, S = 1, P = 0, d_k = 1, d_v = 1;
-    std::vector<double> Q;                   ///< (B, H, T, d_k)
-    std::vector<double> K, V;                ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
+    std::vector<double> Q;                    ///< (B, H, T, d_k)
+    std::vector<double> K, V;                 ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
     std::vector<double> past_key, past_value; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v)
     std::optional<OperatorMask> mask;
     std::vector<long> lengths; ///< (B), or none

@@ -24,10 +24,7 @@ struct OperatorCase {
     ElementType type = ElementType::float32, mask_type = ElementType::float32;
     Memory memory = Memory::row_major;
 
-    [[nodiscard]] bool masked() const
-    {
-        return numbers.mask || !numbers.lengths.empty() || numbers.causal || numbers.window;
-    }
+    [[nodiscard]] bool masked() const { return numbers.mask || !numbers.lengths.empty() || numbers.causal || numbers.window; }
 };
 
 /// A tensor's bytes in some order, and their view.
@@ -62,7 +59,8 @@ struct Tensors {
     }
 
 private:
-    static std::vector<std::byte> in_fortran_order(const std::vector<std::byte>& rows, const attn::Shape& shape, std::size_t size)
+    static std::vector<std::byte> in_fortran_order(const std::vector<std::byte>& rows, const attn::Shape& shape,
+                                                   std::size_t size)
     {
         std::vector<std::byte> columns(rows.size());
         for (std::size_t from = 0; from < rows.size() / size; ++from) {
@@ -137,8 +135,7 @@ inline Tensors tensors_of(const OperatorCase& c)
     tensors.views.keys = add(o.K, o.H_kv, o.S, o.d_k);
     tensors.views.values = add(o.V, o.H_kv, o.S, o.d_v);
     if (o.P > 0) {
-        tensors.views.past_key =
-            tensors.add(c.type, stage_shape_in(c.layout, o.B, o.H_kv, o.P, o.d_k), o.past_key, c.memory);
+        tensors.views.past_key = tensors.add(c.type, stage_shape_in(c.layout, o.B, o.H_kv, o.P, o.d_k), o.past_key, c.memory);
         tensors.views.past_value =
             tensors.add(c.type, stage_shape_in(c.layout, o.B, o.H_kv, o.P, o.d_v), o.past_value, c.memory);
     }

@@ -246,7 +246,8 @@ TEST(Attend, RoundsScoresAndWeightsToTheSoftmaxType)
 {
     for (unsigned seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
         OperatorCase c = CaseDraw(seed, 14).draw(ElementType::float32);
-        for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
+        for (const ElementType type :
+             {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
             c.options.softmax_type = type;
             c.options.show = {Stage::weights};
             const std::vector<double> weights = attn::load<double>(attend(c).tensors.at(0).view()).values;

@@ -140,7 +140,9 @@ Document kind_of(std::string_view json)
     if (schema == "attn-cli/recipe/1") {
         return Document::recipe;
     }
-    return schema == "attn-cli/result/1" ? Document::result : Document::unknown;
+    return schema == "attn-cli/result/1"   ? Document::result
+           : schema == "attn-cli/tensor/1" ? Document::tensor
+                                           : Document::unknown;
 }
 
 } // namespace attn::io

@@ -10,7 +10,7 @@ namespace attn::io {
 /// Throws Error(data) as parse_recipe does; unknown keys are refused, ragged arrays too.
 [[nodiscard]] model::SavedResult parse_saved_result(std::string_view json);
 
-enum class Document { recipe, result, unknown };
+enum class Document { recipe, result, tensor, unknown };
 
 /// What a JSON text says it is by its "schema", without looking at the rest more than needed. Throws Error(data) when it is no
 /// JSON object.

@@ -1,6 +1,7 @@
 // Comparing what was computed with what a file states: the numbers an article printed, or a result saved earlier.
 #pragma once
 
+#include "attn/model/agreement.hpp"
 #include "attn/model/run.hpp"
 
 namespace attn::model {
@@ -28,12 +29,6 @@ struct SavedResult {
     std::vector<StatedArray> arrays;      ///< ids, query positions, parameters and arrays, all that hold numbers
     std::vector<StatedDifference> verify; ///< empty when the file states none
     std::optional<std::vector<std::string>> warnings;
-};
-
-struct Tolerance {
-    double rtol = 0;
-    double atol = 0;
-    [[nodiscard]] bool exact() const { return rtol == 0 && atol == 0; }
 };
 
 /// One statement that was compared.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace attn::model {
@@ -189,15 +188,6 @@ double number_of(std::string_view text, Dtype dtype)
     return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-bool within(double computed, double stated, const Tolerance& tolerance)
-{
-    if (computed == stated || (std::isnan(computed) && std::isnan(stated))) {
-        return true;
-    }
-    return std::isfinite(computed) && std::isfinite(stated) &&
-           std::abs(computed - stated) <= tolerance.atol + tolerance.rtol * std::abs(stated);
-}
-
 void Tally::count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated)
 {
     ++finding_.compared;
@@ -209,11 +199,10 @@ void Tally::count(bool agrees, const Computed& computed, std::size_t place, cons
 
 void Tally::measure(double computed, double stated)
 {
-    const double absolute = computed == stated ? 0 : std::abs(computed - stated);
-    if (std::isfinite(absolute)) {
-        finding_.largest_absolute = std::max(finding_.largest_absolute, absolute);
-        finding_.largest_relative = std::max(finding_.largest_relative, stated == 0 ? 0 : absolute / std::abs(stated));
-    }
+    Largest largest{finding_.largest_absolute, finding_.largest_relative};
+    largest.measure(absolute_difference(computed, stated), stated, 0);
+    finding_.largest_absolute = largest.absolute;
+    finding_.largest_relative = largest.relative;
 }
 
 Finding mismatch(std::string what, std::string why)

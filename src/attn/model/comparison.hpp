@@ -1,4 +1,4 @@
-// What `check` compares with: the arrays of a result, element by element, and how two numbers agree.
+// What `check` compares with: the arrays of a result, element by element. How two numbers agree is in agreement.hpp.
 #pragma once
 
 #include "attn/model/check.hpp"
@@ -35,9 +35,6 @@ struct Part {
 
 /// A stated decimal as the double that is nearest, or as the float32 that is. "null" is a masked score, -inf.
 [[nodiscard]] double number_of(std::string_view text, Dtype dtype);
-
-/// |computed - stated| ≤ atol + rtol·|stated|; infinities and NaN agree with themselves.
-[[nodiscard]] bool within(double computed, double stated, const Tolerance& tolerance);
 
 /// Counts what agrees, and keeps the first mismatch and the largest differences.
 class Tally {

@@ -89,10 +89,10 @@ TEST(VisibleKeys, FollowCausalMaskAndWindow)
     core::AttentionOptions valid{.valid_keys = 3};
     core::AttentionOptions causal_valid{.causal = true, .valid_keys = 2};
     core::AttentionOptions both{.scale = {}, .softcap = {}, .causal = true, .window = core::Window{1, -1}};
-    for (const Case& c :
-         {Case{{}, 3, 0, 5}, Case{causal, 0, 0, 1}, Case{causal, 3, 0, 4}, Case{causal, 9, 0, 5}, Case{window, 0, 0, 3},
-          Case{window, 2, 1, 5}, Case{window, 9, 5, 5}, Case{left_open, 2, 0, 3}, Case{both, 3, 2, 4}, Case{valid, 0, 0, 3}, Case{causal_valid, 0, 0, 1},
-          Case{causal_valid, 4, 0, 2}, Case{causal, -1, 0, 0}, Case{window, -2, 0, 1}, Case{window, -9, 0, 0}}) {
+    for (const Case& c : {Case{{}, 3, 0, 5}, Case{causal, 0, 0, 1}, Case{causal, 3, 0, 4}, Case{causal, 9, 0, 5},
+                          Case{window, 0, 0, 3}, Case{window, 2, 1, 5}, Case{window, 9, 5, 5}, Case{left_open, 2, 0, 3},
+                          Case{both, 3, 2, 4}, Case{valid, 0, 0, 3}, Case{causal_valid, 0, 0, 1}, Case{causal_valid, 4, 0, 2},
+                          Case{causal, -1, 0, 0}, Case{window, -2, 0, 1}, Case{window, -9, 0, 0}}) {
         const core::KeyRange keys = core::visible_keys(c.options, c.position, 5);
         EXPECT_EQ(keys.begin, c.begin) << "position " << c.position;
         EXPECT_EQ(keys.end, c.end) << "position " << c.position;

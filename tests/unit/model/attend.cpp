@@ -35,8 +35,13 @@ protected:
     /// Queries so large that the first attends to key 0 alone, the second to key 1.
     AttendInputs sharp(ElementType type = ElementType::float32)
     {
-        return {tensor({2, 2}, {1e3, 0, 0, 1e3}, type), tensor({2, 2}, {1, 0, 0, 1}, type), tensor({2, 1}, {7, 9}, type),
-                {}, {}, {}, {}};
+        return {tensor({2, 2}, {1e3, 0, 0, 1e3}, type),
+                tensor({2, 2}, {1, 0, 0, 1}, type),
+                tensor({2, 1}, {7, 9}, type),
+                {},
+                {},
+                {},
+                {}};
     }
 
     /// Queries of 0: every key that is seen counts alike.
@@ -44,7 +49,12 @@ protected:
     {
         const auto S = static_cast<attn::Index>(values.size());
         return {tensor({T, 1}, std::vector<double>(static_cast<std::size_t>(T), 0)),
-                tensor({S, 1}, std::vector<double>(values.size(), 1)), tensor({S, 1}, values), {}, {}, {}, {}};
+                tensor({S, 1}, std::vector<double>(values.size(), 1)),
+                tensor({S, 1}, values),
+                {},
+                {},
+                {},
+                {}};
     }
 
     static AttendResult attend(const AttendInputs& inputs, const Attend& options = {})

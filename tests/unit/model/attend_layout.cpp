@@ -93,9 +93,9 @@ TEST(LayOut, SplitsHeadsThatLieSideBySide)
     EXPECT_EQ(views.queries.shape, (Shape{2, 4, 2, 3}));
     EXPECT_EQ(views.keys.shape, (Shape{2, 2, 3, 3}));
     EXPECT_EQ(views.values.shape, (Shape{2, 2, 3, 2}));
-    EXPECT_EQ(at(views.queries, {1, 3, 1, 2}), 47);       // the last
-    EXPECT_EQ(at(views.queries, {0, 1, 0, 0}), 3);        // head 1 begins after the 3 of head 0
-    EXPECT_EQ(at(views.queries, {0, 0, 1, 0}), 12);       // row 1 after the 12 of row 0
+    EXPECT_EQ(at(views.queries, {1, 3, 1, 2}), 47); // the last
+    EXPECT_EQ(at(views.queries, {0, 1, 0, 0}), 3);  // head 1 begins after the 3 of head 0
+    EXPECT_EQ(at(views.queries, {0, 0, 1, 0}), 12); // row 1 after the 12 of row 0
     EXPECT_EQ(attn::model::context_shape(views), (Shape{2, 2, 8}));
     EXPECT_EQ(attn::model::stage_shape(views, 4, 2, 3), (Shape{2, 4, 2, 3}));
 
@@ -132,65 +132,62 @@ TEST(LayOut, LeavesTheLastDimensionOfTheMaskShort)
     EXPECT_EQ(lay_out(with_mask(given, {1}), {}).mask->shape, (Shape{1, 1, 2, 1}));
 }
 
-struct Refusal {
-    AttendInputs given;
-    Attend options;
-    ErrorKind kind;
-    std::string message;
-};
-
-void expect_refused(const Refusal& refusal)
+void expect_refused(const AttendInputs& given, const Attend& options, ErrorKind kind, const std::string& message)
 {
     try {
-        (void)lay_out(refusal.given, refusal.options);
-        ADD_FAILURE() << "not refused: " << refusal.message;
+        (void)lay_out(given, options);
+        ADD_FAILURE() << "not refused: " << message;
     } catch (const Error& error) {
-        EXPECT_EQ(error.what(), refusal.message);
-        EXPECT_EQ(error.kind(), refusal.kind) << refusal.message;
+        EXPECT_EQ(error.what(), message);
+        EXPECT_EQ(error.kind(), kind) << message;
     }
+}
+
+void expect_refused(const AttendInputs& given, const std::string& message)
+{
+    expect_refused(given, {}, ErrorKind::data, message);
 }
 
 TEST(LayOut, RefusesShapesThatDoNotBelongTogetherNamingThem)
 {
     const AttendInputs good = inputs({2, 6, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 7});
-    for (const Refusal& refusal : std::vector<Refusal>{
-             {inputs({3}, {3}, {3}), {}, ErrorKind::data,
-              "queries: got the shape (3,); allowed: (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)"},
-             {inputs({2, 3}, {1, 2, 3}, {2, 3}), {}, ErrorKind::data,
-              "keys: got the shape (1, 2, 3); allowed: 2 dimensions, as the queries have"},
-             {inputs({2, 3}, {2, 3}, {1, 2, 3}), {}, ErrorKind::data,
-              "values: got the shape (1, 2, 3); allowed: 2 dimensions, as the queries have"},
-             {inputs({2, 6, 3, 4}, {1, 2, 5, 4}, {1, 2, 5, 7}), {}, ErrorKind::data,
-              "keys: got the shape (1, 2, 5, 4); allowed: (B, H_kv, S, d) = (2, 2, 5, 4) for the queries (2, 6, 3, 4)"},
-             {inputs({2, 3}, {2, 4}, {2, 4}), {}, ErrorKind::data,
-              "keys: got the shape (1, 1, 2, 4); allowed: (B, H_kv, S, d) = (1, 1, 2, 3) for the queries (1, 1, 2, 3)"},
-             {inputs({2, 0}, {2, 0}, {2, 1}), {}, ErrorKind::data,
-              "queries: got the shape (1, 1, 2, 0); allowed: a last dimension of 1 or more"},
-             {inputs({2, 6, 3, 4}, {2, 4, 5, 4}, {2, 4, 5, 4}), {}, ErrorKind::data,
-              "keys: got the shape (2, 4, 5, 4); allowed: a number of heads that divides the 6 of the queries"},
-             {inputs({2, 6, 3, 4}, {2, 0, 5, 4}, {2, 0, 5, 4}), {}, ErrorKind::data,
-              "keys: got the shape (2, 0, 5, 4); allowed: a number of heads that divides the 6 of the queries"},
-             {inputs({2, 6, 3, 4}, {2, 2, 5, 4}, {2, 2, 6, 4}), {}, ErrorKind::data,
-              "values: got the shape (2, 2, 6, 4); allowed: (2, 2, 5, 4)"},
-             {with_cache(good, {2, 3, 5, 4}, {2, 2, 5, 7}), {}, ErrorKind::data,
-              "past_key: got the shape (2, 3, 5, 4); allowed: (2, 2, 5, 4)"},
-             {with_cache(good, {2, 2, 5, 4}, {2, 2, 6, 7}), {}, ErrorKind::data,
-              "past_value: got the shape (2, 2, 6, 7); allowed: (2, 2, 5, 7)"},
-             {with_cache(good, {4}, {2, 2, 5, 7}), {}, ErrorKind::data,
-              "past_key: got the shape (4,); allowed: (B, H_kv, P, d), (H_kv, P, d) or (P, d)"},
-             {with_mask(good, {}), {}, ErrorKind::data,
-              "the mask: got the shape (); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5"},
-             {with_mask(good, {6}), {}, ErrorKind::data,
-              "the mask: got the shape (6,); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5"},
-             {with_mask(good, {2, 5}), {}, ErrorKind::data,
-              "the mask: got the shape (2, 5); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5"},
-             {with_mask(good, {1, 2, 6, 3, 5}), {}, ErrorKind::data,
-              "the mask: got the shape (1, 2, 6, 3, 5); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up "
-              "to 5"},
-             {with_lengths(good, {3}), {}, ErrorKind::data, "the lengths: got the shape (3,); allowed: (2,), one a batch entry"},
-         }) {
-        expect_refused(refusal);
-    }
+    expect_refused(
+        inputs({3}, {3}, {3}),
+        "queries: got the shape (3,); allowed: (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
+    expect_refused(inputs({2, 3}, {1, 2, 3}, {2, 3}),
+                   "keys: got the shape (1, 2, 3); allowed: 2 dimensions, as the queries have");
+    expect_refused(inputs({2, 3}, {2, 3}, {1, 2, 3}),
+                   "values: got the shape (1, 2, 3); allowed: 2 dimensions, as the queries have");
+    expect_refused(inputs({2, 6, 3, 4}, {1, 2, 5, 4}, {1, 2, 5, 7}),
+                   "keys: got the shape (1, 2, 5, 4); allowed: (B, H_kv, S, d) = (2, 2, 5, 4) for the queries (2, 6, 3, 4)");
+    expect_refused(inputs({2, 3}, {2, 4}, {2, 4}),
+                   "keys: got the shape (1, 1, 2, 4); allowed: (B, H_kv, S, d) = (1, 1, 2, 3) for the queries (1, 1, 2, 3)");
+    expect_refused(inputs({2, 0}, {2, 0}, {2, 1}),
+                   "queries: got the shape (1, 1, 2, 0); allowed: a last dimension of 1 or more");
+    expect_refused(inputs({2, 6, 3, 4}, {2, 4, 5, 4}, {2, 4, 5, 4}),
+                   "keys: got the shape (2, 4, 5, 4); allowed: a number of heads that divides the 6 of the queries");
+    expect_refused(inputs({2, 6, 3, 4}, {2, 0, 5, 4}, {2, 0, 5, 4}),
+                   "keys: got the shape (2, 0, 5, 4); allowed: a number of heads that divides the 6 of the queries");
+    expect_refused(inputs({2, 6, 3, 4}, {2, 2, 5, 4}, {2, 2, 6, 4}),
+                   "values: got the shape (2, 2, 6, 4); allowed: (2, 2, 5, 4)");
+    expect_refused(with_cache(good, {2, 3, 5, 4}, {2, 2, 5, 7}), "past_key: got the shape (2, 3, 5, 4); allowed: (2, 2, 5, 4)");
+    expect_refused(with_cache(good, {2, 2, 5, 4}, {2, 2, 6, 7}),
+                   "past_value: got the shape (2, 2, 6, 7); allowed: (2, 2, 5, 7)");
+    expect_refused(with_cache(good, {4}, {2, 2, 5, 7}),
+                   "past_key: got the shape (4,); allowed: (B, H_kv, P, d), (H_kv, P, d) or (P, d)");
+    expect_refused(with_mask(good, {}),
+                   "the mask: got the shape (); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5");
+    expect_refused(
+        with_mask(good, {6}),
+        "the mask: got the shape (6,); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5");
+    expect_refused(
+        with_mask(good, {2, 5}),
+        "the mask: got the shape (2, 5); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up to 5");
+    expect_refused(
+        with_mask(good, {1, 2, 6, 3, 5}),
+        "the mask: got the shape (1, 2, 6, 3, 5); allowed: a shape that broadcasts to (2, 6, 3, 5), the last dimension up "
+        "to 5");
+    expect_refused(with_lengths(good, {3}), "the lengths: got the shape (3,); allowed: (2,), one a batch entry");
 }
 
 TEST(LayOut, RefusesTypesThatHoldNoScores)
@@ -200,15 +197,11 @@ TEST(LayOut, RefusesTypesThatHoldNoScores)
     AttendInputs boolean = inputs({2, 3}, {2, 3}, {2, 3});
     boolean.queries = counted({2, 3}, ElementType::boolean);
     const AttendInputs good = inputs({2, 3}, {2, 3}, {2, 3});
-    for (const Refusal& refusal : std::vector<Refusal>{
-             {whole, {}, ErrorKind::data, "values: got int64; allowed: float16, bfloat16, float32, float64"},
-             {boolean, {}, ErrorKind::data, "queries: got bool; allowed: float16, bfloat16, float32, float64"},
-             {with_mask(good, {2, 2}, ElementType::int64), {}, ErrorKind::data,
-              "the mask: got int64; allowed: bool, float16, bfloat16, float32, float64"},
-             {with_lengths(good, {1}, ElementType::float32), {}, ErrorKind::data, "the lengths: got float32; allowed: int64"},
-         }) {
-        expect_refused(refusal);
-    }
+    expect_refused(whole, "values: got int64; allowed: float16, bfloat16, float32, float64");
+    expect_refused(boolean, "queries: got bool; allowed: float16, bfloat16, float32, float64");
+    expect_refused(with_mask(good, {2, 2}, ElementType::int64),
+                   "the mask: got int64; allowed: bool, float16, bfloat16, float32, float64");
+    expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: int64");
 }
 
 TEST(LayOut, RefusesHeadCountsThatDoNotFit)
@@ -217,19 +210,15 @@ TEST(LayOut, RefusesHeadCountsThatDoNotFit)
     const AttendInputs split = inputs({2, 4, 3, 5}, {2, 2, 3, 5}, {2, 2, 3, 5});
     Attend only_kv;
     only_kv.kv_heads = 2;
-    for (const Refusal& refusal : std::vector<Refusal>{
-             {flat, only_kv, ErrorKind::usage, "--kv-heads needs --heads; allowed: both"},
-             {flat, with_heads(5), ErrorKind::usage,
-              "--heads: got 5; allowed: a divisor of the last dimension of the queries (2, 2, 12)"},
-             {flat, with_heads(4, 5), ErrorKind::usage,
-              "--kv-heads: got 5; allowed: a divisor of the last dimension of the keys (2, 3, 12)"},
-             {split, with_heads(3), ErrorKind::usage, "--heads: got 3; allowed: 4, the heads of the queries"},
-             {split, with_heads(4, 4), ErrorKind::usage, "--kv-heads: got 4; allowed: 2, the heads of the keys"},
-             {flat, with_heads(0), ErrorKind::usage, "--heads: got 0; allowed: 1 and more"},
-             {flat, with_heads(4, 0), ErrorKind::usage, "--kv-heads: got 0; allowed: 1 and more"},
-         }) {
-        expect_refused(refusal);
-    }
+    expect_refused(flat, only_kv, ErrorKind::usage, "--kv-heads needs --heads; allowed: both");
+    expect_refused(flat, with_heads(5), ErrorKind::usage,
+                   "--heads: got 5; allowed: a divisor of the last dimension of the queries (2, 2, 12)");
+    expect_refused(flat, with_heads(4, 5), ErrorKind::usage,
+                   "--kv-heads: got 5; allowed: a divisor of the last dimension of the keys (2, 3, 12)");
+    expect_refused(split, with_heads(3), ErrorKind::usage, "--heads: got 3; allowed: 4, the heads of the queries");
+    expect_refused(split, with_heads(4, 4), ErrorKind::usage, "--kv-heads: got 4; allowed: 2, the heads of the keys");
+    expect_refused(flat, with_heads(0), ErrorKind::usage, "--heads: got 0; allowed: 1 and more");
+    expect_refused(flat, with_heads(4, 0), ErrorKind::usage, "--kv-heads: got 0; allowed: 1 and more");
     EXPECT_EQ(lay_out(split, with_heads(4, 2)).sizes.H_kv, 2);
 }
 
@@ -240,15 +229,14 @@ TEST(LayOut, RefusesLengthsOutOfRangeAndBesideACache)
         std::vector<std::byte> bytes(8);
         std::memcpy(bytes.data(), &length, 8);
         given.lengths = attn::row_major_view(ElementType::int64, {1}, bytes);
-        expect_refused({given, {}, ErrorKind::data,
-                        "lengths[0]: got " + std::to_string(length) + "; allowed: 0 to 2, the keys"});
+        expect_refused(given, "lengths[0]: got " + std::to_string(length) + "; allowed: 0 to 2, the keys");
     }
     given.lengths = counted({1}, ElementType::int64);
-    expect_refused({with_cache(given, {1, 2, 3}, {1, 2, 3}), {}, ErrorKind::usage,
-                    "--lengths and --past-key exclude each other; allowed: one of them"});
+    expect_refused(with_cache(given, {1, 2, 3}, {1, 2, 3}), {}, ErrorKind::usage,
+                   "--lengths and --past-key exclude each other; allowed: one of them");
     AttendInputs half = inputs({2, 3}, {2, 3}, {2, 3});
     half.past_key = counted({2, 3});
-    expect_refused({half, {}, ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none"});
+    expect_refused(half, {}, ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");
 }
 
 } // namespace

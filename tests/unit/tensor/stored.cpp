@@ -49,11 +49,11 @@ TEST(StoredTensor, RefusesWhatCannotBeAddressedBeforeAllocatingIt)
 TEST(Store, WritesLittleEndianBytesOfEachType)
 {
     const std::array<float, 1> values{1.5F};
-    for (const auto& [type, bytes] : std::vector<std::pair<ElementType, std::vector<int>>>{
-             {ElementType::float16, {0x00, 0x3e}},
-             {ElementType::bfloat16, {0xc0, 0x3f}},
-             {ElementType::float32, {0, 0, 0xc0, 0x3f}},
-             {ElementType::float64, {0, 0, 0, 0, 0, 0, 0xf8, 0x3f}}}) {
+    for (const auto& [type, bytes] :
+         std::vector<std::pair<ElementType, std::vector<int>>>{{ElementType::float16, {0x00, 0x3e}},
+                                                               {ElementType::bfloat16, {0xc0, 0x3f}},
+                                                               {ElementType::float32, {0, 0, 0xc0, 0x3f}},
+                                                               {ElementType::float64, {0, 0, 0, 0, 0, 0, 0xf8, 0x3f}}}) {
         StoredTensor tensor("", type, {1});
         attn::store<float>(tensor, 0, values);
         EXPECT_EQ(bytes_of(tensor), bytes) << attn::name_of(type);
@@ -91,7 +91,8 @@ TEST(Store, RefusesPlacesOutsideAndTypesThatHoldNoFractions)
             attn::store<float>(tensor, first, values);
             FAIL() << first;
         } catch (const attn::Error& error) {
-            EXPECT_EQ(std::string(error.what()), "store: got 2 values at " + std::to_string(first) + "; allowed: within (2, 2)");
+            EXPECT_EQ(std::string(error.what()),
+                      "store: got 2 values at " + std::to_string(first) + "; allowed: within (2, 2)");
         }
     }
     StoredTensor whole("", ElementType::int64, {2});

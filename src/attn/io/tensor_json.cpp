@@ -1,0 +1,76 @@
+#include "attn/io/tensor_json.hpp"
+
+#include "attn/io/json_reader.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+
+namespace attn::io {
+namespace {
+
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    if (kind == JsonKind::null) {
+        return "-inf";
+    }
+    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+}
+
+/// As the type that the decimal was written from, so that it is rounded once.
+template <typename Scalar>
+double value_of(const std::string& text)
+{
+    Scalar value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc()) {
+        return static_cast<double>(value);
+    }
+    return std::stod(text); // beyond float32: 0 or infinity once it is stored
+}
+
+ElementType type_of(const JsonValue& value)
+{
+    constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
+    return types.at(value.one_of({"float16", "bfloat16", "float32", "float64"}));
+}
+
+Shape shape_of(const JsonValue& value)
+{
+    Shape shape;
+    for (const JsonValue& length : value.elements()) {
+        shape.push_back(length.integer(0, std::numeric_limits<Index>::max()));
+    }
+    return shape;
+}
+
+} // namespace
+
+StoredTensor parse_tensor_json(std::string_view json)
+{
+    const JsonDocument document(json);
+    const JsonObject object(document.root(), {"schema", "name", "dtype", "shape", "data"});
+    (void)object.at("schema").one_of({"attn-cli/tensor/1"});
+    StoredTensor tensor;
+    tensor.name = object.has("name") ? object.at("name").string() : "";
+    tensor.type = type_of(object.at("dtype"));
+    tensor.shape = shape_of(object.at("shape"));
+    const JsonValue::Nested nested = object.at("data").nested(decimal, R"(a number, "inf", "-inf", "nan" or null)");
+    const bool empty = nested.leaves.empty() && element_count(tensor.shape) == 0; // (2, 0) and (0, 2) can look alike
+    if (nested.shape != tensor.shape && !empty) {
+        throw Error(ErrorKind::data, "data", "arrays of the shape " + to_string(nested.shape),
+                    to_string(tensor.shape) + ", the shape stated");
+    }
+    std::vector<double> values;
+    values.reserve(nested.leaves.size());
+    for (const std::string& leaf : nested.leaves) {
+        values.push_back(tensor.type == ElementType::float64 ? value_of<double>(leaf) : value_of<float>(leaf));
+    }
+    tensor.bytes = to_bytes<double>(tensor.type, values);
+    return tensor;
+}
+
+} // namespace attn::io

@@ -1,0 +1,206 @@
+"""compare: two files of numbers, in any mix of formats."""
+
+import json
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import normal, numpy, save_safetensors
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, seed in (("a", 1), ("b", 2)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 3, 4))
+    return tmp_path
+
+
+def differs(*arguments, **options):
+    done = run("compare", *arguments, **options)
+    assert (done.code, done.err) == (1, b""), done
+    return done
+
+
+def save(path, array):
+    numpy.save(path, array)
+    return path
+
+
+def test_one_of_a_million_values_is_named(tmp_path):
+    a = normal(1, 1000, 10, 100)
+    b = a.copy()
+    b[617, 3, 41] += 0.5
+    done = differs(save(tmp_path / "a.npy", a), save(tmp_path / "b.npy", b))
+    assert "1 of 1000000 (0.0001%), first at [617][3][41] " in done.text
+    largest = differs(tmp_path / "a.npy", tmp_path / "b.npy", "--json").json["tensors"][0]
+    assert (largest["mismatched"], largest["percentage"]) == (1, 1e-4)
+    assert largest["first"]["index"] == largest["largest_absolute"]["index"] == [617, 3, 41]
+    assert numpy.float32(largest["first"]["a"]) == a[617, 3, 41] and numpy.float32(largest["first"]["b"]) == b[617, 3, 41]
+    assert largest["largest_absolute"]["difference"] == float(b[617, 3, 41]) - float(a[617, 3, 41])
+
+
+def test_nan_equals_nan_or_not_by_option(tmp_path):
+    file = save(tmp_path / "a.npy", numpy.array([1, numpy.nan, numpy.inf]))
+    assert "3 compared, all equal" in succeeds("compare", file, file).text
+    succeeds("compare", file, file, "--equal-nan", "yes")
+    done = differs(file, file, "--equal-nan=no")
+    assert "1 of 3" in done.text and "first at [1] nan, nan" in done.text
+    assert differs(file, file, "--equal-nan=no", "--json").json["tensors"][0]["first"] == {"index": [1], "a": "nan", "b": "nan"}
+
+
+@pytest.mark.parametrize("rtol, atol", [(1e-7, 0), (1e-3, 0), (0, 1e-3), (1e-4, 1e-4), (0, 0)])
+def test_tolerances_are_those_of_numpy(rtol, atol, tmp_path):
+    for seed in range(20):
+        b = normal(seed, 50, dtype="float64")
+        a = b * (1 + normal(seed + 100, 50, dtype="float64") * 10.0 ** -(seed % 9)) + (seed % 3 == 0) * 1e-5
+        files = save(tmp_path / "a.npy", a), save(tmp_path / "b.npy", b)
+        good = numpy.isclose(a, b, rtol, atol)
+        done = run("compare", *files, "--rtol", rtol, "--atol", atol, "--json")
+        assert done.code == (0 if good.all() else 1)
+        report = done.json["tensors"][0]
+        assert report["mismatched"] == (~good).sum()
+        difference = numpy.abs(a - b)
+        assert report["largest_absolute"]["difference"] == difference.max()
+        assert report["largest_absolute"]["index"] == [difference.argmax()]
+        assert report["largest_relative"]["difference"] == pytest.approx((difference / numpy.abs(b)).max(), rel=1e-15)
+
+
+def test_units_in_the_last_place_are_those_of_the_narrower_type(tmp_path):
+    a = normal(1, 20)
+    b = numpy.nextafter(numpy.nextafter(a, numpy.float32(9)), numpy.float32(9)).astype("float64")
+    files = save(tmp_path / "a.npy", a), save(tmp_path / "b.npy", b)
+    succeeds("compare", *files, "--ulps", "2")
+    assert "20 of 20 (100%)" in differs(*files, "--ulps", "1").text
+
+
+@pytest.mark.parametrize("order, dtype", [("F", "<f4"), ("C", ">f4"), ("F", ">f8"), ("C", "<f8")])
+def test_orders_of_elements_and_bytes_do_not_matter(order, dtype, folder):
+    a = numpy.load(folder / "a.npy")
+    numpy.save(folder / "c.npy", numpy.asarray(a, dtype=dtype, order=order))
+    succeeds("compare", folder / "a.npy", folder / "c.npy", "--rtol", "0")
+
+
+def test_formats_mix(folder):
+    tensors = {"x": normal(1, 3, 4), "y": normal(2, 5)}
+    numpy.savez(folder / "t.npz", **tensors)
+    numpy.savez_compressed(folder / "z.npz", **tensors)
+    save_safetensors(folder / "t.safetensors", dict(reversed(tensors.items())))
+    text = "".join(
+        json.dumps({"schema": "attn-cli/tensor/1", "name": name, "dtype": "float32", "shape": list(a.shape), "data": a.tolist()}) + "\n"
+        for name, a in tensors.items()
+    )
+    (folder / "t.json").write_text(text)
+    files = ["t.npz", "z.npz", "t.safetensors", "t.json"]
+    for a in files:
+        for b in files:
+            assert f"{a} and {b} agree" in succeeds("compare", a, b, "--rtol", "0", cwd=folder).text
+        succeeds("compare", "a.npy", f"{a}:x", cwd=folder)
+        assert "the shapes differ: (3, 4), (5,)" in differs("a.npy", f"{a}:y", cwd=folder).text
+
+
+def test_names_on_one_side_only_are_a_difference(folder):
+    numpy.savez(folder / "a.npz", x=normal(1, 2), y=normal(2, 2))
+    numpy.savez(folder / "b.npz", x=normal(1, 2), z=normal(2, 2))
+    done = differs("a.npz", "b.npz", cwd=folder)
+    lines = done.text.splitlines()
+    assert lines == [
+        "ok        x  2 compared, all equal",
+        "MISMATCH  y  only in A",
+        "MISMATCH  z  only in B",
+        "a.npz and b.npz differ (2 of 3)",
+    ]
+
+
+def test_two_single_tensors_are_a_pair_whatever_their_names(folder):
+    numpy.savez(folder / "c.npz", one=normal(1, 3, 4))
+    save_safetensors(folder / "d.safetensors", {"other": normal(1, 3, 4)})
+    succeeds("compare", "a.npy", "c.npz", cwd=folder)
+    assert "one and other  12 compared" in succeeds("compare", "c.npz", "d.safetensors", cwd=folder).text
+
+
+def test_results_are_compared_array_by_array_and_word_by_word(tmp_path):
+    options = ("--json", "--show", "all")
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_bytes(succeeds("run", SENTENCE, *options, "--causal").out)
+    two.write_bytes(one.read_bytes().replace(b'"Life"', b'"Live"', 1))
+    report = succeeds("compare", one, one, "--json", "--rtol", "0").json
+    names = [tensor["name"] for tensor in report["tensors"]]
+    assert {"tokens", "vocabulary", "token_ids", "W_q", "masked_scores", "weights", "context"} <= set(names)
+    result = json.loads(one.read_text())
+    result["weights"][0][2][1] += 1e-3
+    result["tokens"][5] = "last"
+    two.write_text(json.dumps(result, indent=1))
+    done = differs(one, two)
+    assert "tokens          1 of 6" in done.text or "first at [5] 'first', 'last'" in done.text
+    assert "first at [0][2][1] " in done.text
+    numpy.save(tmp_path / "w.npy", numpy.array(json.loads(one.read_text())["weights"], dtype="float32"))
+    succeeds("compare", f"{one}:weights", tmp_path / "w.npy", "--rtol", "0")
+
+
+def test_results_of_lines_are_told_apart_by_their_lines(tmp_path):
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_bytes(succeeds("run", "--lines", "-", "--json", stdin="a b\nc d e\n").out)
+    succeeds("compare", one, one)
+    two.write_bytes(succeeds("run", "--lines", "-", "--json", stdin="a b\nc d f\n").out)
+    assert "MISMATCH  line 2 tokens " in differs(one, two).text
+
+
+def test_standard_input_can_be_one_side(folder):
+    content = (folder / "a.npy").read_bytes()
+    succeeds("compare", "-", folder / "a.npy", stdin=content)
+    assert_fails(run("compare", "-", "-", stdin=content), 2, "standard input can be read once")
+
+
+def test_json_keeps_infinities_and_nan(folder):
+    stated = {"schema": "attn-cli/tensor/1", "dtype": "float64", "shape": [4], "data": ["inf", "-inf", "nan", None]}
+    (folder / "t.json").write_text(json.dumps(stated))
+    numpy.save(folder / "t.npy", numpy.array([numpy.inf, -numpy.inf, numpy.nan, -numpy.inf]))
+    succeeds("compare", "t.json", "t.npy", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "c"),
+        (b"no numbers", "c"),
+        (b"{}", '"schema" is neither'),
+        (b'{"schema": "attn-cli/recipe/1"}', '"schema" is neither'),
+        (b'{"schema": "attn-cli/tensor/1", "dtype": "int8", "shape": [], "data": 1}', "dtype"),
+        (b'{"schema": "attn-cli/tensor/1", "dtype": "float32", "shape": [2], "data": [1]}', "the shape (1,)"),
+        (b'{"schema": "attn-cli/tensor/1", "dtype": "float32", "shape": [4611686018427387904, 4], "data": []}', ""),
+        (b'{"schema": "attn-cli/tensor/1", "dtype": "float32", "shape": [2, 2], "data": [[1, 2], [3]]}', "data"),
+        (b'{"schema": "attn-cli/tensor/1", "dtype": "float32", "shape": [1], "data": [true]}', "data"),
+    ],
+)
+def test_what_is_no_file_of_numbers_is_refused(content, message, folder):
+    (folder / "c").write_bytes(content)
+    done = run("compare", "a.npy", "c", cwd=folder)
+    assert_fails(done, done.code, message)
+    assert done.code in (65, 71)
+
+
+def test_a_missing_file_and_a_missing_name_are_told_apart(folder):
+    assert_fails(run("compare", "a.npy", "none.npy", cwd=folder), 66, "none.npy")
+    numpy.savez(folder / "c.npz", x=normal(1, 2))
+    assert_fails(run("compare", "a.npy", "c.npz:y", cwd=folder), 65, "'y'")
+
+
+def test_a_tensor_of_a_type_that_is_not_read_is_named(folder):
+    numpy.savez(folder / "c.npz", x=normal(1, 3, 4), n=numpy.arange(3, dtype="int32"))
+    assert_fails(run("compare", "a.npy", "c.npz", cwd=folder), 65, "i4")
+    succeeds("compare", "a.npy", "c.npz:x", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("a.npy",), "give two files"),
+        ((), "give two files"),
+        (("a.npy", "a.npy", "a.npy"), "unexpected argument 'a.npy'"),
+        (("a.npy", "a.npy", "--rtol=-1"), "--rtol: got '-1'"),
+        (("a.npy", "a.npy", "--ulps=1.5"), "--ulps: got '1.5'"),
+        (("a.npy", "a.npy", "--ulps=1", "--rtol=1"), "exclude each other"),
+        (("a.npy", "a.npy", "--equal-nan=maybe"), "--equal-nan: got 'maybe'"),
+    ],
+)
+def test_usage(arguments, message, folder):
+    assert_fails(run("compare", *arguments, cwd=folder), 2, message)
