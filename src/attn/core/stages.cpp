@@ -132,7 +132,7 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
     RowVector<double> powers(masked.cols());
-    for (Index i = 0; i < masked.rows(); ++i) {
+    for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
         // maxCoeff() of Eigen may overlook a NaN, which an overflowed score can become.
         const auto maximum = static_cast<double>(masked.row(i).template maxCoeff<Eigen::PropagateNaN>());
         if (maximum == minus_infinity<double>) {

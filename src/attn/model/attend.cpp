@@ -223,6 +223,9 @@ void require_finite_inputs(const AttendInputs& inputs)
         require_finite(*inputs.past_key, "past_key");
         require_finite(*inputs.past_value, "past_value");
     }
+    if (inputs.mask) {
+        require_finite(*inputs.mask, "mask", true);
+    }
 }
 
 template <typename Scalar>

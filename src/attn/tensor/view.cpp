@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -231,7 +232,8 @@ TensorView row_block(const TensorView& view, Index first, Index count)
     }
     TensorView block = view;
     block.shape[rows] = count;
-    block.bytes = view.bytes.subspan(static_cast<std::size_t>(count == 0 ? 0 : first * view.strides[rows] * size_of(view.type)));
+    block.bytes =
+        view.bytes.subspan(static_cast<std::size_t>(count == 0 ? 0 : first * view.strides[rows] * size_of(view.type)));
     return block;
 }
 
@@ -268,26 +270,30 @@ Tensor<Scalar> load(const TensorView& view)
     return loaded;
 }
 
-void require_finite(const TensorView& view, std::string_view what)
+void require_finite(const TensorView& view, std::string_view what, bool or_masked)
 {
     with_reader(view, [&](auto read) {
-        if constexpr (std::is_floating_point_v<decltype(read(nullptr))>) {
+        using Value = decltype(read(nullptr));
+        if constexpr (std::is_floating_point_v<Value>) {
+            using Limits = std::numeric_limits<Value>;
+            const Value least = or_masked ? -Limits::infinity() : Limits::lowest();
+            const auto allowed = [least](Value value) { return value >= least && value <= Limits::max(); }; // false for NaN
             const Rows rows = rows_of(view);
             for_each_row(view, [&](const Shape& leading, const std::byte* at) {
-                bool finite = true; // without an early end, so that it is fast where nothing is wrong
+                bool all_allowed = true; // without an early end, so that it is fast where nothing is wrong
                 for (Index i = 0; i < rows.length; ++i) {
-                    finite &= std::isfinite(read(at + i * rows.step));
+                    all_allowed &= allowed(read(at + i * rows.step));
                 }
-                for (Index i = 0; !finite && i < rows.length; ++i) {
-                    const double value = read(at + i * rows.step);
-                    if (!std::isfinite(value)) {
+                for (Index i = 0; !all_allowed && i < rows.length; ++i) {
+                    const Value value = read(at + i * rows.step);
+                    if (!allowed(value)) {
                         Shape index = leading;
                         index.insert(index.end(), view.shape.empty() ? 0 : 1, i);
                         throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
                                     std::isnan(value) ? "nan"
                                     : value < 0       ? "-inf"
                                                       : "inf",
-                                    "finite numbers");
+                                    or_masked ? "finite numbers, or -inf" : "finite numbers");
                     }
                 }
             });

@@ -35,8 +35,8 @@ struct TensorView {
 /// Row-major view of exactly as many bytes as the shape needs; throws Error(internal) for another number.
 [[nodiscard]] TensorView row_major_view(ElementType type, Shape shape, std::span<const std::byte> bytes);
 
-/// The same leading dimensions, and of the rows (the last dimension but one) `count` from `first` on. Throws Error(internal) for
-/// rows that are not there.
+/// The same leading dimensions, and of the rows (the last dimension but one) `count` from `first` on. Throws Error(internal)
+/// for rows that are not there.
 [[nodiscard]] TensorView row_block(const TensorView& view, Index first, Index count);
 
 /// The part of `view` at `leading` indices of its first dimensions. Throws Error(internal) for one out of range.
@@ -59,7 +59,8 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> load(const TensorView& view);
 
-/// Throws Error(data) naming `what` and the first index that is NaN or infinite.
-void require_finite(const TensorView& view, std::string_view what);
+/// Throws Error(data) naming `what` and the first index that is NaN or infinite; with `or_masked` -inf is as good as a finite
+/// number.
+void require_finite(const TensorView& view, std::string_view what, bool or_masked = false);
 
 } // namespace attn

@@ -4,10 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace {
 
-using attn::cli::decide_format;
 using attn::cli::Format;
+
+constexpr std::array tables{Format::table, Format::json, Format::csv};
+constexpr std::array tensors{Format::json, Format::npy, Format::npz, Format::safetensors};
+
+Format decide_format(const std::optional<std::string>& format, bool json, const std::optional<std::string>& output,
+                     std::span<const Format> allowed = tables)
+{
+    return attn::cli::decide_format(format, json, output, allowed);
+}
 
 TEST(Format, IsATableUnlessSomethingSaysOtherwise)
 {
@@ -33,6 +43,18 @@ TEST(Format, MayBeSaidTwiceButNotDifferently)
     EXPECT_THROW((void)decide_format("csv", true, {}), attn::Error);
     EXPECT_THROW((void)decide_format("csv", false, "out.json"), attn::Error);
     EXPECT_THROW((void)decide_format({}, true, "out.txt"), attn::Error);
+}
+
+TEST(Format, IsTheFirstOfThoseAllowedUnlessSomethingSaysOtherwise)
+{
+    EXPECT_EQ(decide_format({}, false, {}, tensors), Format::json);
+    EXPECT_EQ(decide_format({}, false, "y.NPY", tensors), Format::npy);
+    EXPECT_EQ(decide_format({}, false, "y.npz", tensors), Format::npz);
+    EXPECT_EQ(decide_format({}, false, "y.safetensors", tensors), Format::safetensors);
+    EXPECT_EQ(decide_format("npz", false, "y", tensors), Format::npz);
+    EXPECT_THROW((void)decide_format("table", false, {}, tensors), attn::Error);
+    EXPECT_THROW((void)decide_format({}, false, "y.txt", tensors), attn::Error);
+    EXPECT_THROW((void)decide_format("npy", false, "y.npz", tensors), attn::Error);
 }
 
 TEST(Format, RefusesEndingsOfFormatsItDoesNotWrite)
