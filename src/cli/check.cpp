@@ -123,7 +123,7 @@ void Checker::document(std::string_view json, const std::string& name)
     if (json.starts_with(R"({"index":)") && json.find(R"("error":)") != std::string_view::npos) {
         throw Error(ErrorKind::data, "states the error of a line that could not be computed; there is nothing to compare");
     }
-    throw Error(ErrorKind::data, "\"schema\" is neither \"attn-cli/recipe/1\" nor \"attn-cli/result/1\"");
+    throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/recipe/1" nor "attn-cli/result/1")");
 }
 
 void Checker::file(const std::string& path)
@@ -135,13 +135,14 @@ void Checker::file(const std::string& path)
     }
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
-        attempt(path + place, [&] { document(json.text, path + place); });
+        const std::string name = visible_path(path) + place;
+        attempt(name, [&] { document(json.text, name); });
     }
 }
 
 void Checker::recipe_or_file(const std::string& name)
 {
-    attempt(name, [&] {
+    attempt(visible_path(name), [&] {
         if (const auto builtin = io::find(io::builtin_recipes(), name)) {
             document(*builtin, name);
             return;

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,6 +27,11 @@ bool try_again(int error, int descriptor, short event)
 }
 
 } // namespace
+
+std::string reason(int error)
+{
+    return std::generic_category().message(error);
+}
 
 void occupy_closed_descriptors()
 {
@@ -54,7 +59,7 @@ std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view n
         const int error = errno;
         if (!try_again(error, descriptor, POLLIN)) {
             throw Error(error == EISDIR ? ErrorKind::no_input : ErrorKind::io,
-                        "cannot read " + std::string(name) + ": " + std::strerror(error));
+                        "cannot read " + std::string(name) + ": " + reason(error));
         }
     }
 }
@@ -72,7 +77,7 @@ void write_all(int descriptor, std::string_view bytes, std::string_view name)
             throw ReaderGone{};
         }
         if (!try_again(error, descriptor, POLLOUT)) {
-            throw Error(ErrorKind::io, "cannot write " + std::string(name) + ": " + std::strerror(error));
+            throw Error(ErrorKind::io, "cannot write " + std::string(name) + ": " + reason(error));
         }
     }
 }

@@ -10,6 +10,9 @@ namespace attn::cli {
 /// Thrown when the reader of what we write has gone away (`| head`). That is no error: the program ends quietly.
 struct ReaderGone {};
 
+/// What the system says of an errno value: "No space left on device".
+[[nodiscard]] std::string reason(int error);
+
 /// Descriptors 0, 1 and 2 that were closed when the program started are taken by something that can be neither read nor
 /// written, so that no file opened later becomes standard output, and using them fails as it would have.
 void occupy_closed_descriptors();

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,12 +21,12 @@ constexpr int most_links = 40; // as the kernel
 
 [[noreturn]] void cannot_create(const std::string& name, int error)
 {
-    throw Error(ErrorKind::cannot_create, "cannot create " + name + ": " + std::strerror(error));
+    throw Error(ErrorKind::cannot_create, "cannot create " + name + ": " + reason(error));
 }
 
 [[noreturn]] void cannot_write(const std::string& name, int error)
 {
-    throw Error(ErrorKind::io, "cannot write " + name + ": " + std::strerror(error));
+    throw Error(ErrorKind::io, "cannot write " + name + ": " + reason(error));
 }
 
 std::string directory_of(const std::string& path)
@@ -145,6 +144,12 @@ std::string quoted_path(const std::string& path)
     return quoted(path, std::size_t{4} * PATH_MAX); // escaped, a byte takes up to four
 }
 
+std::string visible_path(const std::string& path)
+{
+    const std::string text = quoted_path(path);
+    return text.substr(1, text.size() - 2);
+}
+
 std::string name_of_input(const std::string& path)
 {
     return path == "-" ? "standard input" : quoted_path(path);
@@ -155,7 +160,7 @@ Descriptor open_input(const std::string& path)
     const bool standard = path == "-";
     Descriptor opened(standard ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (opened.number() == -1) {
-        throw Error(ErrorKind::no_input, "cannot open " + name_of_input(path) + ": " + std::strerror(errno));
+        throw Error(ErrorKind::no_input, "cannot open " + name_of_input(path) + ": " + reason(errno));
     }
     return opened;
 }

@@ -14,7 +14,9 @@ namespace attn::cli {
 class Descriptor {
 public:
     explicit Descriptor(int number = -1) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
     Descriptor(Descriptor&& other) noexcept;
+    Descriptor& operator=(const Descriptor&) = delete;
     Descriptor& operator=(Descriptor&& other) noexcept;
     ~Descriptor();
     [[nodiscard]] int number() const { return number_; }
@@ -34,7 +36,9 @@ private:
 
 /// How a path is called in a message: quoted, and never shortened, for its end tells most.
 [[nodiscard]] std::string quoted_path(const std::string& path);
-/// The same, but "standard input" for "-".
+/// The same without the quotes, for reports that name a file a line.
+[[nodiscard]] std::string visible_path(const std::string& path);
+/// Quoted, but "standard input" for "-".
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
 /// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:
@@ -49,7 +53,9 @@ public:
     /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed.
     explicit OutputFile(const std::string& path);
     OutputFile(const OutputFile&) = delete;
+    OutputFile(OutputFile&&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
+    OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
 
     void write(std::string_view bytes) { writer_.write(bytes); }

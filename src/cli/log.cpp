@@ -12,16 +12,11 @@
 namespace attn::cli {
 namespace {
 
-bool is_set(const char* variable)
+/// Empty when it is not set.
+std::string_view environment(const char* variable)
 {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0';
-}
-
-bool dumb_terminal()
-{
-    const char* term = std::getenv("TERM");
-    return term == nullptr || std::string_view(term) == "dumb";
+    const char* value = std::getenv(variable); // NOLINT(concurrency-mt-unsafe): nothing here changes the environment
+    return value == nullptr ? std::string_view{} : value;
 }
 
 iovec bytes(std::string_view text)
@@ -33,7 +28,7 @@ iovec bytes(std::string_view text)
 
 bool error_terminal()
 {
-    return ::isatty(STDERR_FILENO) != 0 && !dumb_terminal();
+    return ::isatty(STDERR_FILENO) != 0 && !environment("TERM").empty() && environment("TERM") != "dumb";
 }
 
 Log::Log() = default;
@@ -46,7 +41,7 @@ bool Log::coloured() const
     case Colour::never: return false;
     case Colour::automatic: break;
     }
-    return error_terminal() && !is_set("NO_COLOR");
+    return error_terminal() && environment("NO_COLOR").empty();
 }
 
 spdlog::logger& Log::logger()

@@ -25,7 +25,9 @@ public:
     Log();
     ~Log();
     Log(const Log&) = delete;
+    Log(Log&&) = delete;
     Log& operator=(const Log&) = delete;
+    Log& operator=(Log&&) = delete;
 
     void configure(const LogOptions& options) { options_ = options; }
     [[nodiscard]] bool verbose() const { return options_.verbose; }

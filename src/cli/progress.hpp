@@ -14,7 +14,9 @@ public:
     explicit StageReporter(Log& log);
     ~StageReporter();
     StageReporter(const StageReporter&) = delete;
+    StageReporter(StageReporter&&) = delete;
     StageReporter& operator=(const StageReporter&) = delete;
+    StageReporter& operator=(StageReporter&&) = delete;
 
     /// Calls this object, which must outlive it. Empty when there is nobody to tell.
     [[nodiscard]] model::Observer observer();

@@ -140,7 +140,8 @@ int Runner::once()
 
 int Runner::standard_input()
 {
-    if (!is_usable(STDIN_FILENO) || ::isatty(STDIN_FILENO) != 0) {
+    const bool unasked_terminal = options_.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
+    if (!is_usable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, "a sentence is missing: give SENTENCE, --lines, --ids or --recipe, or pipe a text in");
     }
     set_sentence(read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-")));
@@ -214,7 +215,7 @@ model::Recipe make_recipe(const RunOptions& options)
         const TensorArgument mask = split_tensor_argument(*options.mask);
         overrides.mask = {mask.path, mask.name, {}};
     }
-    const bool text_comes_later = options.source == Source::lines || options.source == Source::standard_input;
+    const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
     if (text_comes_later) {
         overrides.input = model::SentenceInput{};
     }
@@ -231,7 +232,8 @@ int execute_run(const Arguments& arguments, const Globals& globals, Log& log)
     Runner runner(options, make_recipe(options), globals, log);
     switch (options.source) {
     case Source::lines: return runner.each_line();
-    case Source::standard_input: return runner.standard_input();
+    case Source::standard_input:
+    case Source::pipe: return runner.standard_input();
     case Source::overrides:
     case Source::recipe: break;
     }

@@ -168,9 +168,10 @@ void read_source(const Arguments& arguments, RunOptions& options)
     } else if (sentence && arguments.operands.front() != "-") {
         options.overrides.input = model::SentenceInput{.sentence = arguments.operands.front(), .cross = {}};
     } else {
-        options.source = options.recipe && !sentence ? Source::recipe : Source::standard_input;
+        options.source = sentence ? Source::standard_input : options.recipe ? Source::recipe : Source::pipe;
     }
-    const bool input_is_read = options.source == Source::standard_input || (lines && *lines == "-");
+    const bool input_is_read =
+        options.source == Source::standard_input || options.source == Source::pipe || (lines && *lines == "-");
     exclude(input_is_read, options.recipe && *options.recipe == "-", "a recipe and a text from standard input");
     read_labels(arguments, options);
 }

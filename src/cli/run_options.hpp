@@ -18,7 +18,8 @@ inline constexpr std::size_t default_max_input_bytes = std::size_t{64} << 20U;
 enum class Source {
     overrides,      ///< SENTENCE or --ids, already in the overrides
     recipe,         ///< --recipe without a sentence: its own
-    standard_input, ///< "-", or nothing with standard input piped
+    standard_input, ///< "-"
+    pipe,           ///< nothing: standard input, unless it is a terminal
     lines,          ///< --lines
 };
 

@@ -3,11 +3,11 @@
 #include "cli/exit_code.hpp"
 
 #include <array>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <string_view>
 
-#include <limits.h>
 #include <unistd.h>
 
 namespace attn::cli {
@@ -44,7 +44,9 @@ extern "C" void leave(int signal)
 extern "C" void leave_on_bus_error(int, siginfo_t* info, void*)
 {
     if (info->si_code != BUS_ADRERR) {
-        std::signal(SIGBUS, SIG_DFL); // a bug of ours: returning repeats it, with a core
+        struct sigaction action = {}; // a bug of ours: returning repeats it, with a core
+        action.sa_handler = SIG_DFL;
+        sigaction(SIGBUS, &action, nullptr);
         return;
     }
     if (path_is_doomed != 0) {
@@ -84,20 +86,21 @@ void handle_signals()
     bus.sa_flags = SA_SIGINFO;
     bus.sa_mask = handled_set();
     sigaction(SIGBUS, &bus, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 SignalsBlocked::SignalsBlocked()
 {
     const sigset_t set = handled_set();
-    sigprocmask(SIG_BLOCK, &set, nullptr);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
 SignalsBlocked::~SignalsBlocked()
 {
     const sigset_t set = handled_set();
-    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void remove_on_signal(const std::string& path)

@@ -19,7 +19,9 @@ public:
     SignalsBlocked();
     ~SignalsBlocked();
     SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked(SignalsBlocked&&) = delete;
     SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(SignalsBlocked&&) = delete;
 };
 
 /// The file that a signal removes; there is one at most. Call both with signals blocked.

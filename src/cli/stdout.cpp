@@ -3,7 +3,6 @@
 #include "attn/tensor/error.hpp"
 
 #include <cerrno>
-#include <cstring>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@ void StandardOutput::finish()
     // A duplicate, so that descriptor 1 stays taken.
     const int duplicate = is_usable(STDOUT_FILENO) ? ::dup(STDOUT_FILENO) : -1;
     if (duplicate != -1 && ::close(duplicate) != 0 && errno != EINTR) {
-        throw Error(ErrorKind::io, std::string("cannot write standard output: ") + std::strerror(errno));
+        throw Error(ErrorKind::io, std::string("cannot write standard output: ") + reason(errno));
     }
 }
 

@@ -136,3 +136,11 @@ def test_what_is_missing_is_no_input(tmp_path):
 
 def test_check_needs_something_to_check():
     assert_fails(run("check"), 2, "--all")
+
+
+def test_a_hostile_file_name_stays_on_one_line(tmp_path):
+    missing = str(tmp_path / "a\nb\x1b[31m").encode() + b"\xff"
+    assert_fails(run("check", missing), 66, r"a\nb\x1b[31m\xff: no such file")
+    file = tmp_path / "a\nb"
+    succeeds("run", SENTENCE, "--json", "-o", file)
+    assert succeeds("check", file).text.endswith("a\\nb: passed\n")

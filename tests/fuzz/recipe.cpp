@@ -1,10 +1,12 @@
-// Arbitrary bytes as a recipe: read, or refused with Error(data) in one line. Nothing else may happen.
+// Arbitrary bytes as a recipe: refused with Error(data) in one line, or read; and what was read can be written and read again.
 #include "attn/io/recipe.hpp"
 #include "attn/io/saved_result.hpp"
+#include "attn/report/json.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -22,12 +24,26 @@ void must_read_or_refuse(Read read)
     }
 }
 
+std::string written(const attn::model::Recipe& recipe)
+{
+    std::string text;
+    attn::report::write_recipe(recipe, [&](std::string_view bytes) { text += bytes; });
+    return text;
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     must_read_or_refuse([&] { return attn::io::kind_of(text); });
-    must_read_or_refuse([&] { return attn::io::parse_recipe(text); });
+    std::string once;
+    must_read_or_refuse([&] {
+        once = written(attn::io::parse_recipe(text));
+        return 0;
+    });
+    if (!once.empty() && written(attn::io::parse_recipe(once)) != once) {
+        std::abort();
+    }
     return 0;
 }

@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -78,9 +77,9 @@ int main()
         std::string operation;
         words >> operation;
         const std::vector<double> draws = answer(stream, operation, words);
-        if (std::fwrite(draws.data(), sizeof(double), draws.size(), stdout) != draws.size()) {
-            return 1;
-        }
+        std::cout.write(reinterpret_cast<const char*>(draws.data()),
+                        static_cast<std::streamsize>(draws.size() * sizeof(double)));
+        std::cout.flush();
     }
-    return 0;
+    return std::cout ? 0 : 1;
 }

@@ -101,9 +101,12 @@ def from_libm(name):
 
 
 SMALLEST = 2.0**-1022
+# Around √½ - 1 and √2 - 1, where log1p changes its way.
+BELOW_ROOT = (float.fromhex("-0x1.2bec5p-2"), float.fromhex("-0x1.2bec2p-2"))
+ROOT = (float.fromhex("0x1.a8278p-2"), float.fromhex("0x1.a827cp-2"))
 ROWS = {
     "log": [(from_libm("log"), low, high) for low, high in ((0, 1), (0.92, 1.08), (0, SMALLEST), (1, 1e300))],
-    "log1p": [(from_libm("log1p"), low, high) for low, high in ((-1, 0), (-0.3, 0.45), (-1e-8, 1e-8), (0, 1e18))],
+    "log1p": [(from_libm("log1p"), low, high) for low, high in ((-1, 0), (-0.3, 0.45), (-1e-8, 1e-8), (0, 1e18), BELOW_ROOT, ROOT)],
     "exp": [(exp, low, high) for low, high in ((-1, 1), (-40, 0), (-745, 709), (-745, -708))],
     "tanh": [(tanh, low, high) for low, high in ((-0.5, 0.5), (-25, 25))],
     "sine": [(lambda x: sine_cosine(x)[0], low, high) for low, high in ((-1, 7), (-1e5, 1e5))],

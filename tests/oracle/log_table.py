@@ -61,17 +61,17 @@ def main():
     pairs = block[2 + SMALL + NEAR_ONE :]
     print("// The numbers behind glibc's log, read out of libm.so.6 (glibc 2.36, Debian 12) by tests/oracle/log_table.py. Generated: do not")
     print("// edit.")
-    print("#pragma once\n\nnamespace attn::math::log_table {\n\n// clang-format off")
+    print("#pragma once\n\n#include <array>\n\nnamespace attn::math::log_table {\n\n// clang-format off")
     print("/// ln 2 = high + low; the high part times any exponent is exact.")
     print(f"inline constexpr double ln2_high = {block[0].hex()};\ninline constexpr double ln2_low = {block[1].hex()};\n")
     print("/// (ln(1 + r) - r)/r² as a polynomial in r, lowest power first, for |r| under 1/128.")
-    print(f"inline constexpr double small[{SMALL}] = {{\n    " + ",\n    ".join(c.hex() for c in small) + "};\n")
+    print(f"inline constexpr std::array<double, {SMALL}> small{{\n    " + ",\n    ".join(c.hex() for c in small) + "};\n")
     print("/// The same for x from 1 - 1/16 to just over 1 + 1/16.")
-    print(f"inline constexpr double near_one[{NEAR_ONE}] = {{\n    " + ",\n    ".join(c.hex() for c in near_one) + "};\n")
+    print(f"inline constexpr std::array<double, {NEAR_ONE}> near_one{{\n    " + ",\n    ".join(c.hex() for c in near_one) + "};\n")
     print("/// For each 128th of an octave from 0x1.6p-1: 1/c and ln c for a c near its middle.")
     print("struct Interval {\n    double inverse;\n    double logarithm;\n};")
-    rows = [f"    {{{pairs[2 * i].hex()}, {pairs[2 * i + 1].hex()}}}," for i in range(INTERVALS)]
-    print(f"inline constexpr Interval intervals[{INTERVALS}] = {{\n" + "\n".join(rows) + "\n};")
+    rows = [f"    Interval{{{pairs[2 * i].hex()}, {pairs[2 * i + 1].hex()}}}," for i in range(INTERVALS)]
+    print(f"inline constexpr std::array<Interval, {INTERVALS}> intervals{{\n" + "\n".join(rows) + "\n};")
     print("// clang-format on\n\n} // namespace attn::math::log_table")
 
 

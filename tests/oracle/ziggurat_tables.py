@@ -68,7 +68,7 @@ def near(image, at, code, wanted):
 
 def table(kind, name, comment, cells, a_line):
     lines = [", ".join(cells[i : i + a_line]) for i in range(0, LAYERS, a_line)]
-    print(f"/// {comment}\ninline constexpr {kind} {name}[{LAYERS}] = {{\n    " + ",\n    ".join(lines) + "};\n")
+    print(f"/// {comment}\ninline constexpr std::array<{kind}, {LAYERS}> {name}{{\n    " + ",\n    ".join(lines) + "};\n")
 
 
 def main():
@@ -83,7 +83,7 @@ def main():
     widths, heights, limits = computed()
     print("// NumPy's ziggurat for standard normals, read out of NumPy 1.24.2 (Debian 12) and checked against the computed tables by")
     print("// tests/oracle/ziggurat_tables.py. Generated: do not edit.")
-    print("#pragma once\n\n#include <cstdint>\n\nnamespace attn::random::ziggurat {\n\n// clang-format off")
+    print("#pragma once\n\n#include <array>\n#include <cstdint>\n\nnamespace attn::random::ziggurat {\n\n// clang-format off")
     table("double", "widths", "x where each layer ends, over 2^52.", [v.hex() for v in find(image, widths, "d", "widths")], 5)
     table("double", "heights", "e^(-x²/2) there.", [v.hex() for v in find(image, heights, "d", "heights")], 5)
     table("std::uint64_t", "limits", "52-bit draws below it lie under the curve for sure.", [hex(v) for v in find(image, limits, "Q", "limits")], 7)

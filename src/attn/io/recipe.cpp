@@ -146,7 +146,7 @@ model::Length length_of(const JsonValue& value)
     }
     if (value.kind() != JsonKind::string || !is_product(value.text())) {
         value.refuse("1 to " + std::to_string(largest_length) +
-                     ", or a product of V, T, S, D, H, H_kv, d_k, d_v such as \"H*d_k\"");
+                     R"(, or a product of V, T, S, D, H, H_kv, d_k, d_v such as "H*d_k")");
     }
     return value.string();
 }
@@ -187,7 +187,7 @@ void read_distribution(const JsonObject& object, Draw& draw)
             return;
         }
         if (!fits) {
-            given->refuse(key == "low" || key == "high" ? "only with \"init\": \"uniform\"" : "only with \"init\": \"normal\"");
+            given->refuse(key == "low" || key == "high" ? R"(only with "init": "uniform")" : R"(only with "init": "normal")");
         }
         out = given->number("a finite number");
     };
@@ -259,7 +259,7 @@ core::Window window_of(const JsonValue& value)
 
 double scale_of(const JsonValue& value)
 {
-    constexpr std::string_view allowed = "a finite number or \"none\"";
+    constexpr std::string_view allowed = R"(a finite number or "none")";
     if (value.kind() == JsonKind::string && value.text() == "none") {
         return 1;
     }

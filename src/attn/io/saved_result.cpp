@@ -37,9 +37,8 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
 StatedArray numbers_of(std::string name, const JsonValue& value)
 {
     const bool masked = name == "masked_scores";
-    auto [shape, decimals] = masked
-                                 ? value.nested(decimal_or_null, "a number, \"inf\", \"-inf\", \"nan\", or null where masked")
-                                 : value.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\"");
+    auto [shape, decimals] = masked ? value.nested(decimal_or_null, R"(a number, "inf", "-inf", "nan", or null where masked)")
+                                    : value.nested(decimal, R"(a number, "inf", "-inf" or "nan")");
     return {std::move(name), std::move(shape), std::move(decimals)};
 }
 
@@ -72,7 +71,7 @@ void read_parameters(const JsonValue& value, SavedResult& saved)
 
 void read_verify(const JsonValue& value, SavedResult& saved)
 {
-    const auto number = [](const JsonValue& given) { return given.nested(decimal, "a number, \"inf\", \"-inf\" or \"nan\""); };
+    const auto number = [](const JsonValue& given) { return given.nested(decimal, R"(a number, "inf", "-inf" or "nan")"); };
     for (const auto& [array, difference] : value.members()) {
         const JsonObject object(difference, {"absolute", "relative"});
         model::StatedDifference stated{array, "", ""};

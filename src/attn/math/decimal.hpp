@@ -15,7 +15,8 @@ void append_shortest(std::string& out, float value);
 void append_shortest(std::string& out, double value);
 
 /// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
-/// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else.
+/// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else, and for an
+/// exponent beyond a billion.
 [[nodiscard]] std::string canonical_decimal(std::string_view text);
 
 /// A number as an article prints it, such as "0.0185" or "1.4928e-02".
@@ -30,7 +31,8 @@ struct Printed {
 
 /// Whether `value`, rounded to the notation and digits of `printed`, gives the same text.
 [[nodiscard]] bool agrees(const Printed& printed, double value);
-/// Whether it is at most `units` units of the last printed digit away, or one float32 step.
+/// Whether it agrees, or is at most `units` units of the last printed digit away, or at most one float32 step away from the
+/// float32 nearest to what was printed.
 [[nodiscard]] bool agrees_within(const Printed& printed, double value, double units);
 
 /// `value` with `digits` after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.

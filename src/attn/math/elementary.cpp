@@ -25,7 +25,7 @@ double exp_minus_one(double x)
     const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(x);
     const double small = rest_low + detail::exp_beyond_linear(rest);
     // 2^k·(1 + rest + small) - 1, where 2^k - 1 is rounded from k = 54 on, to what the 1 no longer changes.
-    const double scale = std::bit_cast<double>((offset_k - 2048 + 1023) << 52);
+    const auto scale = std::bit_cast<double>((offset_k - 2048 + 1023) << 52);
     const auto [high, low] = exact_sum(scale - 1.0, scale * rest);
     return high + (low + scale * small);
 }

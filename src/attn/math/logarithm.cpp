@@ -21,7 +21,7 @@ std::uint64_t bits_of(double x)
 // ln(1 + r) for r = x - 1 in [-1/16, 0x1.09p-4): r - r²/2 in two parts, then the rest of the series.
 double log_near_one(double r)
 {
-    const double* b = log_table::near_one;
+    const auto& b = log_table::near_one;
     const double r2 = r * r;
     const double r3 = r * r2;
     const double first = std::fma(r2, b[3], std::fma(r, b[2], b[1]));
@@ -43,10 +43,10 @@ double log_by_table(std::uint64_t bits, int exponent_bias)
     constexpr std::uint64_t lowest = 0x3fe6000000000000; // 0x1.6p-1, where the intervals start
     const std::uint64_t above = bits - lowest;
     const log_table::Interval& interval = log_table::intervals[(above >> 45) & 127];
-    const double exponent = static_cast<double>(static_cast<int>(static_cast<std::int64_t>(above) >> 52) + exponent_bias);
-    const double mantissa = std::bit_cast<double>(bits - (above & 0xfff0000000000000));
+    const auto exponent = static_cast<double>(static_cast<int>(static_cast<std::int64_t>(above) >> 52) + exponent_bias);
+    const auto mantissa = std::bit_cast<double>(bits - (above & 0xfff0000000000000));
 
-    const double* a = log_table::small;
+    const auto& a = log_table::small;
     const double r = std::fma(mantissa, interval.inverse, -1.0);
     const double whole = std::fma(exponent, log_table::ln2_high, interval.logarithm);
     const double high = whole + r;

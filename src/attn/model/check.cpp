@@ -13,11 +13,11 @@ namespace {
 
 // ---- recipes ---------------------------------------------------------------------------------------------------------
 
-/// The number that a statement holds; with no tolerance at all, as the type that was computed has it.
+/// The number that a statement holds. One that is no printed digits stands for the nearest number of the type that was
+/// computed: the shortest decimal of a float32 is that float32, not the double beside it.
 double stated_number(const Published& published, const Computed& computed, const std::string& text)
 {
-    const bool exact = !published.printed && published.rtol == 0 && published.atol == 0;
-    return number_of(text, exact ? computed.dtype : Dtype::float64);
+    return number_of(text, published.printed ? Dtype::float64 : computed.dtype);
 }
 
 bool agrees(const Published& published, const Computed& computed, std::size_t place, const std::string& stated)
@@ -103,7 +103,7 @@ bool agrees(const StatedArray& stated, const Computed& computed, std::size_t pla
     if (tolerance.exact()) {
         return decimal == text || math::canonical_decimal(decimal) == math::canonical_decimal(text);
     }
-    return within(computed.value(place), number_of(decimal, Dtype::float64), tolerance);
+    return within(computed.value(place), number_of(decimal, computed.dtype), tolerance);
 }
 
 Finding compare(const StatedArray& stated, const std::optional<Computed>& computed, const Tolerance& tolerance)
@@ -117,9 +117,10 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
     }
     Tally tally(stated.name, stated.name);
     for (std::size_t i = 0; i < stated.decimals.size(); ++i) {
-        tally.count(agrees(stated, *computed, i, tolerance), *computed, i, stated.decimals[i]);
+        const bool same = agrees(stated, *computed, i, tolerance);
+        tally.count(same, *computed, i, stated.decimals[i]);
         if (computed->value) {
-            tally.measure(computed->value(i), number_of(stated.decimals[i], Dtype::float64));
+            tally.measure(computed->value(i), number_of(stated.decimals[i], computed->dtype));
         }
     }
     return std::move(tally).finding();
@@ -187,7 +188,8 @@ bool CheckReport::passed() const
 CheckReport check(const Recipe& recipe, const RunSettings& settings)
 {
     if (recipe.published.empty() && recipe.precision.empty()) {
-        throw Error(ErrorKind::data, "the recipe states nothing to compare with; allowed: \"published\" or \"precision\"");
+        throw Error(ErrorKind::data, R"(the recipe states nothing to compare with, no "published" and no "precision"; )"
+                                     "run --recipe computes it");
     }
     std::map<Dtype, std::vector<std::string>> wanted;
     for (const Published& published : recipe.published) {
@@ -220,6 +222,7 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
 {
     std::vector<StatedArray> lists = lists_of(saved);
     std::vector<std::string> names;
+    names.reserve(lists.size() + saved.arrays.size() + saved.verify.size());
     for (const StatedArray& list : lists) {
         names.push_back(list.name);
     }

@@ -15,7 +15,7 @@ namespace attn::random {
 [[nodiscard]] [[gnu::always_inline]] inline float fused(float a, float b, float c)
 {
     const double product = static_cast<double>(a) * static_cast<double>(b);
-    const double addend = static_cast<double>(c);
+    const auto addend = static_cast<double>(c);
     const double sum = product + addend;
     // What the rounding of the sum lost, exactly (Knuth's two-sum).
     const double addend_part = sum - product;

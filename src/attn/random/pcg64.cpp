@@ -4,7 +4,6 @@
 #include "attn/random/ziggurat_tables.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace attn::random {
@@ -68,12 +67,13 @@ constexpr std::uint64_t multiplier_low = 4865540595714422341U;
 
 } // namespace
 
-Pcg64Stream::Pcg64Stream(std::uint64_t seed)
+Pcg64Stream::Pcg64Stream(std::uint64_t seed) : Pcg64Stream(words_of(pool_of(seed))) {}
+
+Pcg64Stream::Pcg64Stream(const std::array<std::uint64_t, 4>& words)
+    : increment_((static_cast<Word128>(words[2]) << 64 | words[3]) << 1 | 1)
 {
-    const auto [state_high, state_low, sequence_high, sequence_low] = words_of(pool_of(seed));
-    increment_ = (static_cast<Word128>(sequence_high) << 64 | sequence_low) << 1 | 1;
     step();
-    state_ += static_cast<Word128>(state_high) << 64 | state_low;
+    state_ += static_cast<Word128>(words[0]) << 64 | words[1];
     step();
 }
 

@@ -6,6 +6,7 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,9 @@ public:
 private:
     __extension__ using Word128 = unsigned __int128;
 
+    /// `words`: state high, state low, sequence high, sequence low.
+    explicit Pcg64Stream(const std::array<std::uint64_t, 4>& words);
+
     void step();
     [[nodiscard]] std::uint64_t next();
     [[nodiscard]] double unit_double();
@@ -32,7 +36,7 @@ private:
     [[nodiscard]] double tail(bool negative);
 
     Word128 state_ = 0;
-    Word128 increment_ = 0;
+    Word128 increment_;
 };
 
 } // namespace attn::random

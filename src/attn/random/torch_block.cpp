@@ -1,10 +1,7 @@
-// Every product and sum here is rounded to float32 on its own, except where `fma` or `fused` stands; that is the order of
-// operations of PyTorch's build, and none may be changed.
+// Every product and sum here is rounded to float32 on its own, except where `fma` stands; that is the order of operations of
+// PyTorch's build, and none may be changed. Where PyTorch fuses a product that is exact anyway, it is written plainly.
 #include "attn/random/torch_block.hpp"
 
-#include "attn/random/fused.hpp"
-
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -17,28 +14,12 @@ namespace {
 
 constexpr std::size_t half = 8;
 
-// Two ways of a·b + c rounded once to float32.
-//
-// Quick: the sum of the exact product and c is rounded to double and then to float32. Rounding twice is the same as rounding
-// once unless the double lies halfway between two floats. Then a bit of `ties` says that nothing counts that followed.
-struct Quick {
-    std::uint64_t& ties;
-
-    [[gnu::always_inline]] float operator()(float a, float b, float c) const
-    {
-        constexpr std::uint64_t beyond_float = 0x1fffffff;
-        constexpr std::uint64_t halfway = 0x10000000;
-        const double sum = static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c);
-        const std::uint64_t distance = (std::bit_cast<std::uint64_t>(sum) & beyond_float) ^ halfway;
-        ties |= distance - 1; // the upper half is all ones for a distance of 0, else zero
-        return static_cast<float>(sum);
-    }
-};
-
-// Exact: slow where the processor has no instruction for it.
-struct Exact {
-    float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
-};
+// a·b + c rounded to double and then to float32. That differs from rounding once where the double lies halfway between two
+// floats, which for none of the 2^24 uniforms happens with an inexact sum: tests/unit/random/torch_block.cpp tries them all.
+[[gnu::always_inline]] inline float fma(float a, float b, float c)
+{
+    return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
+}
 
 // `yes` where the mask is all ones, `no` where it is zero: one instruction a vector instead of a branch a lane.
 [[gnu::always_inline]] inline float select(std::uint32_t mask, float yes, float no)
@@ -47,8 +28,7 @@ struct Exact {
 }
 
 // ln x for normal x > 0 (Cephes logf): x = m·2^e with m from √½ to √2, then a polynomial in m - 1.
-template <typename Fma>
-[[gnu::always_inline]] inline float log_cephes(float x, Fma fma)
+[[gnu::always_inline]] inline float log_cephes(float x)
 {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t mantissa_bits = (bits & 0x007fffffU) | 0x3f000000U;
@@ -69,9 +49,8 @@ template <typename Fma>
     p = fma(p, m, 3.3333331174e-1F);
     p = p * m;
     p = fma(p, z, e * -2.12194440e-4F); // ln 2 in two parts, this and 0.693359375
-    // These two have so few bits to add that every tenth sum lies halfway, where the quick way does not help.
-    p = fused(-z, 0.5F, p);
-    return fused(e, 0.693359375F, m + p);
+    p = p - z * 0.5F;
+    return e * 0.693359375F + (m + p); // nine bits times five
 }
 
 struct SineCosine {
@@ -80,13 +59,12 @@ struct SineCosine {
 };
 
 // Sine and cosine of an angle ≥ 0 (Cephes sinf, cosf): π/4 times an even number is taken away in three parts.
-template <typename Fma>
-[[gnu::always_inline]] inline SineCosine sine_cosine_cephes(float angle, Fma fma)
+[[gnu::always_inline]] inline SineCosine sine_cosine_cephes(float angle)
 {
     const auto octant = (static_cast<std::uint32_t>(static_cast<std::int32_t>(angle * 1.27323954473516F)) + 1U) & ~1U;
-    const float y = static_cast<float>(static_cast<std::int32_t>(octant));
-    float x = fma(y, -0.78515625F, angle);
-    x = fma(y, -2.4187564849853515625e-4F, x);
+    const auto y = static_cast<float>(static_cast<std::int32_t>(octant));
+    float x = angle - y * 0.78515625F; // y is at most 8, and these two parts have few bits
+    x = x - y * 2.4187564849853515625e-4F;
     x = fma(y, -3.77489497744594108e-8F, x);
     const float z = x * x;
 
@@ -108,36 +86,27 @@ template <typename Fma>
             std::bit_cast<float>(std::bit_cast<std::uint32_t>(select(is_swapped, s, c)) ^ cosine_sign)};
 }
 
-// 16 uniforms → 16 standard normals.
-template <typename Fma>
-[[gnu::always_inline]] inline void box_muller(const float* uniforms, float* normals, Fma fma)
-{
-    constexpr float two_pi = 6.28318530717958647692F;
-    for (std::size_t j = 0; j < half; ++j) {
-        normals[j] = -2.0F * log_cephes(1.0F - uniforms[j], fma);
-    }
-    for (std::size_t j = 0; j < half; ++j) {
-        normals[j] = std::sqrt(normals[j]);
-    }
-    for (std::size_t j = 0; j < half; ++j) {
-        const auto [sine, cosine] = sine_cosine_cephes(two_pi * uniforms[half + j], fma);
-        const float radius = normals[j];
-        normals[j] = radius * cosine;
-        normals[half + j] = radius * sine;
-    }
-}
-
 } // namespace
 
 void to_standard_normals(std::span<float, 16> block)
 {
-    std::array<float, 2 * half> normals;
-    std::uint64_t ties = 0;
-    box_muller(block.data(), normals.data(), Quick{ties});
-    if (ties >> 32 != 0) {
-        box_muller(block.data(), normals.data(), Exact{});
+    constexpr float two_pi = 6.28318530717958647692F;
+    std::array<float, half> radius;
+    std::array<float, half> sine;
+    std::array<float, half> cosine;
+    for (std::size_t j = 0; j < half; ++j) {
+        radius[j] = -2.0F * log_cephes(1.0F - block[j]);
     }
-    std::copy(normals.begin(), normals.end(), block.begin());
+    for (std::size_t j = 0; j < half; ++j) {
+        const SineCosine both = sine_cosine_cephes(two_pi * block[half + j]);
+        sine[j] = both.sine;
+        cosine[j] = both.cosine;
+    }
+    for (std::size_t j = 0; j < half; ++j) {
+        const float r = std::sqrt(radius[j]);
+        block[j] = r * cosine[j];
+        block[half + j] = r * sine[j];
+    }
 }
 
 } // namespace attn::random

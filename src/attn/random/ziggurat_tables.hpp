@@ -2,13 +2,14 @@
 // tests/oracle/ziggurat_tables.py. Generated: do not edit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace attn::random::ziggurat {
 
 // clang-format off
 /// x where each layer ends, over 2^52.
-inline constexpr double widths[256] = {
+inline constexpr std::array<double, 256> widths{
     0x1.f493b7815d979p-51, 0x1.b8d0be3fdf6c6p-55, 0x1.250af3c2c5bb4p-54, 0x1.57cb938443b61p-54, 0x1.801fce82fa70cp-54,
     0x1.a230c2e4cd0bcp-54, 0x1.c004d2f3861f7p-54, 0x1.dac2f5a747274p-54, 0x1.f32482d4cd5c3p-54, 0x1.04d32278ebbadp-53,
     0x1.0f5053b025d43p-53, 0x1.192a697413677p-53, 0x1.227a28f7a1af5p-53, 0x1.2b52e3863d880p-53, 0x1.33c3fc05791f5p-53,
@@ -63,7 +64,7 @@ inline constexpr double widths[256] = {
     0x1.d3bb48209ad33p-51};
 
 /// e^(-x²/2) there.
-inline constexpr double heights[256] = {
+inline constexpr std::array<double, 256> heights{
     0x1.0000000000000p+0, 0x1.f446ac979f087p-1, 0x1.eb7545b6ca915p-1, 0x1.e3f11e027f077p-1, 0x1.dd36fa704de95p-1,
     0x1.d70920657bcf2p-1, 0x1.d144978a119dcp-1, 0x1.cbd33a8a72debp-1, 0x1.c6a5ecea9787fp-1, 0x1.c1b1cd9eebaeap-1,
     0x1.bceeb4ee1dc82p-1, 0x1.b85653a8ff552p-1, 0x1.b3e3a8234dd10p-1, 0x1.af92a3f6ce8a2p-1, 0x1.ab5fef17a2504p-1,
@@ -118,7 +119,7 @@ inline constexpr double heights[256] = {
     0x1.4a605b6b9f70fp-10};
 
 /// 52-bit draws below it lie under the curve for sure.
-inline constexpr std::uint64_t limits[256] = {
+inline constexpr std::array<std::uint64_t, 256> limits{
     0xef33d8025ef6a, 0x0, 0xc08be98fbc6a8, 0xda354fabd8142, 0xe51f67ec1eeea, 0xeb255e9d3f77e, 0xeef4b817ecab9,
     0xf19470afa44aa, 0xf37ed61ffcb18, 0xf4f469561255c, 0xf61a5e41ba396, 0xf707a755396a4, 0xf7cb2ec28449a, 0xf86f10c6357d3,
     0xf8fa6578325de, 0xf9724c74dd0da, 0xf9da907dbf509, 0xfa360f581fa74, 0xfa86fde5b4bf8, 0xfacf160d354dc, 0xfb0fb6718b90f,

@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t capacity = 64 * 1024;
+    static constexpr std::size_t capacity = std::size_t{64} * 1024;
     const Sink& sink_;
     std::string text_;
 };

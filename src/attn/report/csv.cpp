@@ -42,7 +42,7 @@ struct Fields {
         words.resize(numbers.size());
     }
 
-    static Fields absent() { return Fields(); }
+    static Fields absent() { return {}; }
 
 private:
     Fields() : numbers(1), words(1) {}
@@ -88,34 +88,55 @@ void write_record(std::string& out, const Row& row, std::string_view column, std
     out += ',';
 }
 
+/// How the words of rows and columns become those of queries and keys.
+struct Meaning {
+    bool rows_are_queries, rows_are_keys;
+    bool columns_are_keys; ///< scores … weights
+    bool swapped;          ///< rows are the keys of scores that are computed as K·Qᵀ
+    bool masked;           ///< -inf is written as nothing
+
+    Meaning(const Result& result, std::string_view name, const Axes& axes)
+        : rows_are_queries(axes.row == Axis::queries || axes.row == Axis::tokens), rows_are_keys(axes.row == Axis::keys),
+          columns_are_keys(axes.column == Axis::keys),
+          swapped(columns_are_keys && result.config.attention.order == model::ScoreOrder::key_query),
+          masked(name == model::name_of(Item::masked_scores))
+    {
+    }
+};
+
+template <typename Scalar>
+void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Meaning& meaning, const Scalar* values)
+{
+    for (std::size_t j = 0; j < columns.numbers.size(); ++j) {
+        std::string& out = buffer.text();
+        const std::string& query = row.query_token;
+        const std::string& key = meaning.columns_are_keys ? columns.words[j] : row.key_token;
+        write_record(out, row, columns.numbers[j], meaning.swapped ? key : query, meaning.swapped ? query : key);
+        if (!(meaning.masked && values[j] == -std::numeric_limits<Scalar>::infinity())) {
+            math::append_shortest(out, values[j]);
+        }
+        out += '\n';
+        buffer.settle();
+    }
+}
+
 template <typename Scalar>
 void write_array(Buffer& buffer, const std::string& prefix, const Result& result, const std::string& name,
                  const Tensor<Scalar>& tensor)
 {
     const Layout layout = layout_of(name, tensor.shape);
     const Axes axes = axes_of(name);
+    const Meaning meaning(result, name, axes);
     const Fields rows = layout.has_rows ? Fields(result, axes.row, layout.rows) : Fields::absent();
     const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
-    const bool pairs = axes.column == Axis::keys; // scores … weights
-    const bool swapped = pairs && result.config.attention.order == model::ScoreOrder::key_query;
-    const bool masked = name == model::name_of(Item::masked_scores);
-    const bool of_keys = axes.row == Axis::keys;
-    const bool of_queries = axes.row == Axis::queries || axes.row == Axis::tokens;
-    const Scalar* value = tensor.values.data();
+    const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
-        for (std::size_t i = 0; i < static_cast<std::size_t>(layout.rows); ++i) {
-            const Row row{prefix + name + ',' + (layout.has_heads ? std::to_string(head) : "") + ',' + rows.numbers[i] + ',',
-                          of_queries ? rows.words[i] : "", of_keys ? rows.words[i] : ""};
-            for (std::size_t j = 0; j < static_cast<std::size_t>(layout.columns); ++j, ++value) {
-                std::string& out = buffer.text();
-                const std::string& key = pairs ? columns.words[j] : row.key_token;
-                write_record(out, row, columns.numbers[j], swapped ? key : row.query_token, swapped ? row.query_token : key);
-                if (!(masked && *value == -std::numeric_limits<Scalar>::infinity())) {
-                    math::append_shortest(out, *value);
-                }
-                out += '\n';
-                buffer.settle();
-            }
+        const std::string start = prefix + name + ',' + (layout.has_heads ? std::to_string(head) : "") + ',';
+        for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
+            const std::string& word = rows.words[i];
+            const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",
+                          meaning.rows_are_keys ? word : ""};
+            write_row(buffer, row, columns, meaning, values);
         }
     }
 }

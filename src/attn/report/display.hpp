@@ -11,8 +11,8 @@ namespace attn::report {
 /// Columns that well-formed UTF-8 takes, summed by grapheme cluster (an emoji family is 2 wide, a combining accent 0).
 [[nodiscard]] Index display_width(std::string_view text);
 
-/// Control characters as \n, \t, \x1b or \u0085, so that a word can neither move the cursor nor break a line; bidirectional
-/// overrides and isolates (U+202A…U+202E, U+2066…U+2069) likewise.
+/// Control characters as \n, \t, \x1b or \u0085, so that a word can neither move the cursor nor break a line; line and
+/// paragraph separators (U+2028, U+2029), bidirectional overrides and isolates (U+202A…U+202E, U+2066…U+2069) likewise.
 [[nodiscard]] std::string visible(std::string_view text);
 
 /// At most `width` columns of `text`, cut between clusters and ended with "…" when something was left out.

@@ -12,7 +12,8 @@
 
 namespace attn::report {
 
-/// Ends with a newline. `index` is the line's number with --lines.
+/// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
+/// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
 
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.

@@ -30,6 +30,7 @@ std::string shown_word(const std::string& word, const TableOptions& options)
 std::vector<std::string> shown_words(const std::vector<std::string>& words, const TableOptions& options)
 {
     std::vector<std::string> shown;
+    shown.reserve(words.size());
     for (const std::string& word : words) {
         shown.push_back(shown_word(word, options));
     }
@@ -39,6 +40,7 @@ std::vector<std::string> shown_words(const std::vector<std::string>& words, cons
 std::vector<std::string> numbers(const std::vector<Index>& values)
 {
     std::vector<std::string> texts;
+    texts.reserve(values.size());
     for (const Index value : values) {
         texts.push_back(std::to_string(value));
     }

@@ -234,7 +234,8 @@ TEST(AgreesWithin, ForgivesOneFloat32Step)
     EXPECT_FALSE(agrees_within(parse_printed("0.0000e+00"), 2 * denormal, 0));
     // 2^-24 apart, half a step above 1 and one step below it.
     EXPECT_TRUE(agrees_within(parse_printed("1.0000000000"), static_cast<double>(std::nextafter(1.0F, 0.0F)), 0));
-    EXPECT_FALSE(agrees_within(parse_printed("1.0000000000"), 1.0000003, 0));
+    EXPECT_TRUE(agrees_within(parse_printed("1.0000000000"), 1 + 0x1p-23, 0));
+    EXPECT_FALSE(agrees_within(parse_printed("1.0000000000"), 1 + 0x1p-22, 0));
 }
 
 // ---- fixed, scientific ------------------------------------------------------------------------------------------------

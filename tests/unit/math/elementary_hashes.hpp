@@ -23,6 +23,8 @@ inline constexpr ElementaryHash elementary_hashes[] = {
     {"log1p", -0x1.3333333333333p-2, 0x1.ccccccccccccdp-2, 0xdbfecf40cbf71403},
     {"log1p", -0x1.5798ee2308c3ap-27, 0x1.5798ee2308c3ap-27, 0x3fb96829c229615d},
     {"log1p", 0x0.0p+0, 0x1.bc16d674ec800p+59, 0xdb04c56e63335ec8},
+    {"log1p", -0x1.2bec500000000p-2, -0x1.2bec200000000p-2, 0x67fb582ade5c4cdb},
+    {"log1p", 0x1.a827800000000p-2, 0x1.a827c00000000p-2, 0xe1ba561513f2e100},
     {"exp", -0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x2503a6b81e39f8dc},
     {"exp", -0x1.4000000000000p+5, 0x0.0p+0, 0xcb9306ae6bc4e81a},
     {"exp", -0x1.7480000000000p+9, 0x1.6280000000000p+9, 0x4df4b32eb08bfb83},

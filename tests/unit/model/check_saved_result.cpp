@@ -110,6 +110,9 @@ TEST(CheckSavedResult, WhatWasComputedAgrees)
             sentence->sentence = "Life is short";
         }
         EXPECT_EQ(mismatches(saved_from(one)), std::vector<std::string>{});
+        for (const Finding& finding : check(saved_from(one), {}, {}).findings) {
+            EXPECT_EQ(finding.largest_absolute, 0) << finding.what;
+        }
     }
 }
 
@@ -213,6 +216,20 @@ TEST(CheckSavedResult, StatedArraysThatTheRunDoesNotHaveAreMismatches)
     saved = saved_from(unit_vectors());
     saved.arrays.back().shape.push_back(1);
     EXPECT_EQ(mismatches(saved), std::vector<std::string>{"entropy: stated shape (1, 2, 1), computed (1, 2)"});
+}
+
+// A decimal such as 0.1 stands for a float32 that is 1.5e-9 off; a tolerance smaller than that must not turn it into a
+// mismatch.
+TEST(CheckSavedResult, AnyToleranceAcceptsWhatIsEqualWithoutOne)
+{
+    const SavedResult saved = saved_from(rich());
+    for (const Tolerance tolerance : {Tolerance{0, 1e-12}, Tolerance{1e-12, 0}, Tolerance{1e-9, 1e-9}}) {
+        const CheckReport report = check(saved, tolerance, {});
+        EXPECT_TRUE(report.passed());
+        for (const Finding& finding : report.findings) {
+            EXPECT_EQ(finding.largest_absolute, 0) << finding.what;
+        }
+    }
 }
 
 TEST(CheckSavedResult, AToleranceRelaxesNumbersAlone)

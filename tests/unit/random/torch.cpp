@@ -50,6 +50,7 @@ TEST(TorchStream, MapsUniformsWithOneRounding)
 {
     // torch.manual_seed(2); torch.empty(3).uniform_(-0.25, 0.5)
     EXPECT_EQ(TorchStream(2).uniform(3, -0.25, 0.5), (Draws{0x1.b02bfp-3, 0x1.24f168p-5, 0x1.d29b8ep-3}));
+    EXPECT_EQ(TorchStream(123).uniform(1, 0, 2), Draws{2 * 0.29611194133758545});
     const Draws unit = TorchStream(5).uniform(1000, 0, 1);
     const Draws mapped = TorchStream(5).uniform(1000, -0.1, 0.2);
     const float low = -0.1F;

@@ -1,5 +1,6 @@
 #include "attn/report/table.hpp"
 
+#include "attn/model/run.hpp"
 #include "attn/report/display.hpp"
 #include "sample.hpp"
 
@@ -56,6 +57,17 @@ TEST(Table, ReadsLikeThis)
                                              "              0           1           2\n"
                                              "to       1.0000      2.0000      3.0000\n"
                                              "be  -0.0000e+00  5.0000e-09  6.0000e+00\n");
+}
+
+TEST(Table, PrintsTheTutorialsNumbers)
+{
+    attn::model::Recipe recipe = attn::model::default_recipe();
+    recipe.input = attn::model::SentenceInput{.sentence = "Life is short, eat dessert first", .cross = {}};
+    const std::string text = table_of(attn::model::run(recipe));
+    EXPECT_NE(text.find("\nvocabulary  Life 0, dessert 1, eat 2, first 3, is 4, short 5\n"), std::string::npos);
+    EXPECT_NE(text.find("\nis           0.0185      0.0312      0.1778      0.6368      0.1265      0.0092  1.0000\n"),
+              std::string::npos)
+        << text;
 }
 
 TEST(Table, HasATableForEachHead)

@@ -66,6 +66,7 @@ TEST(PlainWords, KeepsLettersMarksAndDigits)
     EXPECT_EQ(plain_words("Don't stop\u2014well-known, 3rd!"), (Words{"Don't", "stop", "well-known", "3rd"}));
     EXPECT_EQ(plain_words("na\u00efve nai\u0308ve \u0928\u092e\u0938\u094d\u0924\u0947 \u4eba\u3002\u0664\u0662"),
               (Words{"na\u00efve", "nai\u0308ve", "\u0928\u092e\u0938\u094d\u0924\u0947", "\u4eba", "\u0664\u0662"}));
+    EXPECT_EQ(plain_words("a\u20ddb \u0915\u093e"), (Words{"a\u20ddb", "\u0915\u093e"})); // enclosing and spacing marks
     EXPECT_EQ(plain_words("a_b 3.5 x=y \U0001f600 \u00b2 \u2167 $5"), (Words{"a", "b", "3", "5", "x", "y", "5"}));
 }
 
