@@ -67,6 +67,9 @@ void Inflater::finish()
 
 std::uint32_t crc32_of(Bytes bytes, std::uint32_t before)
 {
+    if (bytes.empty()) { // may be a null pointer, which zlib takes as a wish to begin anew
+        return before;
+    }
     return static_cast<std::uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 

@@ -62,14 +62,14 @@ void read_member(const ZipMember& member, const std::string& what, TensorFile& f
         header = read_npy_header(std::span(front).first(there), what);
         if (header.type) {
             require_npy_size(header, member.size, what);
-            const std::byte* begin = file.inflated.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get();
+            file.inflated.emplace_back(new std::byte[size]); // no zeros: what does not come is never touched
             const std::span<std::byte> room(file.inflated.back().get(), size);
             std::copy_n(front.begin(), there, room.begin());
             if (there + inflater.read(room.subspan(there)) != size) {
                 throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
             }
             inflater.finish();
-            contents = {begin, size};
+            contents = room;
         }
     } else {
         header = read_npy_header(contents, what);

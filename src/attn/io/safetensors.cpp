@@ -121,9 +121,10 @@ Stored stored_tensor(const std::string& name, const JsonValue& value)
 
 std::vector<Stored> tensors_of(std::string_view json, std::string_view what)
 {
-    const JsonDocument document(json, what);
+    const std::string header = std::string(what) + ": header";
+    const JsonDocument document(json, header);
     std::vector<Stored> tensors;
-    for (const auto& [name, value] : JsonValue(document, 0, std::string(what)).members()) {
+    for (const auto& [name, value] : JsonValue(document, 0, header).members()) {
         if (name != "__metadata__") {
             tensors.push_back(stored_tensor(name, value));
             continue;
@@ -193,6 +194,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
 void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
 {
     std::vector<const TensorBytes*> sorted;
+    sorted.reserve(tensors.size());
     for (const TensorBytes& tensor : tensors) {
         sorted.push_back(&tensor);
     }

@@ -28,7 +28,9 @@ struct TensorFile {
     };
     std::vector<Entry> entries;
     std::vector<Unsupported> unsupported;
-    std::vector<std::unique_ptr<std::byte[]>> inflated; ///< what was deflated in an .npz
+    /// What was deflated in an .npz. No vector of bytes: that would write zeros first, also where no data will come.
+    using Buffer = std::unique_ptr<std::byte[]>; // NOLINT(modernize-avoid-c-arrays): its size is known when it runs
+    std::vector<Buffer> inflated;
 
     /// The entry of that name. Throws Error(data), naming `what`, when there is none, or one of an unsupported type.
     [[nodiscard]] const TensorView& at(std::string_view name, std::string_view what) const;

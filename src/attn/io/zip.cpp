@@ -138,6 +138,7 @@ struct Common {
     std::uint16_t flags = 0, method = 0;
     std::uint32_t crc = 0;
     std::uint64_t deflated = 0, size = 0;
+    std::uint64_t offset = 0; ///< of the local header; the directory alone says it
     std::size_t name_length = 0, extra_length = 0;
 };
 
@@ -156,7 +157,7 @@ Common read_common(Reader& reader)
 }
 
 /// Fills in the numbers that stand in the zip64 field, in this order, because their own place holds 32 one-bits.
-void read_extra(Bytes extra, Common& common, std::uint64_t* offset, std::string_view what)
+void read_extra(Bytes extra, Common& common, std::string_view what)
 {
     Reader reader(extra, 0, what);
     while (!reader.ended()) {
@@ -166,8 +167,8 @@ void read_extra(Bytes extra, Common& common, std::uint64_t* offset, std::string_
             continue;
         }
         Reader wide(field, 0, what);
-        for (std::uint64_t* number : {&common.size, &common.deflated, offset}) {
-            if (number != nullptr && *number == in_zip64) {
+        for (std::uint64_t* number : {&common.size, &common.deflated, &common.offset}) {
+            if (*number == in_zip64) {
                 *number = wide.take<std::uint64_t>();
             }
         }
@@ -182,7 +183,7 @@ std::size_t check_local(Bytes file, const ZipMember& member, const Common& entry
     (void)reader.take(2); // version
     Common local = read_common(reader);
     const Bytes name = reader.take(local.name_length);
-    read_extra(reader.take(local.extra_length), local, nullptr, what);
+    read_extra(reader.take(local.extra_length), local, what);
     bool agrees = as_text(name) == member.name && local.method == entry.method &&
                   ((local.flags ^ entry.flags) & (unreadable | sizes_follow)) == 0;
     if ((entry.flags & sizes_follow) == 0) {
@@ -203,10 +204,10 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
     const auto comment_length = reader.take<std::uint16_t>();
     const auto disk = reader.take<std::uint16_t>();
     (void)reader.take(6); // attributes
-    std::uint64_t offset = reader.take<std::uint32_t>();
+    entry.offset = reader.take<std::uint32_t>();
     ZipMember member;
     member.name = as_text(reader.take(entry.name_length));
-    read_extra(reader.take(entry.extra_length), entry, &offset, what);
+    read_extra(reader.take(entry.extra_length), entry, what);
     (void)reader.take(comment_length);
 
     const std::string name = quoted(member.name);
@@ -217,12 +218,12 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
         throw Error(ErrorKind::data, std::string(what) + ": compression of " + name, "method " + std::to_string(entry.method),
                     "stored (0), deflated (8)");
     }
-    if (disk != 0 || offset > members.size()) {
+    if (disk != 0 || entry.offset > members.size()) {
         reader.refuse(name + " lies outside of the file");
     }
     member.deflated = entry.method == 8;
     member.crc = entry.crc;
-    member.header = offset;
+    member.header = entry.offset;
     const std::size_t begin = check_local(members, member, entry, what);
     if (entry.deflated > members.size() - begin) {
         reader.refuse(name + " is larger than the file");
@@ -239,6 +240,7 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
 void require_apart(const std::vector<ZipMember>& members, Bytes file, std::string_view what)
 {
     std::vector<const ZipMember*> sorted;
+    sorted.reserve(members.size());
     for (const ZipMember& member : members) {
         sorted.push_back(&member);
     }

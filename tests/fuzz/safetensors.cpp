@@ -1,0 +1,14 @@
+// Arbitrary bytes as a .safetensors: read, or refused with Error(data) in one line. What was read is loaded, written and read
+// again.
+#include "attn/io/safetensors.hpp"
+#include "tensors.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    fuzz::must_read_or_refuse(
+        data, size, [](fuzz::Bytes file) { return attn::io::read_safetensors(file, "file", {}); },
+        [](const std::vector<attn::io::TensorBytes>& tensors, const attn::io::ByteSink& sink) {
+            attn::io::write_safetensors(tensors, sink);
+        });
+    return 0;
+}
