@@ -12,6 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
 #include "cli/run_options.hpp"
 #include "cli/system.hpp"
@@ -105,9 +106,18 @@ void Checker::report(const model::CheckReport& report, const std::string& name)
 
 void Checker::document(std::string_view json, const std::string& name)
 {
+    TensorInputs files;
     switch (io::kind_of(json)) {
-    case io::Document::recipe: report(model::check(io::parse_recipe(json), settings_), name); return;
-    case io::Document::result: report(model::check(io::parse_saved_result(json), tolerance_, settings_), name); return;
+    case io::Document::recipe: {
+        model::Recipe recipe = io::parse_recipe(json);
+        load_files(recipe, files, settings_);
+        return report(model::check(recipe, settings_), name);
+    }
+    case io::Document::result: {
+        model::SavedResult saved = io::parse_saved_result(json);
+        load_files(saved.config, files, settings_);
+        return report(model::check(saved, tolerance_, settings_), name);
+    }
     case io::Document::tensor:
     case io::Document::unknown: break;
     }

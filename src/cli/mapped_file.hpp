@@ -25,7 +25,9 @@ public:
     /// "-" is standard input. Throws Error(no_input), Error(io), and Error(too_large) for what does not fit in memory.
     explicit MappedFile(const std::string& path, const FrontCheck& check = {});
     MappedFile(const MappedFile&) = delete;
+    MappedFile(MappedFile&&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
+    MappedFile& operator=(MappedFile&&) = delete;
     ~MappedFile();
 
     [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(begin_), size_}; }

@@ -1,7 +1,7 @@
 // Values of options that several commands have, from text to meaning. Whatever is malformed or out of range is Error(usage).
 #pragma once
 
-#include "attn/core/attention.hpp"
+#include "attn/model/recipe.hpp"
 #include "cli/command.hpp"
 #include "cli/suggest.hpp"
 

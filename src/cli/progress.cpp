@@ -55,9 +55,9 @@ void StageReporter::observe(const model::Progress& progress)
     if (progress.stage != stage_) {
         end_stage();
         stage_ = progress.stage;
+        shape_ = progress.shape;
         stage_began_ = Clock::now();
     }
-    shape_ = progress.shape;
     show(progress.share);
     if (progress.share >= 1) {
         end_stage();

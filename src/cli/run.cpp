@@ -9,9 +9,12 @@
 #include "cli/lines.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
+#include "cli/result_tensors.hpp"
 #include "cli/run_options.hpp"
 #include "cli/system.hpp"
+#include "cli/tensor_output.hpp"
 
 #include <array>
 #include <charconv>
@@ -27,6 +30,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
+    Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
@@ -50,6 +54,8 @@ public:
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.observer = stages_.observer();
+        refuse_terminal(output_, options.format);
+        load_files(recipe_, files_, settings_);
     }
 
     /// The recipe as it is.
@@ -72,6 +78,7 @@ private:
     Log& log_;
     Output output_;
     StageReporter stages_;
+    TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
     bool written_ = false; ///< a result, so that the next one is set apart
     bool failed_ = false;  ///< a line
@@ -88,7 +95,9 @@ void Runner::set_sentence(std::string sentence)
 model::Result Runner::compute()
 {
     settings_.memory_limit = memory_limit();
-    return model::run(recipe_, settings_);
+    model::Result result = model::run(recipe_, settings_);
+    files_.require_unchanged();
+    return result;
 }
 
 void Runner::write(const model::Result& result, std::optional<Index> index)
@@ -102,7 +111,7 @@ void Runner::write(const model::Result& result, std::optional<Index> index)
         }
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
-    default: throw Error(ErrorKind::internal, "run: a format that it does not write");
+    default: write_result_tensors(result, options_.format, output_);
     }
     written_ = true;
 }
@@ -202,6 +211,10 @@ model::Recipe make_recipe(const RunOptions& options)
 {
     model::Recipe recipe = options.recipe ? load_recipe(*options.recipe, options.max_input_bytes) : model::default_recipe();
     model::Overrides overrides = options.overrides;
+    if (options.mask) {
+        const TensorArgument mask = split_tensor_argument(*options.mask);
+        overrides.mask = {mask.path, mask.name, {}};
+    }
     const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
     if (text_comes_later) {
         overrides.input = model::SentenceInput{};

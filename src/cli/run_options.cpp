@@ -49,6 +49,10 @@ constexpr std::array parameter_specs{
 constexpr std::array attention_specs{
     OptionSpec{"--causal", "", "a query sees no later key", {}},
     OptionSpec{"--window", "L[,R]", "a query sees L keys back and R ahead; -1 is no limit; one number means both", {}},
+    OptionSpec{"--mask",
+               "FILE[:NAME]",
+               "bool, true = seen, or numbers that are added; .npy, .npz, .safetensors; broadcast from the right to (H, T, S)",
+               {}},
     OptionSpec{"--scale", "X|none", "factor of the scores (default 1/√d_k)", {}},
     OptionSpec{"--softcap", "X", "X·tanh(scores/X) before masks, X > 0 (default none)", {}},
 };
@@ -61,7 +65,7 @@ constexpr std::array output_specs{
         "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
         "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy",
         {}},
-    OptionSpec{"--format", "NAME", "table (default), json, csv; or by the ending of -o: .txt, .json, .csv", {}},
+    OptionSpec{"--format", "NAME", "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json, …", {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
     OptionSpec{"-o", "FILE", "written whole or not at all; - is standard output", {}},
@@ -219,11 +223,12 @@ std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
 
 RunOptions read_run_options(const Arguments& arguments)
 {
-    constexpr std::array formats{Format::table, Format::json, Format::csv};
+    constexpr std::array formats{Format::table, Format::json, Format::csv, Format::npz, Format::safetensors};
     RunOptions options;
     options.recipe = arguments.value("--recipe");
     options.overrides = read_overrides(arguments);
     options.max_input_bytes = max_input_bytes(arguments, default_max_input_bytes);
+    options.mask = arguments.value("--mask");
     options.output = arguments.value("-o");
     options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
     if (const auto digits = integer_option(arguments, "--digits", 0, most_digits)) {
@@ -235,6 +240,8 @@ RunOptions read_run_options(const Arguments& arguments)
     }
     read_show(arguments, options);
     read_source(arguments, options);
+    exclude(options.source == Source::lines, is_binary(options.format),
+            "--lines and a format that holds one result (npz, safetensors)");
     return options;
 }
 

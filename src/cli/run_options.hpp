@@ -29,6 +29,7 @@ struct RunOptions {
     std::optional<std::string> recipe;
     model::Overrides overrides;
     std::optional<std::vector<std::string>> labels;
+    std::optional<std::string> mask; ///< FILE[:NAME]
     std::vector<model::Item> show;
     bool show_all = false;
     Format format = Format::table;

@@ -44,7 +44,9 @@ extern "C" void leave(int signal)
 extern "C" void leave_on_bus_error(int, siginfo_t* info, void*)
 {
     if (info->si_code != BUS_ADRERR) {
-        std::signal(SIGBUS, SIG_DFL); // a bug of ours: returning repeats it, with a core
+        struct sigaction action = {}; // a bug of ours: returning repeats it, with a core
+        action.sa_handler = SIG_DFL;
+        sigaction(SIGBUS, &action, nullptr);
         return;
     }
     if (path_is_doomed != 0) {

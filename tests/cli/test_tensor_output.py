@@ -113,7 +113,7 @@ def test_a_tensor_of_another_type_harms_only_those_who_ask_for_it(folder):
 def test_standard_input_is_read_once_for_all_tensors(folder):
     numpy.savez_compressed(folder / "t.npz", **tensors(folder))
     with open(folder / "t.npz", "rb") as file:
-        close(context(attend(folder, "-:q", "-:k", "-:v", stdin=file)), expected(folder))
+        close(context(attend(folder, "-:q", "-:k", "-:v", stdin=file.fileno())), expected(folder))
     close(context(shell(f'cd {folder}; cat t.npz | "$A" attend -q -:q -k -:k -v -:v')), expected(folder))
 
 

@@ -276,9 +276,25 @@ double softcap_of(const JsonValue& value)
     return cap;
 }
 
+model::FileTensor file_tensor_of(const JsonValue& value)
+{
+    const JsonObject object(value, {"file", "name", "sha256"});
+    model::FileTensor tensor{object.at("file").string(), {}, {}};
+    if (const JsonValue* name = object.find("name")) {
+        tensor.name = name->string();
+    }
+    if (const JsonValue* digest = object.find("sha256")) {
+        tensor.sha256 = digest->string();
+        if (tensor.sha256.size() != 64 || tensor.sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
+            digest->refuse("64 hexadecimal digits in lower case");
+        }
+    }
+    return tensor;
+}
+
 model::Attention attention_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"causal", "window", "scale", "softcap", "scores"});
+    const JsonObject object(value, {"causal", "window", "scale", "softcap", "scores", "mask"});
     model::Attention attention;
     if (const JsonValue* causal = object.find("causal")) {
         attention.causal = causal->boolean();
@@ -294,6 +310,9 @@ model::Attention attention_of(const JsonValue& value)
     }
     if (const JsonValue* order = object.find("scores")) {
         attention.order = order->one_of({"QK", "KQ"}) == 0 ? model::ScoreOrder::query_key : model::ScoreOrder::key_query;
+    }
+    if (const JsonValue* mask = object.find("mask")) {
+        attention.mask = file_tensor_of(*mask);
     }
     return attention;
 }

@@ -1,5 +1,6 @@
 #include "attn/model/attend_layout.hpp"
 
+#include "attn/model/mask.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -82,34 +83,6 @@ TensorView cache(TensorView view, const char* what)
     }
     while (view.shape.size() < 4) {
         view = with_leading(std::move(view));
-    }
-    return view;
-}
-
-/// Broadcast from the right to (B, H, T, columns), where columns may stay short of the keys.
-TensorView broadcast_mask(TensorView view, const AttendLengths& l)
-{
-    if (view.type == ElementType::int64) {
-        throw Error(ErrorKind::data, "the mask", "int64", "bool, float16, bfloat16, float32, float64");
-    }
-    const Shape given = view.shape;
-    const std::string allowed = "a shape that broadcasts to " + to_string({l.B, l.H, l.T, l.total()}) +
-                                ", the last dimension up to " + std::to_string(l.total());
-    if (given.empty() || given.size() > 4 || given.back() > l.total()) {
-        refuse("the mask", given, allowed);
-    }
-    while (view.shape.size() < 4) {
-        view = with_leading(std::move(view));
-    }
-    const Shape target{l.B, l.H, l.T};
-    for (std::size_t i = 0; i < target.size(); ++i) {
-        if (view.shape[i] != target[i]) {
-            if (view.shape[i] != 1) {
-                refuse("the mask", given, allowed);
-            }
-            view.shape[i] = target[i];
-            view.strides[i] = 0;
-        }
     }
     return view;
 }
@@ -197,7 +170,8 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     }
     views.sizes = lengths_of(views);
     if (inputs.mask) {
-        views.mask = broadcast_mask(*inputs.mask, views.sizes);
+        const AttendLengths& l = views.sizes;
+        views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()});
     }
     if (inputs.lengths) {
         if (inputs.past_key) {

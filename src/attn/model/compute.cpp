@@ -2,6 +2,7 @@
 
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
+#include "attn/model/mask.hpp"
 #include "attn/model/overrides.hpp"
 
 #include <algorithm>
@@ -130,7 +131,15 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        const core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
+        core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
+        MaskRows chosen; // outlives the view of it
+        if (options.mask) {
+            heads.mask = broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S});
+            if (static_cast<Index>(plan_.rows.size()) != l.T) {
+                chosen = mask_rows(*heads.mask, plan_.rows);
+                heads.mask = chosen.view();
+            }
+        }
         tell("attention", {l.H, static_cast<Index>(plan_.rows.size()), l.S});
         core::Stages<Scalar> stages = core::attention(
             heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},

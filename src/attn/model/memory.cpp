@@ -53,6 +53,9 @@ Index required_bytes(const Recipe& recipe, const Lengths& l, Index rows, const S
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
     working.add({l.H_kv, l.S, l.d_k + l.d_v});
+    if (recipe.attention.mask && rows < l.T) {
+        working.add({l.H, rows, l.S}, 2); // its rows, of 8 bytes at most
+    }
     Count doubles; // factors of products are held in double, one key/value head at a time
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});

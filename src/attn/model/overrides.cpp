@@ -107,6 +107,7 @@ Recipe apply(Recipe recipe, const Overrides& over)
     lay(over.window, recipe.attention.window);
     lay(over.scale, recipe.attention.scale);
     lay(over.softcap, recipe.attention.softcap);
+    lay(over.mask, recipe.attention.mask);
     lay(over.verify, recipe.verify);
     if (!over.query.empty()) {
         recipe.query = over.query;

@@ -21,6 +21,7 @@ struct Overrides {
     std::optional<core::Window> window;
     std::optional<double> scale; ///< 1 for "none"
     std::optional<double> softcap;
+    std::optional<FileTensor> mask = {};
     std::vector<std::string> query;
     std::optional<bool> verify;
 };

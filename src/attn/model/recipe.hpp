@@ -110,12 +110,22 @@ using Step = std::variant<Seed, Draw>;
 /// Which way round the scores are computed: q·k (row: query), or, as one article does, k·q (row: key word).
 enum class ScoreOrder { query_key, key_query };
 
+/// A tensor in a file. The library opens no file: who runs the recipe loads it.
+struct FileTensor {
+    std::string file;   ///< relative to where the program runs
+    std::string name;   ///< of the tensor; empty: the only one of the file
+    std::string sha256; ///< of the file, 64 hexadecimal digits; empty: not stated
+
+    bool operator==(const FileTensor&) const = default;
+};
+
 struct Attention {
     bool causal = false;
     std::optional<core::Window> window;
     std::optional<double> scale; ///< 1/√d_k when absent; 1 for "none"
     std::optional<double> softcap;
     ScoreOrder order = ScoreOrder::query_key;
+    std::optional<FileTensor> mask = {}; ///< its tensor is RunSettings::mask
 
     bool operator==(const Attention&) const = default;
 };

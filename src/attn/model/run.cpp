@@ -4,6 +4,7 @@
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/text/utf8.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,7 @@ const char* condition_of(Item item)
     case Item::vocabulary: return "with a sentence as input";
     case Item::token_ids: return "with a sentence or ids as input";
     case Item::capped_scores: return "with a softcap";
-    case Item::masked_scores: return "with a mask, such as --causal or --window";
+    case Item::masked_scores: return "with --causal, --window or --mask";
     case Item::output: return "with an output projection";
     default: return "with --cross";
     }
@@ -63,6 +64,20 @@ void require_order(const Recipe& recipe, const Lengths& lengths)
         throw Error(ErrorKind::data, "scores", "KQ with cross-attention or grouped heads",
                     "one sentence and as many key/value heads as heads");
     }
+}
+
+/// The config of the result names the mask's file, and the result needs what that file holds.
+void require_mask(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.attention.mask) {
+        return;
+    }
+    text::require_utf8(recipe.attention.mask->file, "the name of the mask's file");
+    text::require_utf8(recipe.attention.mask->name, "the name of the mask");
+    if (!settings.mask) {
+        throw Error(ErrorKind::internal, "mask", "nothing", "what " + quoted(recipe.attention.mask->file) + " holds");
+    }
+    require_finite(*settings.mask, "mask", true);
 }
 
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
@@ -114,7 +129,7 @@ Show everything(const Recipe& recipe)
     add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
     add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
     add(recipe.attention.softcap.has_value(), {Item::capped_scores});
-    add(recipe.attention.causal || recipe.attention.window, {Item::masked_scores});
+    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask, {Item::masked_scores});
     add(has_output_projection(recipe), {Item::output});
     return show;
 }
@@ -123,6 +138,7 @@ Result run(const Recipe& recipe, const RunSettings& settings)
 {
     Result result;
     result.show = what_to_show(recipe, settings.show);
+    require_mask(recipe, settings);
     const Words words = read_words(recipe);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});

@@ -23,6 +23,8 @@ struct RunSettings {
     Index memory_limit =
         std::numeric_limits<Index>::max(); ///< bytes; a run that needs more throws Error(too_large) before it allocates
     Observer observer;
+    /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
+    std::optional<TensorView> mask = {};
 };
 
 /// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this

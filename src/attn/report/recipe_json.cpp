@@ -151,6 +151,19 @@ void write_step(JsonWriter& json, const Draw& draw)
 
 // ---- attention -------------------------------------------------------------------------------------------------------
 
+void write_file_tensor(JsonWriter& json, const model::FileTensor& tensor)
+{
+    json.begin_object();
+    member(json, "file", tensor.file);
+    if (!tensor.name.empty()) {
+        member(json, "name", tensor.name);
+    }
+    if (!tensor.sha256.empty()) {
+        member(json, "sha256", tensor.sha256);
+    }
+    json.end_object();
+}
+
 void write_attention(JsonWriter& json, const model::Attention& attention)
 {
     if (attention == model::Attention{}) {
@@ -178,6 +191,10 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
     }
     if (attention.order == model::ScoreOrder::key_query) {
         member(json, "scores", "KQ");
+    }
+    if (attention.mask) {
+        json.key("mask");
+        write_file_tensor(json, *attention.mask);
     }
     json.end_object();
 }

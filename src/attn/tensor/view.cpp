@@ -167,6 +167,22 @@ void require_within(const TensorView& view, std::span<const Index> index)
     }
 }
 
+/// `row` is what the view holds at `leading`.
+void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view what, bool or_masked)
+{
+    const std::vector<double> values = load<double>(row).values;
+    const auto allowed = [&](double value) {
+        return std::isfinite(value) || (or_masked && value == -std::numeric_limits<double>::infinity());
+    };
+    const auto first = std::find_if_not(values.begin(), values.end(), allowed);
+    index.insert(index.end(), row.shape.size(), first - values.begin()); // a single element has no index
+    throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
+                std::isnan(*first) ? "nan"
+                : *first < 0       ? "-inf"
+                                   : "inf",
+                or_masked ? "finite numbers, or -inf" : "finite numbers");
+}
+
 } // namespace
 
 double TensorView::at(std::span<const Index> index) const
@@ -285,17 +301,8 @@ void require_finite(const TensorView& view, std::string_view what, bool or_maske
                 for (Index i = 0; i < rows.length; ++i) {
                     all_allowed &= allowed(read(at + i * rows.step));
                 }
-                for (Index i = 0; !all_allowed && i < rows.length; ++i) {
-                    const Value value = read(at + i * rows.step);
-                    if (!allowed(value)) {
-                        Shape index = leading;
-                        index.insert(index.end(), view.shape.empty() ? 0 : 1, i);
-                        throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
-                                    std::isnan(value) ? "nan"
-                                    : value < 0       ? "-inf"
-                                                      : "inf",
-                                    or_masked ? "finite numbers, or -inf" : "finite numbers");
-                    }
+                if (!all_allowed) {
+                    refuse_first_nonfinite(slice(view, leading), leading, what, or_masked);
                 }
             });
         }

@@ -205,6 +205,15 @@ TEST(Recipe, RefusesLengthsThatAreNoProductOfLetters)
     }
 }
 
+TEST(Recipe, ReadsTheFileOfAMask)
+{
+    const std::string digest(64, 'a');
+    const Recipe all = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npz","name":"m","sha256":")" + digest + R"("}})"));
+    EXPECT_EQ(all.attention.mask, (attn::model::FileTensor{"m.npz", "m", digest}));
+    const Recipe file = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npy"}})"));
+    EXPECT_EQ(file.attention.mask, (attn::model::FileTensor{"m.npy", "", ""}));
+}
+
 TEST(Recipe, RefusesAttentionOptionsOutOfRange)
 {
     const std::vector<std::pair<const char*, const char*>> cases{
@@ -216,6 +225,8 @@ TEST(Recipe, RefusesAttentionOptionsOutOfRange)
         {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0"},
         {R"({"causal":1})", "attention.causal: got 1; allowed: true or false"},
         {R"({"scores":"QQ"})", "attention.scores: got 'QQ'; allowed: QK, KQ"},
+        {R"({"mask":{"file":"m","sha256":"AB"}})",
+         "attention.mask.sha256: got 'AB'; allowed: 64 hexadecimal digits in lower case"},
     };
     for (const auto& [attention, message] : cases) {
         EXPECT_EQ(error_of(recipe(std::string(R"("attention":)") + attention)), message);

@@ -95,6 +95,11 @@ TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
     EXPECT_EQ(json["verify"], true);
     recipe.attention = {.window = {}, .scale = 1, .softcap = {}};
     EXPECT_EQ(recipe_json(recipe)["attention"].dump(), R"({"scale":"none"})");
+    recipe.attention = {.window = {}, .scale = {}, .softcap = {}, .mask = attn::model::FileTensor{"m.npy", "", ""}};
+    EXPECT_EQ(recipe_json(recipe)["attention"].dump(), R"({"mask":{"file":"m.npy"}})");
+    recipe.attention.mask = attn::model::FileTensor{"m.npz", "m", std::string(64, '0')};
+    EXPECT_EQ(recipe_json(recipe)["attention"]["mask"],
+              Json::parse(R"({"file":"m.npz","name":"m","sha256":")" + std::string(64, '0') + R"("})"));
 }
 
 TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
@@ -188,6 +193,7 @@ Recipe random_recipe(std::mt19937& random)
     recipe.attention.scale = maybe(random() % 2 == 0 ? 1.0 : 0.1);
     recipe.attention.softcap = maybe(1.0 / 3);
     recipe.attention.order = static_cast<ScoreOrder>(random() % 2);
+    recipe.attention.mask = maybe(attn::model::FileTensor{"m.npz", "é:0", std::string(64, 'b')});
     recipe.query = random() % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"be", "0"};
     recipe.verify = random() % 2 == 0;
     return recipe;
