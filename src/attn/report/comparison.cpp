@@ -21,7 +21,7 @@ std::string brackets(const Shape& index)
 {
     std::string text;
     for (const Index i : index) {
-        text += "[" + std::to_string(i) + "]";
+        text.append("[").append(std::to_string(i)).append("]");
     }
     return text;
 }
