@@ -70,7 +70,12 @@ void StageReporter::end_stage()
         return;
     }
     erase();
-    log_.detail(prefix_ + stage_ + " " + to_string(shape_) + " " + milliseconds(Clock::now() - stage_began_));
+    std::string message = prefix_ + stage_;
+    if (!shape_.empty()) {
+        message += ' ';
+        message += to_string(shape_);
+    }
+    log_.detail(message + " " + milliseconds(Clock::now() - stage_began_));
     stage_.clear();
 }
 

@@ -211,6 +211,10 @@ TEST(Safetensors, WritesAsTheReferenceImplementationDoes)
     const auto tensors = read(file);
     EXPECT_EQ(values(tensors, "\"é\\"), Values{0.5});
     EXPECT_EQ(values(tensors, "a"), (Values{1, 0, 1}));
+    std::string described;
+    attn::io::write_safetensors({}, [&](std::string_view part) { described += part; }, {{"format", "pt"}, {"b", "\"é\n"}});
+    EXPECT_EQ(described, safetensors(R"({"__metadata__":{"format":"pt","b":"\"é\n"}}   )"));
+    EXPECT_TRUE(read(described).entries.empty());
     std::string empty;
     attn::io::write_safetensors({}, [&](std::string_view part) { empty += part; });
     EXPECT_EQ(empty, safetensors("{}      "));

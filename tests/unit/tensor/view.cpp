@@ -222,6 +222,23 @@ std::string complaint(const TensorView& view)
     return "";
 }
 
+TEST(RequireFinite, TakesMinusInfinityForMaskedWhenAsked)
+{
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    Counting tensor({2, 3});
+    tensor.values[1] = -infinity;
+    EXPECT_NO_THROW(attn::require_finite(tensor.view, "mask", true));
+    for (const auto& [value, text] : {std::pair(infinity, "inf"), {std::nanf(""), "nan"}}) {
+        tensor.values[4] = value;
+        try {
+            attn::require_finite(tensor.view, "mask", true);
+            ADD_FAILURE() << text;
+        } catch (const attn::Error& error) {
+            EXPECT_EQ(error.what(), "mask at (1, 1): got " + std::string(text) + "; allowed: finite numbers, or -inf");
+        }
+    }
+}
+
 TEST(RequireFinite, NamesTheFirstIndexInRowMajorOrder)
 {
     constexpr float infinity = std::numeric_limits<float>::infinity();
