@@ -116,8 +116,13 @@ private:
     Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, const Projection& layer)
     {
         const Matrix<double> W = as_right_factor(*find(parameters_, layer.W), layer.heads);
-        tell(name, {layer.heads, X.rows(), W.cols() / layer.heads});
-        Tensor<Scalar> heads = core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name));
+        Shape shape{layer.heads, X.rows(), W.cols() / layer.heads};
+        if (layer.W == Target::W_o) { // of all heads together
+            shape.erase(shape.begin());
+        }
+        tell(name, shape);
+        Tensor<Scalar> heads =
+            core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name, shape));
         warn_of_overflow(name, heads);
         return heads;
     }
@@ -131,10 +136,11 @@ private:
             std::swap(Q, K);
         }
         const core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
-        tell("attention", {l.H, static_cast<Index>(plan_.rows.size()), l.S});
+        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), l.S};
+        tell("attention", shape);
         core::Stages<Scalar> stages = core::attention(
             heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},
-            stages_to_keep(plan_.show), work("attention"));
+            stages_to_keep(plan_.show), work("attention", shape));
         if (stages.overflowed) {
             warn(std::string("scores: a dot product overflowed ") + type_name<Scalar> + "; the weights of its row may be nan");
         }
@@ -167,7 +173,7 @@ private:
     void keep_parameters()
     {
         for (Parameter<Scalar>& parameter : parameters_) {
-            if (parameter.target != Target::embeddings && parameter.target != Target::key_embeddings) {
+            if (is_parameter(parameter.target)) {
                 computed_.parameters.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
             }
         }
@@ -190,11 +196,11 @@ private:
         }
     }
 
-    [[nodiscard]] core::Work work(std::string_view stage) const
+    [[nodiscard]] core::Work work(std::string_view stage, const Shape& shape) const
     {
         core::Work work{plan_.settings.threads, {}};
         if (plan_.settings.observer) {
-            work.progress = [this, stage](double share) { tell(stage, {}, share); };
+            work.progress = [this, stage, shape](double share) { tell(stage, shape, share); };
         }
         return work;
     }
