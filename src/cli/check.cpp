@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -38,13 +39,17 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
     Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
-    Example{"attn-cli check raschka-2023 my-recipe.json golden.json --atol 1e-6", "several at once"},
+    Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
 };
 constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
                                    "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
                                    "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
-                                   "error (65 bad data, 66 no such input, …). All are checked, and the largest code\n"
+                                   "error (65 bad data, 66 no such input, …). The line of a result that states an\n"
+                                   "error is not checked, which counts as 65. All are checked, and the largest code\n"
                                    "wins.\n";
+
+constexpr std::string_view tolerances_are_for_results =
+    "--rtol and --atol are for saved results; recipes bring tolerances of their own";
 
 class Checker {
 public:
@@ -56,6 +61,7 @@ public:
         const RealRange range{.least = 0, .allowed = "a finite number from 0, such as 1e-6"};
         const auto rtol = arguments.value("--rtol");
         const auto atol = arguments.value("--atol");
+        tolerance_given_ = rtol || atol;
         tolerance_.rtol = rtol ? real("--rtol", *rtol, range) : 0;
         tolerance_.atol = atol ? real("--atol", *atol, range) : 0;
     }
@@ -65,7 +71,7 @@ public:
 
 private:
     template <typename Work>
-    void attempt(const std::string& name, Work work);
+    void attempt(const std::string& name, const std::string& quoted_name, Work work);
     void file(const std::string& path);
     void document(std::string_view json, const std::string& name);
     void report(const model::CheckReport& report, const std::string& name);
@@ -76,12 +82,13 @@ private:
     StageReporter stages_;
     model::RunSettings settings_;
     model::Tolerance tolerance_;
+    bool tolerance_given_ = false; ///< and no recipe has been told that it does not count
     int worst_ = success;
 };
 
-/// Does the work; an error of it is reported and the rest goes on.
+/// Does the work; an error of it is reported, with the name as it stands in messages, and the rest goes on.
 template <typename Work>
-void Checker::attempt(const std::string& name, Work work)
+void Checker::attempt(const std::string& name, const std::string& quoted_name, Work work)
 {
     settings_.memory_limit = memory_limit();
     stages_.set_prefix(name + ": ");
@@ -93,7 +100,7 @@ void Checker::attempt(const std::string& name, Work work)
             throw;
         }
         output_.flush(); // so that a terminal shows both in order
-        log_.error(name + ": " + error.what());
+        log_.error(quoted_name + ": " + error.what());
         worst_ = std::max(worst_, exit_code(error.kind()));
     }
 }
@@ -109,6 +116,9 @@ void Checker::document(std::string_view json, const std::string& name)
     TensorInputs files;
     switch (io::kind_of(json)) {
     case io::Document::recipe: {
+        if (std::exchange(tolerance_given_, false)) {
+            log_.warning(std::string(tolerances_are_for_results));
+        }
         model::Recipe recipe = io::parse_recipe(json);
         load_files(recipe, files, settings_);
         return report(model::check(recipe, settings_), name);
@@ -118,11 +128,13 @@ void Checker::document(std::string_view json, const std::string& name)
         load_files(saved.config, files, settings_);
         return report(model::check(saved, tolerance_, settings_), name);
     }
+    case io::Document::failed_line:
+        output_.write(name + ": not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200) +
+                      "\n");
+        worst_ = std::max<int>(worst_, bad_data);
+        return;
     case io::Document::tensor:
     case io::Document::unknown: break;
-    }
-    if (json.starts_with(R"({"index":)") && json.find(R"("error":)") != std::string_view::npos) {
-        throw Error(ErrorKind::data, "states the error of a line that could not be computed; there is nothing to compare");
     }
     throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/recipe/1" nor "attn-cli/result/1")");
 }
@@ -137,13 +149,13 @@ void Checker::file(const std::string& path)
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
         const std::string name = visible_path(path) + place;
-        attempt(name, [&] { document(json.text, name); });
+        attempt(name, name_of_input(path) + place, [&] { document(json.text, name); });
     }
 }
 
 void Checker::recipe_or_file(const std::string& name)
 {
-    attempt(visible_path(name), [&] {
+    attempt(visible_path(name), name_of_input(name), [&] {
         if (const auto builtin = io::find(io::builtin_recipes(), name)) {
             document(*builtin, name);
             return;
@@ -166,6 +178,10 @@ int execute_check(const Arguments& arguments, const Globals& globals, Log& log)
     Checker checker(arguments, globals, log);
     if (!arguments.flag("--all") && arguments.operands.empty()) {
         throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
+    }
+    const auto is_builtin = [](const std::string& name) { return io::find(io::builtin_recipes(), name).has_value(); };
+    if ((arguments.value("--rtol") || arguments.value("--atol")) && std::ranges::all_of(arguments.operands, is_builtin)) {
+        throw Error(ErrorKind::usage, std::string(tolerances_are_for_results) + "; no saved result is given");
     }
     if (arguments.flag("--all")) {
         for (const io::BuiltinFile& recipe : io::builtin_recipes()) {

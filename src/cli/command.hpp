@@ -35,6 +35,7 @@ struct Arguments {
     std::map<std::string, std::string, std::less<>> values;
     std::set<std::string, std::less<>> flags;
     std::vector<std::string> operands; ///< what is no option, in order
+    std::size_t after_dashes = 0;      ///< of them, the last ones: what came after "--"
 
     [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
     [[nodiscard]] bool flag(std::string_view option) const { return flags.contains(option); }
@@ -66,7 +67,10 @@ extern const Command schema_command;
 [[nodiscard]] std::span<const Command* const> commands();
 [[nodiscard]] const OptionGroup& global_options();
 
-/// Throws Error(usage) for operand number `most` and those after it.
+/// "–heads" or "—heads", as a word processor turns "--heads" into.
+[[nodiscard]] bool begins_with_typographic_dash(std::string_view word);
+
+/// Throws Error(usage) for operand number `most` and those after it, with the hint or one that fits better.
 void expect_at_most(const Arguments& arguments, std::size_t most, std::string_view hint);
 
 } // namespace attn::cli

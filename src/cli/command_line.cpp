@@ -79,8 +79,51 @@ struct Words {
     std::vector<std::string> rest;   ///< after "--": operands, whatever they look like
 };
 
+bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::vector<std::string_view> every_option()
+{
+    std::vector<std::string_view> names;
+    for (const Command* command : commands()) {
+        for_each_option(*command, [&](const OptionSpec& option) { names.push_back(option.name); });
+    }
+    return names;
+}
+
+/// "; did you mean --heads?" for "heads", "output" and what is near them.
+std::string guess_of(std::string_view letters)
+{
+    const std::string name = "--" + std::string(letters.substr(0, letters.find('=')));
+    for (const auto& [typed, meant] : habits) {
+        if (name == typed) {
+            return "; did you mean " + std::string(meant) + "?";
+        }
+    }
+    return did_you_mean(name, every_option());
+}
+
+/// CLI11 would take "-heads" for -h with more behind it.
+[[noreturn]] void refuse_cluster(std::string_view word)
+{
+    const std::string start = "unknown option " + attn::quoted(word);
+    if (word.find(' ') != std::string_view::npos) {
+        throw Error(ErrorKind::usage, start + "; a text that begins with a dash goes after --");
+    }
+    const std::string guess = guess_of(word.substr(1));
+    if (!guess.empty()) {
+        throw Error(ErrorKind::usage, start + guess);
+    }
+    const OptionSpec* option = find_option(word.substr(0, 2));
+    const bool attached = option != nullptr && !option->value.empty();
+    throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(word.substr(0, 2)) + " is the next word"
+                                                    : "; after one dash there is one letter"));
+}
+
 /// Takes out what CLI11 2.1 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next
-/// word as the value) and "++".
+/// word as the value) and "++"; refuses "-heads".
 Words prepare(std::span<const char* const> arguments)
 {
     Words words;
@@ -102,6 +145,10 @@ Words prepare(std::span<const char* const> arguments)
             words.parsed.emplace_back(option->name);
             words.parsed.emplace_back(word.substr(equals + 1));
             continue;
+        }
+        const bool cluster = word.size() > 2 && word[0] == '-' && is_letter(word[1]);
+        if (awaiting.empty() && cluster) {
+            refuse_cluster(word);
         }
         awaiting = option != nullptr && !option->value.empty() ? option->name : std::string_view{};
         words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);
@@ -286,12 +333,30 @@ const OptionGroup& global_options()
     return globals_group;
 }
 
+bool begins_with_typographic_dash(std::string_view word)
+{
+    constexpr std::array<std::string_view, 4> dashes{"\u2013", "\u2014", "\u2212", "\u2010"};
+    return std::ranges::any_of(dashes, [&](std::string_view dash) {
+        return word.size() > dash.size() && word.starts_with(dash) && is_letter(word[dash.size()]);
+    });
+}
+
 void expect_at_most(const Arguments& arguments, std::size_t most, std::string_view hint)
 {
-    if (arguments.operands.size() > most) {
-        throw Error(ErrorKind::usage,
-                    "unexpected argument " + attn::quoted(arguments.operands[most]) + "; " + std::string(hint));
+    const std::vector<std::string>& operands = arguments.operands;
+    if (operands.size() <= most) {
+        return;
     }
+    const auto typographic = std::ranges::find_if(operands, begins_with_typographic_dash);
+    if (typographic != operands.end()) {
+        constexpr std::size_t dash_bytes = 3; // of each of them in UTF-8
+        throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(*typographic) +
+                                          "; options begin with the ASCII '-'" +
+                                          guess_of(std::string_view(*typographic).substr(dash_bytes)));
+    }
+    const bool text = operands.size() - most <= arguments.after_dashes && operands[most].starts_with('-');
+    throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(operands[most]) + "; " +
+                                      (text ? "after -- everything is text, options go before it" : std::string(hint)));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)
@@ -303,7 +368,10 @@ int execute(std::span<const char* const> arguments, Log& log)
         print(version());
         return success;
     }
-    if (parsed.arguments.flag("--help") && (parsed.command != nullptr || parsed.strangers.empty())) {
+    const bool help_command = parsed.strangers.size() == 1 && parsed.strangers.front() == "help" && words.rest.empty() &&
+                              (parsed.command == nullptr || parsed.before_command == 1);
+    const bool help_option = parsed.arguments.flag("--help") && (parsed.command != nullptr || parsed.strangers.empty());
+    if (help_command || help_option) {
         print(parsed.command == nullptr ? help() : help(*parsed.command));
         return success;
     }
@@ -315,6 +383,7 @@ int execute(std::span<const char* const> arguments, Log& log)
         return exit_code(ErrorKind::usage);
     }
     parsed.arguments.operands = std::move(parsed.strangers);
+    parsed.arguments.after_dashes = words.rest.size();
     parsed.arguments.operands.insert(parsed.arguments.operands.end(), words.rest.begin(), words.rest.end());
     return parsed.command->execute(parsed.arguments, globals, log);
 }

@@ -39,7 +39,8 @@ std::string ending_of(const std::string& path)
 {
     const std::string name = path.substr(path.rfind('/') + 1);
     const std::size_t dot = name.rfind('.');
-    std::string ending = dot == std::string::npos ? "" : name.substr(dot);
+    const bool none = dot == std::string::npos || dot == 0 || dot + 1 == name.size(); // ".results" is a name
+    std::string ending = none ? "" : name.substr(dot);
     std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     return ending;
 }
@@ -55,11 +56,19 @@ std::string list_of(std::span<const Format> allowed)
     return text;
 }
 
-std::optional<Format> format_of(const std::string& path, std::span<const Format> allowed)
+/// `said` tells whether the format is known without the ending.
+std::optional<Format> format_of(const std::string& path, bool said, std::span<const Format> allowed)
 {
-    const auto ending = std::ranges::find(endings, ending_of(path), &Ending::text);
+    const std::string text = ending_of(path);
+    const auto ending = std::ranges::find(endings, text, &Ending::text);
     if (ending == endings.end()) {
-        return std::nullopt;
+        if (text.empty() || said) {
+            return std::nullopt;
+        }
+        std::vector<std::string_view> known;
+        std::ranges::transform(endings, std::back_inserter(known), &Ending::text);
+        throw Error(ErrorKind::usage, "-o", quoted(path),
+                    "the formats " + list_of(allowed) + ", no ending, or any ending with --format" + did_you_mean(text, known));
     }
     if (!ending->format || std::ranges::find(allowed, *ending->format) == allowed.end()) {
         throw Error(ErrorKind::usage, "-o", quoted(path), "the formats " + list_of(allowed));
@@ -79,7 +88,7 @@ Format decide_format(const std::optional<std::string>& format, bool json, const 
         throw Error(ErrorKind::usage, "--json and --format " + *format + " exclude each other");
     }
     const std::optional<Format> wanted = json ? Format::json : said;
-    const std::optional<Format> by_ending = output ? format_of(*output, allowed) : std::nullopt;
+    const std::optional<Format> by_ending = output ? format_of(*output, wanted.has_value(), allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
         throw Error(ErrorKind::usage,
                     "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*output));

@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -82,6 +83,20 @@ std::vector<std::string_view> list(std::string_view option, std::string_view tex
         }
         rest.remove_prefix(comma + 1);
     }
+}
+
+std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text)
+{
+    constexpr std::string_view blanks = " \t";
+    std::vector<std::string_view> items = list(option, text);
+    for (std::string_view& item : items) {
+        item.remove_prefix(std::min(item.find_first_not_of(blanks), item.size()));
+        item = item.substr(0, item.find_last_not_of(blanks) + 1);
+        if (item.empty() || item.find_first_of(blanks) != std::string_view::npos) {
+            throw Error(ErrorKind::usage, option, quoted(text), "items with single commas between them");
+        }
+    }
+    return items;
 }
 
 } // namespace attn::cli

@@ -23,5 +23,7 @@ struct RealRange {
 
 /// The items between commas. An empty item is an error, and so is an empty list.
 [[nodiscard]] std::vector<std::string_view> list(std::string_view option, std::string_view text);
+/// The same without the blanks around each item, for items that hold none: one inside is an error.
+[[nodiscard]] std::vector<std::string_view> list_of_words(std::string_view option, std::string_view text);
 
 } // namespace attn::cli

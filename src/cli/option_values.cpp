@@ -60,7 +60,7 @@ ShownNames show_option(const Arguments& arguments, std::span<const char* const> 
     allowed.emplace_back("all");
     const auto text = arguments.value("--show");
     ShownNames shown;
-    for (const std::string_view item : text ? list("--show", *text) : std::vector<std::string_view>{}) {
+    for (const std::string_view item : text ? list_of_words("--show", *text) : std::vector<std::string_view>{}) {
         const std::size_t place = choice("--show", item, allowed);
         if (place == names.size()) {
             shown.all = true;

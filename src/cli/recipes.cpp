@@ -2,6 +2,7 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/recipe.hpp"
+#include "attn/io/saved_result.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/files.hpp"
 #include "cli/suggest.hpp"
@@ -45,7 +46,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
     }
     const std::string json = read_file(name_or_path, most_bytes);
     try {
-        return io::parse_recipe(json);
+        return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
     } catch (const Error& error) { // the library does not know the file's name
         throw Error(error.kind(), name_of_input(name_or_path) + ": " + error.what());
     }

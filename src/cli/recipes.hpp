@@ -11,7 +11,8 @@ namespace attn::cli {
 /// The file of the built-in recipe. Throws Error(no_input) with the names there are.
 [[nodiscard]] std::string_view builtin_recipe(const std::string& name);
 
-/// A built-in recipe's name, or else a file; "-" is standard input. Throws Error(no_input) and Error(data), naming the file.
+/// A built-in recipe's name, or else a file, a recipe or a saved result, whose config it is; "-" is standard input. Throws
+/// Error(no_input) and Error(data), naming the file.
 [[nodiscard]] model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes);
 
 /// "; built-in recipes: owen-2025, …; did you mean …?"

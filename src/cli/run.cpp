@@ -1,6 +1,7 @@
 // attn-cli run: a sentence in, attention out.
 #include "attn/model/run.hpp"
 
+#include "attn/io/builtin.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json.hpp"
 #include "attn/report/table.hpp"
@@ -16,8 +17,11 @@
 #include "cli/system.hpp"
 #include "cli/tensor_output.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -123,7 +127,7 @@ void Runner::tell(const model::Result& result, const std::string& prefix)
             log_.warning(prefix + warning);
         }
     }
-    for (const model::Difference& difference : result.verify) {
+    for (const model::Difference& difference : log_.quiet() ? std::vector<model::Difference>() : result.verify) {
         log_.note(prefix + "verify: " + difference.array + " differs from float64 by at most " +
                   short_number(difference.absolute) + ", relatively by at most " + short_number(difference.relative));
     }
@@ -144,7 +148,13 @@ int Runner::standard_input()
     if (!is_usable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, "a sentence is missing: give SENTENCE, --lines, --ids or --recipe, or pipe a text in");
     }
-    set_sentence(read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-")));
+    std::string text = read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-"));
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw Error(ErrorKind::data, std::string("no words in the input: standard input ") +
+                                         (text.empty() ? "is empty" : "holds only white space") +
+                                         "; allowed: at least one word");
+    }
+    set_sentence(std::move(text));
     return once();
 }
 
@@ -226,9 +236,30 @@ model::Recipe make_recipe(const RunOptions& options)
     return recipe;
 }
 
+/// A single word that names something else was probably meant to.
+void warn_of_names(const Arguments& arguments, const RunOptions& options, Log& log)
+{
+    const std::string word = arguments.operands.empty() ? "-" : arguments.operands.front();
+    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
+        return;
+    }
+    const std::string start = attn::quoted(word) + " is taken as a sentence; ";
+    std::error_code ignored;
+    if (io::find(io::builtin_recipes(), word)) {
+        log.warning(start + "--recipe " + word + " runs the built-in recipe");
+    } else if (std::filesystem::is_regular_file(word, ignored)) {
+        log.warning(start + "--lines reads a file" + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
+    } else if (!options.show.empty() && std::ranges::find(model::item_names, word) != model::item_names.end()) {
+        log.warning(start + "commas separate the names after --show");
+    } else if (begins_with_typographic_dash(word)) {
+        log.warning(start + "options begin with the ASCII '-'");
+    }
+}
+
 int execute_run(const Arguments& arguments, const Globals& globals, Log& log)
 {
     const RunOptions options = read_run_options(arguments);
+    warn_of_names(arguments, options, log);
     Runner runner(options, make_recipe(options), globals, log);
     switch (options.source) {
     case Source::lines: return runner.each_line();

@@ -41,7 +41,10 @@ constexpr std::array parameter_specs{
     OptionSpec{"--d-v", "N", "size of a value of one head (default 28; D/H with more heads)", {}},
     OptionSpec{"--output-projection", "", "apply W_o to the context (default with more than one head)", {}},
     OptionSpec{"--no-output-projection", "", "do not", {}},
-    OptionSpec{"--seed", "N", "of the generator (default 123); torch: 0 to 2^64-1, numpy: 0 to 2^32-1", {}},
+    OptionSpec{"--seed",
+               "N",
+               "of the generator (default 123); torch: 0 to 2^64-1, of which the low 32 bits count; numpy: 0 to 2^32-1",
+               {}},
     OptionSpec{"--generator", "NAME", "whose random stream to reproduce: torch (default), numpy, numpy-pcg64", {}},
     OptionSpec{"--init", "NAME", "of the projections: uniform (default), normal, linear, xavier, identity", {}},
     OptionSpec{"--dtype", "TYPE", "of the arithmetic: float32 (default), float64", {}},
@@ -57,7 +60,11 @@ constexpr std::array attention_specs{
     OptionSpec{"--softcap", "X", "X·tanh(scores/X) before masks, X > 0 (default none)", {}},
 };
 constexpr std::array output_specs{
-    OptionSpec{"--query", "LIST", "only these rows: positions from 0, or words (every position of a repeated word)", {}},
+    OptionSpec{"--query",
+               "LIST",
+               "only these rows, in the order of the sentence: words (every position of a repeated word) or positions from 0 "
+               "(digits are always a position)",
+               {}},
     OptionSpec{
         "--show",
         "LIST",
@@ -65,10 +72,13 @@ constexpr std::array output_specs{
         "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
         "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy",
         {}},
-    OptionSpec{"--format", "NAME", "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json, …", {}},
+    OptionSpec{"--format",
+               "NAME",
+               "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
+               {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
-    OptionSpec{"-o", "FILE", "written whole or not at all; - is standard output", {}},
+    OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
 };
 constexpr std::array<OptionGroup, 4> groups{
@@ -108,6 +118,18 @@ void read_show(const Arguments& arguments, RunOptions& options)
     }
 }
 
+/// A record of CSV is a number.
+void require_numbers_for_csv(const RunOptions& options)
+{
+    const auto words_alone = [](model::Item item) {
+        return item == model::Item::tokens || item == model::Item::key_tokens || item == model::Item::vocabulary;
+    };
+    if (options.format == Format::csv && !options.show_all && !options.show.empty() &&
+        std::ranges::all_of(options.show, words_alone)) {
+        throw Error(ErrorKind::usage, "--show", "nothing but words", "with CSV at least one array of numbers, such as weights");
+    }
+}
+
 std::vector<std::string> strings(const std::vector<std::string_view>& views)
 {
     return {views.begin(), views.end()};
@@ -124,7 +146,7 @@ model::IdsInput read_ids(const Arguments& arguments, const std::string& text, co
         throw Error(ErrorKind::usage, "--ids needs --vocab-size");
     }
     model::IdsInput input;
-    for (const std::string_view item : list("--ids", text)) {
+    for (const std::string_view item : list_of_words("--ids", text)) {
         input.ids.push_back(integer("--ids", item, 0, largest_int32 - 1));
     }
     return input;
@@ -151,8 +173,30 @@ void read_labels(const Arguments& arguments, RunOptions& options)
     ids->labels = *options.labels;
 }
 
+/// What looks like the second item of a list: "--show tokens weights", "--ids 2 6 8".
+void refuse_items_without_commas(const Arguments& arguments)
+{
+    const auto is_name = [](std::string_view word) {
+        return word == "all" || std::ranges::find(model::item_names, word) != model::item_names.end();
+    };
+    const auto is_number = [](std::string_view word) {
+        return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    const auto refuse = [&](const char* option, auto is_item, std::size_t fewest) {
+        const auto value = arguments.value(option);
+        const auto stray = std::ranges::find_if(arguments.operands, is_item);
+        if (value && arguments.operands.size() >= fewest && stray != arguments.operands.end()) {
+            throw Error(ErrorKind::usage, "unexpected argument " + quoted(*stray) +
+                                              "; commas separate the items of a list: " + option + " " + *value + "," + *stray);
+        }
+    };
+    refuse("--ids", is_number, 1);
+    refuse("--show", is_name, 2); // one alone may be a sentence
+}
+
 void read_source(const Arguments& arguments, RunOptions& options)
 {
+    refuse_items_without_commas(arguments);
     expect_at_most(arguments, 1, "a sentence of several words needs quotes");
     const bool sentence = !arguments.operands.empty();
     const auto lines = arguments.value("--lines");
@@ -239,6 +283,7 @@ RunOptions read_run_options(const Arguments& arguments)
         options.digits = static_cast<int>(*digits);
     }
     read_show(arguments, options);
+    require_numbers_for_csv(options);
     read_source(arguments, options);
     exclude(options.source == Source::lines, is_binary(options.format),
             "--lines and a format that holds one result (npz, safetensors)");

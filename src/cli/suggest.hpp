@@ -1,5 +1,7 @@
-// "did you mean …?"
+// Names that can be chosen from.
 #pragma once
+
+#include "attn/tensor/suggest.hpp"
 
 #include <span>
 #include <string>
@@ -7,12 +9,8 @@
 
 namespace attn::cli {
 
-/// Insertions, deletions, substitutions and swaps of neighbouring bytes that turn `a` into `b` (optimal string alignment).
-[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
-
-/// "; did you mean heads?" for the candidate nearest to `text`, or nothing when none is near. A candidate is near when a third
-/// of its letters or fewer differ, or when `text` abbreviates it; dashes in front do not count.
-[[nodiscard]] std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates);
+using attn::did_you_mean;
+using attn::edit_distance;
 
 /// The place of `text` among `names`. Throws Error(usage) with the names, and the one that was probably meant.
 [[nodiscard]] std::size_t choice(std::string_view option, std::string_view text, std::span<const std::string_view> names);

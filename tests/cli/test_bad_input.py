@@ -79,7 +79,7 @@ def test_work_that_does_not_fit_is_refused_before_it_begins():
     done = run("run", "--json", stdin=sentence)
     assert_fails(done, 71, "bytes", "--query")
     done = run("run", SENTENCE, "--vocab-size", "2147483647", "--embed-dim", "1048576")
-    assert_fails(done, 71, "bytes")
+    assert_fails(done, 71, "the draws need ", " GiB)", "draws[1], embedding (2147483647, 1048576)", "--vocab-size")
 
 
 @limits_memory

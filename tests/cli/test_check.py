@@ -65,9 +65,69 @@ def test_the_error_of_a_line_is_nothing_to_compare(tmp_path):
     file = tmp_path / "lines.json"
     file.write_bytes(run("run", "--lines", "-", "--json", stdin="a b\n\nc\n").out)
     done = run("check", file)
-    assert done.code == 65
-    assert done.message == f"attn-cli: error: {file} line 2: states the error of a line that could not be computed; there is nothing to compare\n"
+    assert (done.code, done.err) == (65, b"")
+    assert f"{file} line 2: not checked, the line could not be computed: 'no words in the input" in done.text
     assert f"{file} line 3: passed" in done.text
+    file.write_text(json.dumps(json.loads(file.read_text().splitlines()[1]), indent=2))
+    assert run("check", file).text.startswith(f"{file}: not checked")
+    file.write_text('{"index":0,"error":{"code":65,"message":"x","more":1}}')
+    assert_fails(run("check", file), 65, "'more'")
+
+
+def test_tolerances_are_for_saved_results(golden, tmp_path):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_bytes(succeeds("recipe", "show", "owen-2025").out)
+    assert_fails(run("check", "owen-2025", "--atol", "1e-6"), 2, "saved results")
+    assert_fails(run("check", "--all", "--rtol", "1e-6"), 2, "saved results")
+    done = run("check", recipe, recipe, "--atol", "1e-6")
+    assert (done.code, done.message.count("\n")) == (0, 1)
+    assert "warning: --rtol and --atol are for saved results; recipes bring" in done.message
+    assert succeeds("check", golden, "--atol", "1e-6").code == 0
+
+
+def published(statement, tmp_path):
+    recipe = succeeds("recipe", "show", "raschka-2023").json
+    recipe["published"] = [statement]
+    file = tmp_path / "published.json"
+    file.write_text(json.dumps(recipe))
+    return file
+
+
+def test_a_mismatch_tells_the_largest_difference_and_what_would_help(tmp_path):
+    row = ["0.0185", "0.0312", "0.1778", "0.6368", "0.1265", "0.0092"]
+    statement = {"array": "weights", "at": [0, 1], "values": row}
+    assert succeeds("check", published(statement, tmp_path)).code == 0
+    statement["values"] = [float(number) for number in row]
+    done = run("check", published(statement, tmp_path))
+    assert done.code == 1
+    assert "; largest difference 5.0e-05; to compare printed digits, write them as strings, or give atol\n" in done.text
+    statement["values"][5] = 0.0093
+    done = run("check", published(statement, tmp_path))
+    assert "; largest difference 1.4e-04\n" in done.text
+    statement["values"][5] = 0.0092
+    statement["atol"] = 1e-6
+    assert "as strings" not in run("check", published(statement, tmp_path)).text
+
+
+def test_null_is_a_masked_score_beside_printed_digits_too(tmp_path):
+    recipe = succeeds("recipe", "show", "raschka-2023").json
+    recipe["attention"] = {"causal": True}
+    recipe["published"] = []
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps(recipe))
+    scores = succeeds("run", "--recipe", file, "--show", "masked_scores", "--json").json["masked_scores"][0]
+    for masked in (None, "-inf"):
+        values = [[masked if x is None else f"{x:.2f}" for x in row] for row in scores]
+        recipe["published"] = [{"array": "masked_scores", "at": [0], "values": values}]
+        file.write_text(json.dumps(recipe))
+        assert "36 compared" in succeeds("check", file).text
+    values[0][0] = None
+    file.write_text(json.dumps(recipe))
+    done = run("check", file)
+    assert done.code == 1 and "masked_scores[0][0][0]: stated null, computed " in done.text
+    values[0][0] = "null"
+    file.write_text(json.dumps(recipe))
+    assert_fails(run("check", file), 65, "got 'null'", "null where a score is masked")
 
 
 def test_a_result_that_was_laid_out_by_jq_passes(golden):
@@ -85,7 +145,7 @@ def test_all_are_checked_and_the_largest_code_wins(golden, tmp_path):
     assert run("check", malformed, different, golden).code == 65
     done = run("check", missing, malformed, different, golden, "raschka-2023")
     assert done.code == 66
-    assert [line.split(": ")[2] for line in done.message.splitlines()] == [str(missing), str(malformed)]
+    assert [line.split(": ")[2] for line in done.message.splitlines()] == [f"'{missing}'", f"'{malformed}'"]
     for name, verdict in ((different, "failed"), (golden, "passed"), ("raschka-2023", "passed")):
         assert f"{name}: {verdict}" in done.text
 
@@ -113,14 +173,14 @@ def test_all_are_checked_and_the_largest_code_wins(golden, tmp_path):
 def test_what_is_neither_result_nor_recipe_is_bad_data(text, tmp_path):
     file = tmp_path / "file"
     file.write_text(text)
-    assert_fails(run("check", file), 65, f"{file}: ")
+    assert_fails(run("check", file), 65, f"'{file}': ")
 
 
 def test_a_truncated_result_is_bad_data(golden):
     whole = golden.read_bytes().rstrip()
     for length in range(1, len(whole), 97):
         golden.write_bytes(whole[:length])
-        assert_fails(run("check", golden), 65, f"{golden}: ")
+        assert_fails(run("check", golden), 65, f"'{golden}': ")
 
 
 def test_a_file_larger_than_allowed_is_bad_data(golden):
@@ -140,7 +200,7 @@ def test_check_needs_something_to_check():
 
 def test_a_hostile_file_name_stays_on_one_line(tmp_path):
     missing = str(tmp_path / "a\nb\x1b[31m").encode() + b"\xff"
-    assert_fails(run("check", missing), 66, r"a\nb\x1b[31m\xff: no such file")
+    assert_fails(run("check", missing), 66, r"a\nb\x1b[31m\xff': no such file")
     file = tmp_path / "a\nb"
     succeeds("run", SENTENCE, "--json", "-o", file)
     assert succeeds("check", file).text.endswith("a\\nb: passed\n")

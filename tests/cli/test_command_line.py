@@ -78,6 +78,53 @@ def test_an_unknown_or_abbreviated_option_is_an_error_with_a_guess(typed, meant)
     assert_fails(run("run", SENTENCE, typed, "2"), 2, "unknown option", f"did you mean {meant}?")
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("-heads", "did you mean --heads?"),
+        ("-haeds", "did you mean --heads?"),
+        ("-heads=2", "did you mean --heads?"),
+        ("-help", "did you mean --help?"),
+        ("-output", "did you mean -o?"),
+        ("-oout.json", "the value of -o is the next word"),
+        ("-Vx", "after one dash there is one letter"),
+        ("-hV", "after one dash there is one letter"),
+        ("-x is a letter", "goes after --"),
+    ],
+)
+def test_one_dash_takes_one_letter(typed, hint):
+    assert_fails(run("run", SENTENCE, typed, "2"), 2, f"unknown option '{typed}'", hint)
+    assert_fails(run(typed, "run", SENTENCE), 2, f"unknown option '{typed}'", hint)
+
+
+@pytest.mark.parametrize("dash", ["–", "—", "−"])
+def test_a_typographic_dash_is_noticed(dash):
+    assert_fails(run("run", f"{dash}heads", "2", SENTENCE), 2, f"'{dash}heads'", "the ASCII '-'; did you mean --heads?")
+    assert succeeds("run", f"{dash} a dash", "--json").json["tokens"] == [dash, "a", "dash"]
+
+
+def test_an_unexpected_argument_gets_the_hint_that_fits():
+    hints = {"quotes", "after -- everything is text", "commas separate"}
+    for arguments, hint in (
+        (["Life", "is"], "quotes"),
+        (["Life", "--", "--json"], "after -- everything is text"),
+        (["--show", "tokens", "weights", "Life"], "commas separate the items of a list: --show tokens,weights"),
+        (["--ids", "2", "6", "8", "--vocab-size", "9"], "commas separate the items of a list: --ids 2,6"),
+    ):
+        done = run("run", *arguments)
+        assert_fails(done, 2, "unexpected argument", hint)
+        assert sum(other in done.message for other in hints) == 1
+
+
+def test_help_is_a_command_too():
+    assert succeeds("help").out == succeeds("--help").out
+    for command in COMMANDS:
+        assert succeeds("help", command).out == succeeds(command, "--help").out
+    assert_fails(run("help", "rnu"), 2, "unknown command")
+    assert succeeds("run", "help", "--json").json["tokens"] == ["help"]
+    assert succeeds("recipe", "list", "--help").out == succeeds("recipe", "--help").out
+
+
 def test_an_option_like_nothing_points_to_the_help():
     assert_fails(run("run", "--temperature", "1", SENTENCE), 2, "unknown option '--temperature'", "attn-cli run --help")
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,7 +70,11 @@ public:
     using Member = std::pair<std::string, JsonValue>;
     [[nodiscard]] std::vector<Member> members() const; ///< of an object
     /// The one of `names` that the string is, as an index.
-    [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> names) const;
+    [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names) const;
+    [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> names) const
+    {
+        return one_of(std::span(names.begin(), names.size()));
+    }
 
     /// Throws Error(data): place, the value, what is allowed.
     [[noreturn]] void refuse(std::string_view allowed) const;
@@ -87,6 +92,8 @@ public:
     [[nodiscard]] Nested nested(const Leaf& leaf, std::string_view allowed) const;
 
 private:
+    /// refuse(), for a value of another kind: says of a string that it is one.
+    [[noreturn]] void refuse_kind(std::string_view allowed) const;
     [[nodiscard]] const JsonDocument::Node& node() const { return document_->nodes_[node_]; }
     [[nodiscard]] std::size_t behind(std::size_t node) const;
     void flatten(std::size_t node, std::size_t depth, std::vector<Index>& at, Nested& out, const Leaf& leaf,
@@ -101,7 +108,11 @@ private:
 class JsonObject {
 public:
     /// Throws Error(data) when `value` is no object or has a key that is not in `known`.
-    JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known);
+    JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known)
+        : JsonObject(value, std::span(known.begin(), known.size()))
+    {
+    }
+    JsonObject(const JsonValue& value, std::span<const std::string_view> known);
 
     [[nodiscard]] const JsonValue* find(std::string_view key) const; ///< nullptr when absent
     [[nodiscard]] const JsonValue& at(std::string_view key) const;   ///< throws Error(data) when absent

@@ -1,5 +1,6 @@
 #include "attn/io/json_reader.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -35,7 +36,7 @@ std::string element_place(const std::string& place, std::size_t index)
     return place + "[" + std::to_string(index) + "]";
 }
 
-std::string joined(std::initializer_list<std::string_view> names)
+std::string joined(std::span<const std::string_view> names)
 {
     std::string text;
     for (const std::string_view name : names) {
@@ -71,10 +72,18 @@ void JsonValue::refuse(std::string_view allowed) const
     throw Error(ErrorKind::data, name_of(place_), shown, allowed);
 }
 
+void JsonValue::refuse_kind(std::string_view allowed) const
+{
+    if (kind() == JsonKind::string) {
+        throw Error(ErrorKind::data, name_of(place_), "the string " + quoted(text()), allowed);
+    }
+    refuse(allowed);
+}
+
 bool JsonValue::boolean() const
 {
     if (kind() != JsonKind::boolean) {
-        refuse("true or false");
+        refuse_kind("true or false");
     }
     return node().truth;
 }
@@ -97,7 +106,7 @@ Index JsonValue::integer(Index least, Index most) const
         good = error == std::errc() && end == digits.data() + digits.size() && value >= least && value <= most;
     }
     if (!good) {
-        refuse("an integer from " + std::to_string(least) + " to " + std::to_string(most));
+        refuse_kind("an integer from " + std::to_string(least) + " to " + std::to_string(most));
     }
     return value;
 }
@@ -112,7 +121,7 @@ std::uint64_t JsonValue::unsigned_integer() const
         good = error == std::errc() && end == digits.data() + digits.size();
     }
     if (!good) {
-        refuse("an integer from 0 to 18446744073709551615");
+        refuse_kind("an integer from 0 to 18446744073709551615");
     }
     return value;
 }
@@ -127,7 +136,7 @@ double JsonValue::number(std::string_view allowed) const
         good = error == std::errc() && end == digits.data() + digits.size() && std::isfinite(value);
     }
     if (!good) {
-        refuse(allowed);
+        refuse_kind(allowed);
     }
     return value;
 }
@@ -151,7 +160,7 @@ std::size_t JsonValue::behind(std::size_t node) const
 std::vector<JsonValue> JsonValue::elements() const
 {
     if (kind() != JsonKind::array) {
-        refuse("an array");
+        refuse_kind("an array");
     }
     std::vector<JsonValue> all;
     for (std::size_t child = node_ + 1; child < node().extent; child = behind(child)) {
@@ -163,7 +172,7 @@ std::vector<JsonValue> JsonValue::elements() const
 std::vector<std::string> JsonValue::strings() const
 {
     if (kind() != JsonKind::array) {
-        refuse("an array of strings");
+        refuse_kind("an array of strings");
     }
     std::vector<std::string> all;
     for (const JsonValue& element : elements()) {
@@ -175,7 +184,7 @@ std::vector<std::string> JsonValue::strings() const
 std::vector<JsonValue::Member> JsonValue::members() const
 {
     if (kind() != JsonKind::object) {
-        refuse("an object");
+        refuse_kind("an object");
     }
     std::vector<Member> all;
     for (std::size_t key = node_ + 1; key < node().extent; key = behind(key + 1)) {
@@ -186,11 +195,11 @@ std::vector<JsonValue::Member> JsonValue::members() const
     return all;
 }
 
-std::size_t JsonValue::one_of(std::initializer_list<std::string_view> names) const
+std::size_t JsonValue::one_of(std::span<const std::string_view> names) const
 {
     const auto found = kind() == JsonKind::string ? std::find(names.begin(), names.end(), text()) : names.end();
     if (found == names.end()) {
-        refuse(joined(names));
+        refuse(joined(names) + (kind() == JsonKind::string ? did_you_mean(text(), names) : ""));
     }
     return static_cast<std::size_t>(found - names.begin());
 }
@@ -248,12 +257,13 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     out.leaves.emplace_back(*text);
 }
 
-JsonObject::JsonObject(const JsonValue& value, std::initializer_list<std::string_view> known)
+JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known)
     : value_(value), members_(value.members())
 {
     for (const auto& [key, member] : members_) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
-            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", quoted(key), joined(known));
+            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", quoted(key),
+                        joined(known) + did_you_mean(key, known));
         }
     }
 }

@@ -13,13 +13,19 @@ namespace {
 using model::Published;
 
 constexpr Index largest_index = 2147483648; // 2^31
-constexpr std::array<std::string_view, 9> parameter_names{"embedding", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"};
+
+bool is_parameter_name(std::string_view name)
+{
+    const auto found = std::find(model::target_names.begin(), model::target_names.end(), name);
+    return found != model::target_names.end() &&
+           model::is_parameter(static_cast<model::Target>(found - model::target_names.begin()));
+}
 
 std::string array_of(const JsonValue& value)
 {
     const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), value.text()) != names.end(); };
     const bool known = value.kind() == JsonKind::string && value.text() != "parameters" &&
-                       (among(model::item_names) || among(parameter_names));
+                       (among(model::item_names) || is_parameter_name(value.text()));
     if (!known) {
         value.refuse("an array of the result, such as weights, or a parameter, such as W_q");
     }
@@ -66,20 +72,24 @@ void read_words(const JsonValue& values, Published& published)
     published.shape = {static_cast<Index>(published.values.size())};
 }
 
-/// Printed decimals (strings) or computed numbers, but not both; the first one decides.
+/// Printed decimals (strings) or computed numbers, but not both; the first one decides. null stands beside either.
 void read_numbers(const JsonValue& values, Published& published)
 {
     std::optional<bool> printed;
     const auto leaf = [&](JsonKind kind, std::string_view text) -> std::optional<std::string_view> {
+        if (kind == JsonKind::null) {
+            return "null";
+        }
         const bool is_printed = kind == JsonKind::string;
-        const bool fits = is_printed || kind == JsonKind::number || kind == JsonKind::null;
+        const bool fits = is_printed ? text != "null" : kind == JsonKind::number;
         if (!fits || is_printed != printed.value_or(is_printed)) {
             return std::nullopt;
         }
         printed = is_printed;
-        return kind == JsonKind::null ? "null" : text;
+        return text;
     };
-    JsonValue::Nested nested = values.nested(leaf, "only strings (printed digits), or only numbers and null");
+    JsonValue::Nested nested =
+        values.nested(leaf, "only strings (printed digits) or only numbers, and null where a score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
     published.values = std::move(nested.leaves);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 namespace attn::io {
 namespace {
@@ -108,12 +109,8 @@ model::Dims dims_of(const JsonValue& value)
 
 Target target_of(const JsonValue& value)
 {
-    static constexpr std::array targets{Target::embedding, Target::embeddings, Target::key_embeddings,
-                                        Target::W_q,       Target::W_k,        Target::W_v,
-                                        Target::W_o,       Target::b_q,        Target::b_k,
-                                        Target::b_v,       Target::b_o};
-    return targets.at(
-        value.one_of({"embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"}));
+    const auto drawn = std::span(model::target_names).subspan(1); // without what is thrown away
+    return static_cast<Target>(value.one_of(drawn) + 1);
 }
 
 Initialisation initialisation_of(const JsonValue& value)

@@ -204,7 +204,7 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
     });
     std::string json = "{";
     if (!metadata.empty()) {
-        json += "\"__metadata__\":" + nlohmann::json(metadata).dump();
+        json.append("\"__metadata__\":").append(nlohmann::json(metadata).dump());
     }
     std::size_t offset = 0;
     for (const TensorBytes* tensor : sorted) {

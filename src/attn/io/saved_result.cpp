@@ -63,7 +63,13 @@ void read_vocabulary(const JsonValue& value, SavedResult& saved)
 
 void read_parameters(const JsonValue& value, SavedResult& saved)
 {
-    const JsonObject object(value, {"embedding", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"});
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < model::target_names.size(); ++i) {
+        if (model::is_parameter(static_cast<model::Target>(i))) {
+            names.push_back(model::target_names[i]);
+        }
+    }
+    const JsonObject object(value, names);
     for (const auto& [name, parameter] : value.members()) {
         saved.arrays.push_back(numbers_of(name, parameter));
     }
@@ -126,6 +132,14 @@ SavedResult saved_result_of(const JsonValue& value)
     return saved;
 }
 
+/// Whether these are the two members of what --lines writes in the place of a line that failed.
+bool is_failed_line(std::string_view json)
+{
+    const JsonDocument document(json);
+    const std::vector<JsonValue::Member> members = document.root().members();
+    return members.size() == 2 && members[0].first == "index" && members[1].first == "error";
+}
+
 } // namespace
 
 SavedResult parse_saved_result(std::string_view json)
@@ -140,9 +154,23 @@ Document kind_of(std::string_view json)
     if (schema == "attn-cli/recipe/1") {
         return Document::recipe;
     }
-    return schema == "attn-cli/result/1"   ? Document::result
-           : schema == "attn-cli/tensor/1" ? Document::tensor
-                                           : Document::unknown;
+    if (schema == "attn-cli/result/1") {
+        return Document::result;
+    }
+    if (schema == "attn-cli/tensor/1") {
+        return Document::tensor;
+    }
+    return !schema && is_failed_line(json) ? Document::failed_line : Document::unknown;
+}
+
+std::string parse_failed_line(std::string_view json)
+{
+    const JsonDocument document(json);
+    const JsonObject object(document.root(), {"index", "error"});
+    [[maybe_unused]] const Index index = object.at("index").integer(0, largest);
+    const JsonObject error(object.at("error"), {"code", "message"});
+    [[maybe_unused]] const Index code = error.at("code").integer(0, 255);
+    return error.at("message").string();
 }
 
 } // namespace attn::io

@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -26,11 +27,26 @@ bool agrees(const Published& published, const Computed& computed, std::size_t pl
         return stated == computed.text(place);
     }
     const double value = computed.value(place);
+    if (stated == "null") { // a masked score
+        return value == -std::numeric_limits<double>::infinity();
+    }
     if (published.printed) {
         const math::Printed printed = math::parse_printed(stated);
         return published.units > 0 ? math::agrees_within(printed, value, published.units) : math::agrees(printed, value);
     }
     return within(value, stated_number(published, computed, stated), {published.rtol, published.atol});
+}
+
+/// Whether every number would agree if it stood between quotes, as printed digits.
+bool agrees_as_printed(Published published, const Computed& computed, const std::vector<std::size_t>& places)
+{
+    published.printed = true;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!agrees(published, computed, places[i], published.values[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
@@ -65,7 +81,12 @@ Finding compare(const Published& published, const Result& result, Dtype recipe_d
             tally.measure(computed->value(place), stated_number(published, *computed, stated));
         }
     }
-    return std::move(tally).finding();
+    Finding finding = std::move(tally).finding();
+    const bool exact_numbers = computed->value && !published.printed && published.rtol == 0 && published.atol == 0;
+    if (finding.mismatched > 0 && exact_numbers && agrees_as_printed(published, *computed, part->places)) {
+        finding.hint = "to compare printed digits, write them as strings, or give atol";
+    }
+    return finding;
 }
 
 Finding compare(const PrecisionClaim& claim, const Result& single, const Result& exact)

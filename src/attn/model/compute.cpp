@@ -117,8 +117,13 @@ private:
     Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, const Projection& layer)
     {
         const Matrix<double> W = as_right_factor(*find(parameters_, layer.W), layer.heads);
-        tell(name, {layer.heads, X.rows(), W.cols() / layer.heads});
-        Tensor<Scalar> heads = core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name));
+        Shape shape{layer.heads, X.rows(), W.cols() / layer.heads};
+        if (layer.W == Target::W_o) { // of all heads together
+            shape.erase(shape.begin());
+        }
+        tell(name, shape);
+        Tensor<Scalar> heads =
+            core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name, shape));
         warn_of_overflow(name, heads);
         return heads;
     }
@@ -140,10 +145,11 @@ private:
                 heads.mask = chosen.view();
             }
         }
-        tell("attention", {l.H, static_cast<Index>(plan_.rows.size()), l.S});
+        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), l.S};
+        tell("attention", shape);
         core::Stages<Scalar> stages = core::attention(
             heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},
-            stages_to_keep(plan_.show), work("attention"));
+            stages_to_keep(plan_.show), work("attention", shape));
         if (stages.overflowed) {
             warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }
@@ -176,7 +182,7 @@ private:
     void keep_parameters()
     {
         for (Parameter<Scalar>& parameter : parameters_) {
-            if (parameter.target != Target::embeddings && parameter.target != Target::key_embeddings) {
+            if (is_parameter(parameter.target)) {
                 computed_.parameters.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
             }
         }
@@ -199,11 +205,11 @@ private:
         }
     }
 
-    [[nodiscard]] core::Work work(std::string_view stage) const
+    [[nodiscard]] core::Work work(std::string_view stage, const Shape& shape) const
     {
         core::Work work{plan_.settings.threads, {}};
         if (plan_.settings.observer) {
-            work.progress = [this, stage](double share) { tell(stage, {}, share); };
+            work.progress = [this, stage, shape](double share) { tell(stage, shape, share); };
         }
         return work;
     }

@@ -1,5 +1,6 @@
 #include "attn/model/memory.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -36,16 +37,33 @@ Count kept_arrays(const Lengths& l, Index rows, const Show& show)
     return kept;
 }
 
+/// "3,200,000,000 bytes (2.98 GiB)"
+std::string in_words(Index bytes)
+{
+    std::string digits = std::to_string(bytes);
+    for (std::size_t i = digits.size(); i > 3;) {
+        i -= 3;
+        digits.insert(i, ",");
+    }
+    constexpr double GiB = 1 << 30U;
+    return digits + " bytes (" + math::fixed(static_cast<double>(bytes) / GiB, 2) + " GiB)";
+}
+
 } // namespace
 
-Index required_bytes(const Recipe& recipe, const Lengths& l, Index rows, const Show& show)
+Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const Show& show)
 {
     Count parameters;
+    Memory memory;
     Index largest_draw = 0;
-    for (const Step& step : recipe.draws) {
-        if (const auto* draw = std::get_if<Draw>(&step)) {
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        if (const auto* draw = std::get_if<Draw>(&recipe.draws[step])) {
             const Shape shape = shape_of(*draw, l);
-            largest_draw = std::max(largest_draw, element_count(shape));
+            if (element_count(shape) > largest_draw) {
+                largest_draw = element_count(shape);
+                memory.largest_draw =
+                    "draws[" + std::to_string(step) + "], " + std::string(name_of(draw->target)) + " " + to_string(shape);
+            }
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
@@ -59,22 +77,33 @@ Index required_bytes(const Recipe& recipe, const Lengths& l, Index rows, const S
     Count doubles; // factors of products are held in double, one key/value head at a time
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
-    doubles.add({largest_draw});
+    Count drawn; // in double
+    drawn.add({largest_draw});
 
-    const Count kept = kept_arrays(l, rows, show);
-    const Index scalars = checked_sum(checked_sum(parameters.total(), working.total(), Count::what), kept.total(), Count::what);
-    const Index width = recipe.dtype == Dtype::float32 ? 4 : 8;
-    const Index bytes = checked_product(scalars, recipe.verify ? width + 8 : width, Count::what);
-    return checked_sum(bytes, checked_product(doubles.total(), 8, Count::what), Count::what);
+    const Index width = (recipe.dtype == Dtype::float32 ? 4 : 8) + (recipe.verify ? 8 : 0);
+    const auto bytes = [](const Count& scalars, Index each, const Count& doubled) {
+        return checked_sum(checked_product(scalars.total(), each, Count::what),
+                           checked_product(doubled.total(), 8, Count::what), Count::what);
+    };
+    memory.draws = bytes(parameters, width, drawn);
+    memory.arrays = checked_sum(bytes(working, width, doubles), bytes(kept_arrays(l, rows, show), width, Count()), Count::what);
+    memory.total = checked_sum(memory.draws, memory.arrays, Count::what);
+    return memory;
 }
 
-void require_memory(Index required, Index limit)
+void require_memory(const Memory& memory, Index limit)
 {
-    if (required > limit) {
-        throw Error(ErrorKind::too_large, "the arrays asked for need " + std::to_string(required) + " bytes and " +
-                                              std::to_string(limit) +
-                                              " are free; ask for single rows with --query, or for less with --show context");
+    if (memory.total <= limit) {
+        return;
     }
+    const std::string free = " and " + in_words(limit) + " are free; ask for ";
+    if (memory.draws > memory.arrays) {
+        throw Error(ErrorKind::too_large, "the draws need " + in_words(memory.draws) + " (the largest: " + memory.largest_draw +
+                                              ")" + free +
+                                              "smaller ones, with --vocab-size, --embed-dim, --heads, --d-k, --d-v");
+    }
+    throw Error(ErrorKind::too_large, "the arrays asked for need " + in_words(memory.total) + free +
+                                          "single rows with --query, or for less with --show context");
 }
 
 } // namespace attn::model

@@ -6,12 +6,18 @@
 
 namespace attn::model {
 
-/// Bytes of everything that a run holds at the same time at most, estimated from above: parameters and the draw under way,
-/// embeddings, queries, keys, values, and the arrays that are kept, in both types with Recipe::verify.
-/// `rows` is the number of query rows. Throws Error(too_large) when the number itself overflows.
-[[nodiscard]] Index required_bytes(const Recipe& recipe, const Lengths& lengths, Index rows, const Show& show);
+/// Bytes of everything that a run holds at the same time at most, estimated from above.
+struct Memory {
+    Index total = 0;
+    Index draws = 0;          ///< of it: parameters and the draw under way
+    Index arrays = 0;         ///< of it: embeddings, queries, keys, values, and the arrays that are kept
+    std::string largest_draw; ///< "draws[1], embedding (6, 16)"
+};
 
-/// Throws Error(too_large) with the bytes needed, the bytes there are and what to do instead, when `required` exceeds `limit`.
-void require_memory(Index required, Index limit);
+/// With Recipe::verify in both types. `rows` is the number of query rows. Throws Error(too_large) when a number overflows.
+[[nodiscard]] Memory required_memory(const Recipe& recipe, const Lengths& lengths, Index rows, const Show& show);
+
+/// Throws Error(too_large) with the bytes needed, the bytes there are and what to do instead, when `memory` exceeds `limit`.
+void require_memory(const Memory& memory, Index limit);
 
 } // namespace attn::model

@@ -5,20 +5,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace attn::model {
 namespace {
 
-constexpr std::array target_names{"discard", "embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q",
-                                  "b_k",     "b_v",       "b_o"};
-
-random::Stream start_stream(Generator generator, std::uint64_t seed)
+random::Stream start_stream(Generator generator, std::uint64_t seed, const std::string& place)
 {
     switch (generator) {
     case Generator::torch: return random::TorchStream(seed);
     case Generator::numpy:
         if (seed > std::numeric_limits<std::uint32_t>::max()) {
-            throw Error(ErrorKind::data, "seed", std::to_string(seed), "0 to 4294967295 for the generator numpy");
+            throw Error(ErrorKind::data, place + ": seed", std::to_string(seed), "0 to 4294967295 for the generator numpy");
         }
         return random::NumpyStream(static_cast<std::uint32_t>(seed));
     case Generator::numpy_pcg64: return random::Pcg64Stream(seed);
@@ -26,15 +24,29 @@ random::Stream start_stream(Generator generator, std::uint64_t seed)
     throw Error(ErrorKind::internal, "generator", std::to_string(static_cast<int>(generator)), "torch, numpy, numpy-pcg64");
 }
 
+/// "draws[2]"
+std::string place_of(std::size_t step)
+{
+    return "draws[" + std::to_string(step) + "]";
+}
+
+/// A draw of this run, and where it stands.
+struct PlacedDraw {
+    const Draw& draw;
+    Shape shape; ///< before `take`
+    std::string place;
+};
+
 /// How many numbers one output of a layer reads, and how many outputs there are: what the initialisers of layers go by.
 struct Fans {
     Index in;
     Index out;
 };
 
-Fans fans_of(const Draw& draw, const Shape& shape, const Lengths& l)
+Fans fans_of(const PlacedDraw& placed, const Lengths& l)
 {
-    switch (draw.target) {
+    const Shape& shape = placed.shape;
+    switch (placed.draw.target) {
     case Target::W_q: return {l.D, l.H * l.d_k};
     case Target::W_k: return {l.D, l.H_kv * l.d_k};
     case Target::W_v: return {l.D, l.H_kv * l.d_v};
@@ -46,7 +58,7 @@ Fans fans_of(const Draw& draw, const Shape& shape, const Lengths& l)
     default: break;
     }
     if (shape.size() < 2) {
-        throw Error(ErrorKind::data, "a draw initialised as linear or xavier", "the shape " + to_string(shape),
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear or xavier", "the shape " + to_string(shape),
                     "two dimensions, outputs and inputs, where no layer is named");
     }
     return {shape.back(), shape[shape.size() - 2]};
@@ -58,16 +70,17 @@ bool is_bias(Target target)
 }
 
 /// Ones where output i reads input i, the heads' stack taken as one matrix.
-std::vector<double> identity(const Draw& draw, const Shape& shape)
+std::vector<double> identity(const PlacedDraw& placed)
 {
+    const Shape& shape = placed.shape;
     if (shape.size() < 2) {
-        throw Error(ErrorKind::data, "a draw initialised as identity", "the shape " + to_string(shape),
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as identity", "the shape " + to_string(shape),
                     "two dimensions and more");
     }
     const Index rows = shape[shape.size() - 2];
     const Index columns = shape.back();
     const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
-    const bool right = draw.side.value_or(Side::left) == Side::right;
+    const bool right = placed.draw.side.value_or(Side::left) == Side::right;
     std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
     for (Index h = 0; h < heads; ++h) {
         for (Index i = 0; i < rows; ++i) {
@@ -81,39 +94,42 @@ std::vector<double> identity(const Draw& draw, const Shape& shape)
     return values;
 }
 
-std::vector<double> draw_values(random::Stream& stream, const Draw& draw, const Shape& shape, const Lengths& lengths)
+std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed, const Lengths& lengths)
 {
-    const Index count = element_count(shape);
+    const Draw& draw = placed.draw;
+    const Index count = element_count(placed.shape);
     switch (draw.init) {
     case Initialisation::uniform: return random::uniform(stream, count, draw.first, draw.second);
     case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
     case Initialisation::linear: {
-        const Fans fans = fans_of(draw, shape, lengths);
+        const Fans fans = fans_of(placed, lengths);
         const double bound = is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in);
         return random::uniform(stream, count, -bound, bound);
     }
     case Initialisation::xavier: {
-        const Fans fans = fans_of(draw, shape, lengths);
+        const Fans fans = fans_of(placed, lengths);
         const double bound = random::xavier_bound(fans.in, fans.out);
         return random::uniform(stream, count, -bound, bound);
     }
-    case Initialisation::identity: return identity(draw, shape);
+    case Initialisation::identity: return identity(placed);
     }
     throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of five");
 }
 
 /// The part of a drawn tensor that `take` chooses by indices into its leading dimensions.
 template <typename Scalar>
-Tensor<Scalar> taken(const std::vector<double>& values, const Shape& shape, const std::vector<Index>& take)
+Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed)
 {
+    const Shape& shape = placed.shape;
+    const std::vector<Index>& take = placed.draw.take;
     if (take.size() > shape.size()) {
-        throw Error(ErrorKind::data, "take", std::to_string(take.size()) + " indices",
+        throw Error(ErrorKind::data, placed.place + ": take", std::to_string(take.size()) + " indices",
                     "at most one for each dimension of " + to_string(shape));
     }
     Index offset = 0;
     for (std::size_t i = 0; i < take.size(); ++i) {
         if (take[i] < 0 || take[i] >= shape[i]) {
-            throw Error(ErrorKind::data, "take[" + std::to_string(i) + "]", std::to_string(take[i]),
+            throw Error(ErrorKind::data, placed.place + ": take[" + std::to_string(i) + "]", std::to_string(take[i]),
                         "0 to " + std::to_string(shape[i] - 1));
         }
         offset = offset * shape[i] + take[i];
@@ -126,15 +142,15 @@ Tensor<Scalar> taken(const std::vector<double>& values, const Shape& shape, cons
     return part;
 }
 
-void require_shape(const Draw& draw, const Shape& shape, const Lengths& lengths, std::size_t step)
+void require_shape(const PlacedDraw& placed, const Shape& shape, const Lengths& lengths)
 {
-    const std::vector<Shape> allowed = allowed_shapes(draw, lengths);
+    const std::vector<Shape> allowed = allowed_shapes(placed.draw, lengths);
     if (std::find(allowed.begin(), allowed.end(), shape) == allowed.end()) {
         std::string list;
         for (const Shape& one : allowed) {
             list += (list.empty() ? "" : " or ") + to_string(one);
         }
-        throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "]: " + std::string(name_of(draw.target)),
+        throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
                     "the shape " + to_string(shape), list + " with these dimensions");
     }
 }
@@ -142,15 +158,16 @@ void require_shape(const Draw& draw, const Shape& shape, const Lengths& lengths,
 /// What attention cannot do without.
 void require_targets(const Recipe& recipe, bool cross)
 {
-    const auto drawn = [&](Target target) {
-        return std::count_if(recipe.draws.begin(), recipe.draws.end(), [&](const Step& step) {
-            const auto* draw = std::get_if<Draw>(&step);
-            return draw != nullptr && draw->target == target;
-        });
-    };
-    for (std::size_t i = 1; i < target_names.size(); ++i) {
-        if (drawn(static_cast<Target>(i)) > 1) {
-            throw Error(ErrorKind::data, std::string("draws: ") + target_names[i] + " is drawn twice; allowed: once");
+    std::map<Target, std::size_t> places;
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
+        if (draw == nullptr || draw->target == Target::none) {
+            continue;
+        }
+        const auto [first, alone] = places.emplace(draw->target, step);
+        if (!alone) {
+            throw Error(ErrorKind::data, place_of(step) + ": " + std::string(name_of(draw->target)) +
+                                             " is drawn twice, first by " + place_of(first->second) + "; allowed: once");
         }
     }
     const auto require = [&](bool there, const char* what) {
@@ -158,28 +175,23 @@ void require_targets(const Recipe& recipe, bool cross)
             throw Error(ErrorKind::data, std::string("draws: ") + what);
         }
     };
-    const bool table = drawn(Target::embedding) == 1;
-    const bool rows = drawn(Target::embeddings) == 1;
-    require(table != rows, "neither or both of embedding and embeddings are drawn; allowed: one of them");
-    require(!rows || cross == (drawn(Target::key_embeddings) == 1),
+    const auto drawn = [&](Target target) { return places.contains(target); };
+    const bool table = drawn(Target::embedding);
+    const bool rows = drawn(Target::embeddings);
+    require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
+    require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
+    require(!rows || cross == drawn(Target::key_embeddings),
             "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
-    require(!table || drawn(Target::key_embeddings) == 0,
-            "key_embeddings are drawn beside a table; allowed: beside embeddings");
+    require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
     require(!table || !std::holds_alternative<PositionsInput>(recipe.input),
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
-        require(drawn(target) == 1,
-                (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
+        require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
     }
-    require(drawn(Target::b_o) == 0 || drawn(Target::W_o) == 1, "b_o is drawn without W_o; allowed: with it");
+    require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: with it");
 }
 
 } // namespace
-
-std::string_view name_of(Target target)
-{
-    return target_names[static_cast<std::size_t>(target)];
-}
 
 template <typename Scalar>
 std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengths& lengths, bool cross)
@@ -189,21 +201,21 @@ std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengt
     std::vector<Parameter<Scalar>> parameters;
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
-            stream = start_stream(recipe.generator, seed->value);
+            stream = start_stream(recipe.generator, seed->value, place_of(step));
             continue;
         }
         const auto& draw = std::get<Draw>(recipe.draws[step]);
         if (!stream) {
-            throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "] comes before any seed; allowed: a seed first");
+            throw Error(ErrorKind::data, place_of(step) + " comes before any seed; allowed: a seed first");
         }
-        const Shape shape = shape_of(draw, lengths);
-        const std::vector<double> values = draw_values(*stream, draw, shape, lengths);
+        const PlacedDraw placed{draw, shape_of(draw, lengths), place_of(step)};
+        const std::vector<double> values = draw_values(*stream, placed, lengths);
         if (draw.target == Target::none) {
             continue;
         }
         const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
-        parameters.push_back({draw.target, side, taken<Scalar>(values, shape, draw.take)});
-        require_shape(draw, parameters.back().tensor.shape, lengths, step);
+        parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
+        require_shape(placed, parameters.back().tensor.shape, lengths);
     }
     std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
     return parameters;

@@ -45,7 +45,4 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads);
 
-/// The name of a target in JSON and recipes: "W_q".
-[[nodiscard]] std::string_view name_of(Target target);
-
 } // namespace attn::model

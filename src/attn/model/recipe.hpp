@@ -7,9 +7,11 @@
 #include "attn/core/attention.hpp"
 #include "attn/tensor/tensor.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -79,6 +81,18 @@ enum class Target {
     b_v,
     b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (D)
 };
+/// In recipes and JSON.
+inline constexpr std::array<std::string_view, 12> target_names{
+    "discard", "embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"};
+[[nodiscard]] constexpr std::string_view name_of(Target target)
+{
+    return target_names[static_cast<std::size_t>(target)];
+}
+/// Whether a result lists it among its parameters; embeddings by position are an array of their own.
+[[nodiscard]] constexpr bool is_parameter(Target target)
+{
+    return target != Target::none && target != Target::embeddings && target != Target::key_embeddings;
+}
 
 /// A length of a shape: a number, or a product of letters of the glossary such as "H*d_k".
 using Length = std::variant<Index, std::string>;

@@ -27,7 +27,7 @@ const char* condition_of(Item item)
     case Item::token_ids: return "with a sentence or ids as input";
     case Item::capped_scores: return "with a softcap";
     case Item::masked_scores: return "with --causal, --window or --mask";
-    case Item::output: return "with an output projection";
+    case Item::output: return "with --output-projection";
     default: return "with --cross";
     }
 }
@@ -101,7 +101,7 @@ Difference difference(const std::string& name, const AnyTensor& tensor, const Te
 std::vector<Difference> verify(const Plan& plan, const ComputedArrays& computed)
 {
     if (plan.settings.observer) {
-        plan.settings.observer({"verify", {}, 0});
+        plan.settings.observer({"verify", {static_cast<Index>(computed.arrays.size())}, 0});
     }
     const ComputedArrays exact = compute<double>(plan);
     std::vector<Difference> differences;
@@ -151,7 +151,7 @@ Result run(const Recipe& recipe, const RunSettings& settings)
     }
     const Lengths lengths = resolve(recipe, words);
     require_order(recipe, lengths);
-    require_memory(required_bytes(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+    require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
 
     const Plan plan{recipe, words, lengths, rows, result.show, settings};
     ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);

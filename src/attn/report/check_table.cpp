@@ -11,12 +11,12 @@ namespace {
 
 std::string describe(const model::Finding& finding)
 {
+    const std::string difference = "largest difference " + math::scientific(finding.largest_absolute, 1);
     if (!finding.first.empty()) {
-        return std::to_string(finding.mismatched) + " of " + std::to_string(finding.compared) + ": " + visible(finding.first);
+        return std::to_string(finding.mismatched) + " of " + std::to_string(finding.compared) + ": " + visible(finding.first) +
+               (finding.largest_absolute == 0 ? "" : "; " + difference) + (finding.hint.empty() ? "" : "; " + finding.hint);
     }
-    const std::string difference =
-        finding.largest_absolute == 0 ? "all equal" : "largest difference " + math::scientific(finding.largest_absolute, 1);
-    return std::to_string(finding.compared) + " compared, " + difference;
+    return std::to_string(finding.compared) + " compared, " + (finding.largest_absolute == 0 ? "all equal" : difference);
 }
 
 } // namespace

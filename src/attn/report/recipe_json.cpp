@@ -24,9 +24,6 @@ constexpr std::array dtype_names{"float32"sv, "float64"sv};
 constexpr std::array tokenizer_names{"document"sv, "words"sv};
 constexpr std::array init_names{"uniform"sv, "normal"sv, "linear"sv, "xavier"sv, "identity"sv};
 constexpr std::array side_names{"left"sv, "right"sv};
-constexpr std::array target_names{"none"sv, "embedding"sv, "embeddings"sv, "key_embeddings"sv,
-                                  "W_q"sv,  "W_k"sv,       "W_v"sv,        "W_o"sv,
-                                  "b_q"sv,  "b_k"sv,       "b_v"sv,        "b_o"sv};
 
 void member(JsonWriter& json, std::string_view key, std::string_view text)
 {
@@ -127,7 +124,7 @@ void write_step(JsonWriter& json, const Draw& draw)
         json.key("discard");
         json.boolean(true);
     } else {
-        member(json, "tensor", name_in(target_names, draw.target));
+        member(json, "tensor", name_of(draw.target));
     }
     member(json, "init", name_in(init_names, draw.init));
     if (draw.init == Initialisation::uniform) {
@@ -217,7 +214,7 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
 {
     if (level == published.shape.size()) {
         const std::string& value = published.values.at(next++);
-        if (quote) {
+        if (quote && value != "null") {
             json.string(value);
         } else {
             json.raw(value);

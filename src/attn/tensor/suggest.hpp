@@ -1,0 +1,18 @@
+// "did you mean …?", for messages.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+/// Insertions, deletions, substitutions and swaps of neighbouring bytes that turn `a` into `b` (optimal string alignment).
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// "; did you mean heads?" for the candidate nearest to `text`, or nothing when none is near. A candidate is near when a third
+/// of its letters or fewer differ, or when `text` abbreviates it; dashes in front do not count.
+[[nodiscard]] std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates);
+
+} // namespace attn
