@@ -210,6 +210,10 @@ void read_source(const Arguments& arguments, RunOptions& options)
         options.source = Source::lines;
         options.lines = *lines;
     } else if (sentence && arguments.operands.front() != "-") {
+        if (arguments.operands.front().size() > options.max_input_bytes) {
+            throw Error(ErrorKind::data, "SENTENCE", std::to_string(arguments.operands.front().size()) + " bytes",
+                        "up to " + std::to_string(options.max_input_bytes) + "; --max-input-bytes allows more");
+        }
         options.overrides.input = model::SentenceInput{.sentence = arguments.operands.front(), .cross = {}};
     } else {
         options.source = sentence ? Source::standard_input : options.recipe ? Source::recipe : Source::pipe;

@@ -13,7 +13,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array handled{SIGINT, SIGTERM, SIGHUP};
+/// Everything that would end the program and leave its temporary file behind.
+constexpr std::array handled{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2, SIGVTALRM};
 
 // What a handler may touch: plain memory that is complete before the flag beside it is set.
 std::array<char, PATH_MAX> doomed_path{};
@@ -36,7 +37,9 @@ extern "C" void leave(int signal)
     }
     say(signal == SIGINT    ? "attn-cli: error: interrupted\n"
         : signal == SIGTERM ? "attn-cli: error: terminated\n"
-                            : "attn-cli: error: the terminal was closed\n");
+        : signal == SIGHUP  ? "attn-cli: error: the terminal was closed\n"
+        : signal == SIGXCPU ? "attn-cli: error: the limit of processor time is reached\n"
+                            : "attn-cli: error: stopped by a signal\n");
     ::_exit(128 + signal);
 }
 

@@ -463,3 +463,14 @@ def test_a_malformed_recipe_names_file_and_place(tmp_path):
     assert_fails(run("run", "--recipe", file), 65, f"'{file}': ", "inptu")
     file.write_text("{")
     assert_fails(run("run", "--recipe", file), 65, f"'{file}': ", "line 1")
+
+
+def test_a_sentence_on_the_command_line_has_the_same_limit_as_a_file():
+    assert_fails(run("run", SENTENCE, "--max-input-bytes", "3"), 65, "SENTENCE", "--max-input-bytes")
+
+
+def test_words_alone_cost_no_attention():
+    words = " ".join(["word"] * 100_000)
+    result = run("run", "-", "--show", "token_ids", "--json", stdin=words.encode())
+    assert result.code == 0
+    assert len(json.loads(result.out)["token_ids"]) == 100_000

@@ -100,11 +100,12 @@ model::Input input_of(const JsonValue& value)
 model::Dims dims_of(const JsonValue& value)
 {
     const JsonObject object(value, {"embed_dim", "heads", "kv_heads", "d_k", "d_v", "vocab_size"});
-    const auto length = [&](std::string_view key) {
+    const auto length = [&](std::string_view key, Index most = largest_length) {
         const JsonValue* given = object.find(key);
-        return given == nullptr ? std::optional<Index>() : given->integer(1, largest_length);
+        return given == nullptr ? std::optional<Index>() : given->integer(1, most);
     };
-    return {length("embed_dim"), length("heads"), length("kv_heads"), length("d_k"), length("d_v"), length("vocab_size")};
+    return {length("embed_dim"), length("heads"), length("kv_heads"),
+            length("d_k"),       length("d_v"),   length("vocab_size", largest_index - 1)};
 }
 
 Target target_of(const JsonValue& value)

@@ -2,7 +2,6 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/model/attend_layout.hpp"
-#include "attn/model/memory.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -263,7 +262,11 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
 {
     require_stages(inputs, options);
     const AttendViews views = lay_out(inputs, options);
-    require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
+    if (const Index required = required_bytes(views, options, settings.threads); required > settings.memory_limit) {
+        throw Error(ErrorKind::too_large, "the stages asked for need " + std::to_string(required) + " bytes and " +
+                                              std::to_string(settings.memory_limit) +
+                                              " are free; ask for fewer with --show, or attend to part of the queries");
+    }
     if (!options.allow_nonfinite) {
         require_finite_inputs(inputs);
     }

@@ -101,7 +101,9 @@ public:
         keep(Item::keys, K);
         keep(Item::values, V);
 
-        attend(std::move(Q), std::move(K), std::move(V));
+        if (std::any_of(plan_.show.begin(), plan_.show.end(), [](Item item) { return item >= Item::scores; })) {
+            attend(std::move(Q), std::move(K), std::move(V));
+        }
         keep_parameters();
         return std::move(computed_);
     }

@@ -214,7 +214,7 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
 {
     if (level == published.shape.size()) {
         const std::string& value = published.values.at(next++);
-        if (quote && value != "null") {
+        if (quote && !(published.printed && value == "null")) { // a word may be "null"
             json.string(value);
         } else {
             json.raw(value);

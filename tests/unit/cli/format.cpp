@@ -57,6 +57,17 @@ TEST(Format, IsTheFirstOfThoseAllowedUnlessSomethingSaysOtherwise)
     EXPECT_THROW((void)decide("npy", false, "y.npz", tensors), attn::Error);
 }
 
+TEST(Format, RefusesAnUnknownEndingUnlessTheFormatIsSaid)
+{
+    for (const char* name : {"out.jsn", "a/out.dat", "out.2024", "a.b.c"}) {
+        EXPECT_THROW((void)decide_format({}, false, name), attn::Error) << name;
+        EXPECT_EQ(decide_format({}, true, name), Format::json) << name;
+    }
+    for (const char* name : {".hidden", "out.", "..", "a/.b"}) {
+        EXPECT_EQ(decide_format({}, false, name), Format::table) << name;
+    }
+}
+
 TEST(Format, RefusesEndingsOfFormatsItDoesNotWrite)
 {
     for (const char* name : {"out.npz", "out.npy", "out.safetensors", "out.svg", "out.html"}) {

@@ -93,6 +93,14 @@ TEST(List, SplitsAtSingleCommas)
     EXPECT_EQ(list("--ids", "2,6,8"), (std::vector<std::string_view>{"2", "6", "8"}));
 }
 
+TEST(ListOfWords, DropsBlanksAroundItemsAndRefusesThoseInside)
+{
+    EXPECT_EQ(list_of_words("--ids", " 2,\t6 , 8"), (std::vector<std::string_view>{"2", "6", "8"}));
+    for (const char* text : {"", " ", "1, ,2", "2 6 8", "1,2 3", "1,\t"}) {
+        EXPECT_NE(message_of([&] { (void)list_of_words("--ids", text); }), "no error") << text;
+    }
+}
+
 TEST(List, RefusesEmptyItems)
 {
     for (const char* text : {"", ",", "1,", ",1", "1,,2"}) {

@@ -106,6 +106,20 @@ TEST(SavedResult, IsToldFromARecipeByItsSchema)
     EXPECT_EQ(kind_of(R"({"schema":"attn-cli/tensor/1"})"), Document::unknown);
     EXPECT_EQ(kind_of("{}"), Document::unknown);
     EXPECT_THROW((void)kind_of("[1]"), attn::Error);
+    EXPECT_EQ(kind_of(R"({"index":0,"error":1})"), Document::failed_line);
+    EXPECT_EQ(kind_of(R"({"index":0,"error":1,"schema":"attn-cli/result/1"})"), Document::result);
+    EXPECT_EQ(kind_of(R"({"index":0,"errors":1})"), Document::unknown);
+}
+
+TEST(FailedLine, GivesItsMessageAndNothingElse)
+{
+    using attn::io::parse_failed_line;
+    EXPECT_EQ(parse_failed_line(R"({"index":3,"error":{"code":65,"message":"no words"}})"), "no words");
+    for (const char* json :
+         {R"({"index":-1,"error":{"code":65,"message":""}})", R"({"index":3,"error":{"code":65}})",
+          R"({"index":3,"error":{"code":"65","message":""}})", R"({"index":3,"error":{"code":65,"message":"","x":0}})"}) {
+        EXPECT_THROW((void)parse_failed_line(json), attn::Error) << json;
+    }
 }
 
 } // namespace

@@ -89,6 +89,22 @@ TEST(CheckRecipe, NamesArrayIndexAndBothValues)
     EXPECT_EQ(finding_of(unit_vectors(), weights).mismatched, 0);
 }
 
+TEST(CheckRecipe, HintsAtQuotesWhenNumbersAgreeAsPrintedDigits)
+{
+    Published weights = stated("weights", {2}, {"0.2689", "7.311e-01"}); // the second one is 0.73106
+    weights.at = {0, 1};
+    EXPECT_EQ(finding_of(unit_vectors(), weights).mismatched, 2);
+    EXPECT_NE(finding_of(unit_vectors(), weights).hint.find("as strings"), std::string::npos);
+    for (const char* other : {"0.7312", "73.11e-2", "7.311e-001", "0.7311e0"}) {
+        weights.values[1] = other;
+        EXPECT_GT(finding_of(unit_vectors(), weights).mismatched, 0) << other;
+        EXPECT_EQ(finding_of(unit_vectors(), weights).hint, "") << other;
+    }
+    weights.values[1] = "0.7311";
+    weights.atol = 1e-9;
+    EXPECT_EQ(finding_of(unit_vectors(), weights).hint, "");
+}
+
 TEST(CheckRecipe, SlicesAnyLeadingIndex)
 {
     Published column = stated("scores", {1, 2}, {"1", "0"});

@@ -26,6 +26,7 @@ TEST(CheckTable, ShowsTheFirstMismatch)
 {
     attn::model::CheckReport report;
     report.findings = {
+        {.what = "scores", .compared = 1, .mismatched = 1, .first = "stated 1, computed 2", .hint = "give atol"},
         {.what = "weights[0][1]",
          .compared = 6,
          .mismatched = 2,
@@ -34,9 +35,10 @@ TEST(CheckTable, ShowsTheFirstMismatch)
         {.what = "tokens", .compared = 1, .first = {}},
     };
     EXPECT_EQ(check_text(report, "owen-2025"),
-              "MISMATCH  weights[0][1]  2 of 6: weights[0][1][3]: stated 0.6369, computed 0.6368\n"
+              "MISMATCH  scores         1 of 1: stated 1, computed 2; give atol\n"
+              "MISMATCH  weights[0][1]  2 of 6: weights[0][1][3]: stated 0.6369, computed 0.6368; largest difference 1.0e-04\n"
               "ok        tokens         1 compared, all equal\n"
-              "owen-2025: failed (1 of 2 statements)\n");
+              "owen-2025: failed (2 of 3 statements)\n");
 }
 
 TEST(CheckTable, CannotBeBrokenByTheTextItQuotes)

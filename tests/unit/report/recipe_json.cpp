@@ -117,8 +117,9 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
          .dtype = attn::Dtype::float64},
         {.array = "W_q", .at = {0, 1, 2}, .shape = {}, .values = {"0.250"}, .rtol = 2e-5, .atol = 1e-6, .dtype = {}},
         {.array = "masked_scores", .at = {}, .shape = {2}, .values = {"1", "null"}, .dtype = {}},
+        {.array = "masked_scores", .at = {}, .shape = {2}, .values = {"1.0", "null"}, .printed = true, .dtype = {}},
         {.array = "context", .at = {}, .shape = {6, 28}, .values = {}, .dtype = {}},
-        {.array = "tokens", .at = {}, .shape = {2}, .values = {"to", "7"}, .dtype = {}},
+        {.array = "tokens", .at = {}, .shape = {2}, .values = {"null", "7"}, .dtype = {}},
         {.array = "vocabulary", .at = {}, .shape = {2, 2}, .values = {"be", "0", "to", "1"}, .dtype = {}},
     };
     recipe.precision = {{"context", 0, 1e-6}};
@@ -126,8 +127,9 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
     EXPECT_EQ(text.substr(text.find(",\"published\"")),
               R"(,"published":[{"array":"weights","at":[0,null],"values":[["0.10","0.90"],["1.5e-02","nan"]],"units":1.0,)"
               R"("dtype":"float64"},{"array":"W_q","at":[0,1,2],"values":0.250,"rtol":2e-05,"atol":1e-06},)"
-              R"({"array":"masked_scores","values":[1,null]},{"array":"context","shape":[6,28]},)"
-              R"({"array":"tokens","values":["to","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
+              R"({"array":"masked_scores","values":[1,null]},{"array":"masked_scores","values":["1.0",null]},)"
+              R"({"array":"context","shape":[6,28]},)"
+              R"({"array":"tokens","values":["null","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
               R"("precision":[{"array":"context","rtol":0.0,"atol":1e-06}]})");
     EXPECT_EQ(recipe_text(attn::io::parse_recipe(text)), text);
     const std::string json = sample::text_of([&](const auto& sink) { attn::report::write_json(result, {}, sink); });
