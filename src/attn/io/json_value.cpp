@@ -199,7 +199,7 @@ std::size_t JsonValue::one_of(std::span<const std::string_view> names) const
 {
     const auto found = kind() == JsonKind::string ? std::find(names.begin(), names.end(), text()) : names.end();
     if (found == names.end()) {
-        refuse(joined(names) + (kind() == JsonKind::string ? did_you_mean(text(), names) : ""));
+        refuse(joined(names));
     }
     return static_cast<std::size_t>(found - names.begin());
 }

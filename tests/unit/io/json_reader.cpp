@@ -129,7 +129,7 @@ TEST(JsonReader, RefusesNumbersOfTheWrongKindBeforeConverting)
     EXPECT_EQ(integer("10"), "no error");
     EXPECT_EQ(integer("-1"), "no error");
     for (const char* text : {"11", "-2", "3.0", "3e0", "18446744073709551617", "\"3\"", "true", "null"}) {
-        const std::string shown = text == std::string("\"3\"") ? "'3'" : text;
+        const std::string shown = text == std::string("\"3\"") ? "the string '3'" : text;
         EXPECT_EQ(integer(text), "JSON: got " + shown + "; allowed: an integer from -1 to 10");
     }
     const JsonDocument seed("18446744073709551615");
@@ -144,7 +144,10 @@ TEST(JsonReader, RefusesUnknownKeysAndNamesTheKnown)
 {
     const JsonDocument document(R"({"dims":{"head":3}})");
     const JsonValue dims = document.root().members().at(0).second;
-    EXPECT_EQ(message_of([&] { (void)JsonObject(dims, {"heads", "d_k"}); }), "dims: key: got 'head'; allowed: heads, d_k");
+    EXPECT_EQ(message_of([&] {
+                  (void)JsonObject(dims, {"heads", "d_k"});
+              }),
+              "dims: key: got 'head'; allowed: heads, d_k; did you mean heads?");
     const JsonObject object(document.root(), {"dims", "seed"});
     EXPECT_EQ(message_of([&] { (void)object.at("seed"); }), "JSON: key 'seed' is missing");
 }

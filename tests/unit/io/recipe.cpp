@@ -220,7 +220,7 @@ TEST(Recipe, RefusesAttentionOptionsOutOfRange)
         {R"({"window":[1]})", "attention.window: got an array of 1 element; allowed: [left, right]"},
         {R"({"window":[1,-2]})", "attention.window[1]: got -2; allowed: an integer from -1 to 2147483648"},
         {R"({"window":[1,2147483649]})", "attention.window[1]: got 2147483649; allowed: an integer from -1 to 2147483648"},
-        {R"({"scale":"half"})", "attention.scale: got 'half'; allowed: a finite number or \"none\""},
+        {R"({"scale":"half"})", "attention.scale: got the string 'half'; allowed: a finite number or \"none\""},
         {R"({"softcap":0})", "attention.softcap: got 0; allowed: a finite number above 0"},
         {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0"},
         {R"({"causal":1})", "attention.causal: got 1; allowed: true or false"},
@@ -243,7 +243,7 @@ TEST(Recipe, RefusesOtherDocumentsAndWrongMembers)
     EXPECT_EQ(error_of(recipe(R"("dims":{"heads":0})")), "dims.heads: got 0; allowed: an integer from 1 to 1048576");
     EXPECT_EQ(error_of(recipe(R"("dims":{"heads":2.0})")), "dims.heads: got 2.0; allowed: an integer from 1 to 1048576");
     EXPECT_EQ(error_of(recipe(R"("query":[-1])")), "query[0]: got -1; allowed: an integer from 0 to 2147483648");
-    EXPECT_EQ(error_of(recipe(R"("query":"is")")), "query: got 'is'; allowed: an array");
+    EXPECT_EQ(error_of(recipe(R"("query":"is")")), "query: got the string 'is'; allowed: an array");
     EXPECT_EQ(error_of(recipe(R"("generator":"jax")")), "generator: got 'jax'; allowed: torch, numpy, numpy-pcg64");
     EXPECT_EQ(error_of(recipe(R"("dtype":"float16")")), "dtype: got 'float16'; allowed: float32, float64");
     EXPECT_EQ(error_of(recipe(R"("note":1)")), "note: got 1; allowed: a string");
@@ -307,7 +307,7 @@ TEST(Published, AShapeAlone)
 TEST(Published, RefusesWhatMakesNoSense)
 {
     const std::string name = "allowed: an array of the result, such as weights, or a parameter, such as W_q";
-    const std::string mixed = "allowed: only strings (printed digits), or only numbers and null";
+    const std::string mixed = "allowed: only strings (printed digits) or only numbers, and null where a score is masked";
     const std::vector<std::pair<const char*, std::string>> cases{
         {R"("array":"weight","shape":[1])", "published[0].array: got 'weight'; " + name},
         {R"("array":"parameters","shape":[1])", "published[0].array: got 'parameters'; " + name},

@@ -82,7 +82,7 @@ TEST(SavedResult, RefusesWhatIsNone)
          "masked_scores[0]: got true; allowed: a number, \"inf\", \"-inf\", \"nan\", or null where masked"},
         {R"("token_ids":[1.0])", "token_ids[0]: got 1.0; allowed: integers of 0 and more"},
         {R"("token_ids":[-1])", "token_ids[0]: got -1; allowed: integers of 0 and more"},
-        {R"("vocabulary":{"a":"0"})", "vocabulary.a: got '0'; allowed: an integer from 0 to 9223372036854775807"},
+        {R"("vocabulary":{"a":"0"})", "vocabulary.a: got the string '0'; allowed: an integer from 0 to 9223372036854775807"},
         {R"("tokens":[1])", "tokens[0]: got 1; allowed: a string"},
         {R"("parameters":{"W_x":[]})", "parameters: key: got 'W_x'; allowed: embedding, W_q,"},
         {R"("verify":{"weights":{"absolute":1}})", "verify.weights: key 'relative' is missing"},
