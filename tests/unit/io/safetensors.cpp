@@ -128,7 +128,7 @@ TEST(Safetensors, RefusesHeadersThatAreNoSuchObject)
              R"({"a":{"dtype":"F32","shape":[1],"data_offsets":{}}})",
              "{\"\xff\":{}}",
          }) {
-        expect_refused(safetensors(json, "1234"), "q.file");
+        expect_refused(safetensors(json, "1234"), "q.file: header");
     }
     expect_refused(safetensors("{\"a\":nul}"), "q.file: header: malformed JSON at line 1, column 9");
 }
