@@ -60,11 +60,11 @@ TEST(Format, IsTheFirstOfThoseAllowedUnlessSomethingSaysOtherwise)
 TEST(Format, RefusesAnUnknownEndingUnlessTheFormatIsSaid)
 {
     for (const char* name : {"out.jsn", "a/out.dat", "out.2024", "a.b.c"}) {
-        EXPECT_THROW((void)decide_format({}, false, name), attn::Error) << name;
-        EXPECT_EQ(decide_format({}, true, name), Format::json) << name;
+        EXPECT_THROW((void)decide({}, false, name), attn::Error) << name;
+        EXPECT_EQ(decide({}, true, name), Format::json) << name;
     }
     for (const char* name : {".hidden", "out.", "..", "a/.b"}) {
-        EXPECT_EQ(decide_format({}, false, name), Format::table) << name;
+        EXPECT_EQ(decide({}, false, name), Format::table) << name;
     }
 }
 
