@@ -14,8 +14,8 @@
 namespace attn::report {
 
 struct TensorJson {
-    std::optional<std::string_view> name; ///< nothing: the object has none
-    bool masked = false;                  ///< -inf is a masked score: null
+    std::optional<std::string_view> name = {}; ///< nothing: the object has none
+    bool masked = false;                       ///< -inf is a masked score: null
 };
 
 /// A floating-point tensor. Ends with a newline. Holds one matrix at a time, whatever the size of the tensor.
