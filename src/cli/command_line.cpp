@@ -106,7 +106,7 @@ std::string guess_of(std::string_view letters)
 }
 
 /// CLI11 would take "-heads" for -h with more behind it.
-[[noreturn]] void refuse_cluster(const Command* command, std::string_view word)
+[[noreturn]] void refuse_cluster(std::string_view word)
 {
     const std::string start = "unknown option " + attn::quoted(word);
     if (word.find(' ') != std::string_view::npos) {
@@ -116,8 +116,10 @@ std::string guess_of(std::string_view letters)
     if (!guess.empty()) {
         throw Error(ErrorKind::usage, start + guess);
     }
-    const OptionSpec* option = find_option(command, word.substr(0, 2));
-    const bool attached = option != nullptr && !option->value.empty();
+    const bool attached = std::ranges::any_of(commands(), [&](const Command* command) {
+        const OptionSpec* option = find_option(command, word.substr(0, 2));
+        return option != nullptr && !option->value.empty();
+    });
     throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(word.substr(0, 2)) + " is the next word"
                                                     : "; after one dash there is one letter"));
 }
@@ -148,7 +150,7 @@ Words prepare(std::span<const char* const> arguments)
         }
         const bool cluster = word.size() > 2 && word[0] == '-' && is_letter(word[1]);
         if (awaiting.empty() && cluster) {
-            refuse_cluster(command, word);
+            refuse_cluster(word);
         }
         awaiting = option != nullptr && !option->value.empty() ? option->name : std::string_view{};
         words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);

@@ -31,7 +31,7 @@ def test_standard_input_without_words_is_named(text, what):
 
 
 def test_an_unknown_ending_needs_a_format(tmp_path):
-    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.jsn"), 2, ".txt (table), .json", "did you mean .json?")
+    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.jsn"), 2, "json (.json)", "did you mean .json?")
     assert not (tmp_path / "x.jsn").exists()
     succeeds("run", SENTENCE, "--json", "-o", tmp_path / "x.jsn")
     succeeds("run", SENTENCE, "-o", tmp_path / "table")

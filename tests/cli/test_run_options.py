@@ -1,5 +1,6 @@
 """Every option of `run`: what it does, and what it refuses."""
 
+import json
 import math
 import os
 

@@ -89,9 +89,9 @@ def test_the_config_names_the_mask_and_check_needs_the_same_file(folder):
     assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
     numpy.save(folder / "mask.npy", ~numpy.load(folder / "mask.npy"))
     other = hashlib.sha256((folder / "mask.npy").read_bytes()).hexdigest()
-    assert_fails(run("check", "golden.json", cwd=folder), 65, "golden.json: sha256 of 'mask.npy'", other, digest)
+    assert_fails(run("check", "golden.json", cwd=folder), 65, "'golden.json': sha256 of 'mask.npy'", other, digest)
     (folder / "mask.npy").unlink()
-    assert_fails(run("check", "golden.json", cwd=folder), 66, "golden.json: cannot open 'mask.npy'")
+    assert_fails(run("check", "golden.json", cwd=folder), 66, "'golden.json': cannot open 'mask.npy'")
 
 
 def test_a_result_with_a_mask_fits_the_schema(folder):

@@ -204,7 +204,11 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
     });
     std::string json = "{";
     if (!metadata.empty()) {
-        json.append("\"__metadata__\":").append(nlohmann::json(metadata).dump());
+        nlohmann::ordered_json described = nlohmann::ordered_json::object();
+        for (const auto& [key, text] : metadata) {
+            described[key] = text;
+        }
+        json.append("\"__metadata__\":").append(described.dump());
     }
     std::size_t offset = 0;
     for (const TensorBytes* tensor : sorted) {

@@ -103,7 +103,7 @@ TEST(SavedResult, IsToldFromARecipeByItsSchema)
 {
     EXPECT_EQ(kind_of(result("")), Document::result);
     EXPECT_EQ(kind_of(R"({"schema":"attn-cli/recipe/1"})"), Document::recipe);
-    EXPECT_EQ(kind_of(R"({"schema":"attn-cli/tensor/1"})"), Document::unknown);
+    EXPECT_EQ(kind_of(R"({"schema":"attn-cli/tensor/1"})"), Document::tensor);
     EXPECT_EQ(kind_of("{}"), Document::unknown);
     EXPECT_THROW((void)kind_of("[1]"), attn::Error);
     EXPECT_EQ(kind_of(R"({"index":0,"error":1})"), Document::failed_line);
