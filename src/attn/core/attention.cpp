@@ -78,11 +78,11 @@ public:
         const double d_k = static_cast<double>(Q.cols());
 
         Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed); // scores = Q·Kᵀ
-        if (!S.allFinite()) {
-            overflowed = true;
-        }
         store(S, stages.scores);
         S = scale<Scalar>(S, options_.scale.value_or(1 / std::sqrt(d_k))); // scaled_scores = scores · scale
+        if (!S.allFinite()) {                                              // what overflowed before the scaling has stayed so
+            overflowed = true;
+        }
         store(S, stages.scaled_scores);
         if (options_.softcap) {
             S = softcap<Scalar>(S, *options_.softcap); // capped_scores = c · tanh(scaled_scores / c)

@@ -63,7 +63,7 @@ struct Stages {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
     Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
-    bool overflowed = false;                                                     ///< a score left the range of Scalar
+    bool overflowed = false; ///< a score, or a score times the scale, left the range of Scalar
 };
 
 /// Throws Error(internal), with both shapes, when the shapes do not belong together.

@@ -111,8 +111,13 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked)
             weights.row(i).setZero(); // no key to attend to
             continue;
         }
-        powers = masked.row(i).template cast<double>().array() - maximum;
-        math::exp(powers.data(), powers.data(), powers.size());
+        if (maximum == std::numeric_limits<double>::infinity()) {
+            // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
+            powers = (masked.row(i).array() == static_cast<Scalar>(maximum)).template cast<double>();
+        } else {
+            powers = masked.row(i).template cast<double>().array() - maximum;
+            math::exp(powers.data(), powers.data(), powers.size());
+        }
         double sum = 0;
         for (const double power : powers) {
             sum += power;

@@ -41,7 +41,8 @@ struct KeyRange {
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& options, const Index* positions);
 
-/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives zeros.
+/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives zeros. Scores of +inf,
+/// which overflowed, share the row among themselves. NaN in a row makes all of it NaN.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked);
 

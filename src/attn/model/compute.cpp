@@ -136,7 +136,7 @@ private:
             heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},
             stages_to_keep(plan_.show), work("attention"));
         if (stages.overflowed) {
-            warn(std::string("scores: a dot product overflowed ") + type_name<Scalar> + "; the weights of its row may be nan");
+            warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
         warn_of_overflow("context", context);

@@ -132,6 +132,16 @@ TEST(Softmax, StaysFiniteForAnyFiniteScore)
     EXPECT_EQ(core::softmax<float>(rows({{largest, largest, -largest}})), rows({{0.5F, 0.5F, 0}}));
 }
 
+TEST(Softmax, GivesScoresThatOverflowedTheWholeRow)
+{
+    EXPECT_EQ(core::softmax<float>(rows({{infinity, 5, infinity, -infinity}})), rows({{0.5F, 0, 0.5F, 0}}));
+}
+
+TEST(Softmax, OfANanIsNan)
+{
+    EXPECT_TRUE(core::softmax<float>(rows({{1, std::nanf(""), 2}})).array().isNaN().all());
+}
+
 TEST(WeightedSum, AveragesValues)
 {
     const Matrix<double> V = rows({{2, 20}, {4, 40}}).cast<double>();

@@ -183,6 +183,18 @@ TEST(Run, WarnsWhenADotProductOverflows)
     EXPECT_NE(result.warnings[0].find("queries: a dot product overflowed float32"), std::string::npos);
 }
 
+TEST(Run, WarnsWhenTheScaleOverflowsAndStillGivesWeights)
+{
+    model::Overrides overrides;
+    overrides.scale = 1e38;
+    const Result result = model::run(sentence(life, overrides));
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_EQ(result.warnings[0], "scores: a dot product, or its scaling, overflowed float32");
+    for (const float weight : floats(result, "weights").values) {
+        EXPECT_TRUE(std::isfinite(weight));
+    }
+}
+
 TEST(Run, StaysFiniteForLargeFiniteScores)
 {
     Recipe recipe = sentence(life);
