@@ -71,6 +71,11 @@ void JsonValue::refuse(std::string_view allowed) const
     throw Error(ErrorKind::data, name_of(place_), shown, allowed);
 }
 
+std::size_t JsonValue::size() const
+{
+    return is_container(kind()) ? node().first : 0;
+}
+
 bool JsonValue::boolean() const
 {
     if (kind() != JsonKind::boolean) {
