@@ -58,6 +58,8 @@ public:
     [[nodiscard]] JsonKind kind() const { return node().kind; }
     [[nodiscard]] const std::string& place() const { return place_; }
 
+    [[nodiscard]] std::size_t size() const; ///< elements of an array, members of an object; 0 of anything else
+
     /// Each of these throws Error(data) when the value is of another kind or out of range.
     [[nodiscard]] bool boolean() const;
     [[nodiscard]] std::string string() const;

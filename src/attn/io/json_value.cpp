@@ -80,6 +80,11 @@ void JsonValue::refuse_kind(std::string_view allowed) const
     refuse(allowed);
 }
 
+std::size_t JsonValue::size() const
+{
+    return is_container(kind()) ? node().first : 0;
+}
+
 bool JsonValue::boolean() const
 {
     if (kind() != JsonKind::boolean) {

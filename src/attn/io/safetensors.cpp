@@ -97,17 +97,16 @@ Stored stored_tensor(const std::string& name, const JsonValue& value)
     const JsonObject object(value, {"dtype", "shape", "data_offsets"});
     Stored stored{name, type_of(object.at("dtype")), {}, 0, 0};
     const JsonValue& shape = object.at("shape");
-    const std::vector<JsonValue> lengths = shape.elements();
-    if (lengths.size() > most_dimensions) {
+    if (shape.size() > most_dimensions) { // before there is a JsonValue for each
         shape.refuse("up to " + std::to_string(most_dimensions) + " dimensions");
     }
-    for (const JsonValue& length : lengths) {
+    for (const JsonValue& length : shape.elements()) {
         stored.shape.push_back(length.integer(0, most));
     }
-    const std::vector<JsonValue> offsets = object.at("data_offsets").elements();
-    if (offsets.size() != 2) {
+    if (object.at("data_offsets").size() != 2) {
         object.at("data_offsets").refuse("two offsets");
     }
+    const std::vector<JsonValue> offsets = object.at("data_offsets").elements();
     stored.begin = offsets[0].integer(0, most);
     stored.end = offsets[1].integer(stored.begin, most);
     const std::optional<Index> needed = bytes_of(stored.shape, stored.type.bits);

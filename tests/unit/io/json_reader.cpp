@@ -43,6 +43,13 @@ TEST(JsonReader, KeepsEveryNumberAsItStands)
     EXPECT_EQ(spaced.root().text(), "7");
 }
 
+TEST(JsonReader, CountsElementsAndMembersWithoutWhatIsInside)
+{
+    EXPECT_EQ(JsonDocument("[[1, 2], {\"a\": 3}, 4]").root().size(), 3);
+    EXPECT_EQ(JsonDocument("{\"a\": [1, 2, 3], \"b\": {}}").root().size(), 2);
+    EXPECT_EQ(JsonDocument("\"abc\"").root().size(), 0);
+}
+
 TEST(JsonReader, KeepsStringsAndTheirPlaces)
 {
     const JsonDocument document(R"({"a":[{"b c":"x\u00e9\n"}],"":true})");
