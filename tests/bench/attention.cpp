@@ -47,7 +47,7 @@ BENCHMARK_TEMPLATE(attention, double)->Args({1, 512, 64})->Unit(benchmark::kMill
 void tutorial(benchmark::State& state)
 {
     attn::model::Recipe recipe = attn::model::default_recipe();
-    recipe.input = attn::model::SentenceInput{.sentence = "Life is short, eat dessert first"};
+    recipe.input = attn::model::SentenceInput{.sentence = "Life is short, eat dessert first", .cross = {}};
     for (auto _ : state) {
         benchmark::DoNotOptimize(attn::model::run(recipe));
     }
