@@ -17,7 +17,8 @@ inline std::string number(std::uint64_t value, int bytes)
 {
     std::string out;
     for (int i = 0; i < bytes; ++i) {
-        out += static_cast<char>(value >> (8 * i) & 0xff);
+        out += static_cast<char>(value & 0xff);
+        value >>= 8U;
     }
     return out;
 }
