@@ -4,6 +4,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
 #include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
 #include "cli/stdout.hpp"
 #include "cli/suggest.hpp"
 #include "cli/system.hpp"
@@ -296,22 +297,6 @@ void refuse_strangers(const Parsed& parsed)
     if (unknown != strangers.end()) {
         unknown_option(*unknown, parsed.command);
     }
-}
-
-std::optional<core::Isa> isa_option(const Arguments& arguments)
-{
-    const std::optional<std::string> name = arguments.value("--isa");
-    if (!name || name == "auto") {
-        return std::nullopt;
-    }
-    std::vector<std::string_view> names;
-    const std::vector<core::Isa> available = core::available_isas();
-    std::ranges::transform(available, std::back_inserter(names), core::name_of);
-    names.emplace_back("auto");
-    if (std::ranges::find(core::isa_names, *name) != core::isa_names.end() && std::ranges::find(names, *name) == names.end()) {
-        throw Error(ErrorKind::usage, "--isa: this machine has no " + *name + "; allowed: " + joined(names));
-    }
-    return available.at(choice("--isa", *name, names));
 }
 
 Globals understand(const Arguments& arguments)

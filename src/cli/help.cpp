@@ -128,14 +128,16 @@ std::string version(std::optional<core::Isa> isa)
         (text.append(text.empty() ? "" : ".").append(std::to_string(numbers)), ...);
         return text;
     };
+    const core::Isa used = isa.value_or(core::best_isa());
 #if defined(__clang__)
     const std::string compiler = "Clang " + dotted(__clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
     const std::string compiler = "GCC " + dotted(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
     return "attn-cli " ATTN_VERSION "\ncompiler: " + compiler +
-           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + "\ninstruction set: " +
-           (isa ? std::string(name_of(*isa)) : std::string(name_of(core::best_isa())) + " (run: portable)") + "\n";
+           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) +
+           "\ninstruction set: " + std::string(name_of(used)) + (isa || used == core::Isa::portable ? "" : " (run: portable)") +
+           "\n";
 }
 
 } // namespace attn::cli

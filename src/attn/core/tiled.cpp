@@ -136,7 +136,7 @@ bool readable_in_tiles(const TensorView& view)
         view.type == ElementType::float32 || view.type == ElementType::float16 || view.type == ElementType::bfloat16;
     const auto address = reinterpret_cast<std::uintptr_t>(view.bytes.data());
     return type && !view.swapped && address % static_cast<std::uintptr_t>(size_of(view.type)) == 0 &&
-           (view.shape.back() <= 1 || view.strides.back() == 1);
+           (view.shape.back() <= 1 || view.strides.back() == 1 || view.count() == 0);
 }
 
 bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options)
