@@ -8,26 +8,61 @@ namespace attn::core {
 namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
+constexpr float least_power = -190; ///< 2^-190 rounds to 0
 
-/// 2^t for t ≤ 0 or -inf, to 0.91 units in the last place; denormal where it is small, exactly 0 below 2^-150.
+#ifndef ATTN_VECTOR_HAS_POWERS
+/// 2^n for an integer n from least_power to 0, as the float32 n + power_origin, which has n in its lowest bits: with 64 more,
+/// so that what they are added to stays a normal number.
+using Power = Vector;
+constexpr float power_origin = 0x1.8p23F + 64;
+
+inline Power nearest_power(Vector t)
+{
+    return t + all(power_origin); // rounds to an integer
+}
+inline Vector exponent_of(Power power)
+{
+    return power - all(power_origin);
+}
+/// p · 2^n, rounded once; p in [1/2, 2]
+inline Vector times(Vector p, Power power)
+{
+    constexpr int fraction_bits = 23; // to the right of the exponent
+    return (Vector)((Integers)p + ((Integers)power << fraction_bits)) * all(0x1p-64F);
+}
+#endif
+
+/// 2^t for each t ≤ 0 or -inf, to 0.91 units in the last place; denormal where it is small, exactly 0 below 2^-150.
+/// Several at a time, step by step, because one alone is a long chain in which each operation waits for the one before.
+template <int count>
+inline void exp2(Vector (&t)[count])
+{
+    constexpr float coefficients[] = {0.00133999309F, 0.00961848907F, 0.0555032864F, 0.240226462F, 0.693147182F, 1};
+    Power power[count];
+    Vector r[count], p[count];
+    for (int i = 0; i < count; ++i) {
+        t[i] = max(t[i], all(least_power));
+        power[i] = nearest_power(t[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        r[i] = t[i] - exponent_of(power[i]); // |r| ≤ 1/2
+        p[i] = all(0.000153458124F);
+    }
+    for (const float coefficient : coefficients) {
+        for (int i = 0; i < count; ++i) {
+            p[i] = fma(p[i], r[i], all(coefficient));
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        t[i] = times(p[i], power[i]);
+    }
+}
+
 inline Vector exp2(Vector t)
 {
-    constexpr float least = -190; // 2^-190 rounds to 0, and 2^(-190 + 64) is still a normal number
-    // Adding it rounds to an integer n, which is then in the lowest bits: with 64 more, so that the sum below stays normal.
-    constexpr float rounder = 0x1.8p23F + 64;
-    t = max(t, all(least));
-    const Vector shifted = t + all(rounder);
-    const Vector r = t - (shifted - all(rounder)); // |r| ≤ 1/2
-    Vector p = all(0.000153458124F);
-    p = fma(p, r, all(0.00133999309F));
-    p = fma(p, r, all(0.00961848907F));
-    p = fma(p, r, all(0.0555032864F));
-    p = fma(p, r, all(0.240226462F));
-    p = fma(p, r, all(0.693147182F));
-    p = fma(p, r, all(1));
-    constexpr int exponent_bits = 23; // to the right of the exponent
-    const Integers scaled = (Integers)p + ((Integers)shifted << exponent_bits);
-    return (Vector)scaled * all(0x1p-64F);
+    Vector one[] = {t};
+    exp2(one);
+    return one[0];
 }
 
 /// To 2 units in the last place.

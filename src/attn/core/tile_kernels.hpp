@@ -26,6 +26,8 @@ struct TileTarget {
 struct Tile {
     Index queries;       ///< columns in use
     Index keys;          ///< rows in use
+    bool first;          ///< nothing was added to O yet
+    bool far;            ///< differences of scores may be as large as float32 goes
     Index features;      ///< d_v, rounded up to whole vectors: the row length of O
     float* S;            ///< (key_tile + lanes, query_tile): raw scores, then scores, then powers of two
     float* tile_maximum; ///< (query_tile)

@@ -198,52 +198,102 @@ void find_maximum(const Tile& tile)
 
 // ---- softmax ---------------------------------------------------------------------------------------------------------
 
-/// What scores are taken from: 0 where there was no key yet, so that -inf stays -inf.
-inline Vector base_of(Vector maximum)
+/// The exponents (s - base)·c of powers of two. Where no product can overflow it takes one operation, and base·c is rounded the
+/// same way for all scores of a query.
+template <bool far>
+class Exponents {
+public:
+    Exponents() = default;
+    Exponents(Vector maximum, Vector c) : c_(c)
+    {
+        const Vector base = maximum == all(minus_infinity) ? all(0) : maximum; // so that -inf stays -inf
+        from_ = far ? base : -(base * c);
+    }
+
+    Vector of(Vector s) const { return far ? (s - from_) * c_ : fma(s, c_, from_); }
+    /// Of what was gathered under another maximum.
+    Vector of_maximum(Vector maximum) const { return far ? (maximum - from_) * c_ : maximum * c_ + from_; }
+
+private:
+    Vector c_, from_;
+};
+
+/// Columns of `vectors` vectors of queries.
+template <int vectors, bool far>
+__attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
 {
-    return maximum == all(minus_infinity) ? all(0) : maximum;
+    Exponents<far> exponents[vectors];
+    Vector rescale[vectors], sum[vectors];
+    for (int n = 0; n < vectors; ++n) {
+        const Index q = column + n * lanes;
+        const Vector before = load(tile.maximum + q);
+        const Vector now = max(before, load(tile.tile_maximum + q));
+        exponents[n] = Exponents<far>(now, all(factor));
+        rescale[n] = exponents[n].of_maximum(before);
+        sum[n] = all(0); // of this tile alone: small numbers first
+        store(tile.maximum + q, now);
+    }
+    exp2(rescale);
+    for (Index j = 0; j < tile.keys; ++j) {
+        float* at = tile.S + j * width + column;
+        Vector p[vectors];
+        for (int n = 0; n < vectors; ++n) {
+            p[n] = exponents[n].of(load(at + n * lanes));
+        }
+        exp2(p);
+        for (int n = 0; n < vectors; ++n) {
+            store(at + n * lanes, p[n]);
+            sum[n] = sum[n] + p[n];
+        }
+    }
+    for (int n = 0; n < vectors; ++n) {
+        const Index q = column + n * lanes;
+        store(tile.rescale + q, rescale[n]);
+        store(tile.sum + q, fma(load(tile.sum + q), rescale[n], sum[n]));
+    }
+}
+
+template <bool far>
+void powers_of(const Tile& tile, float factor)
+{
+    const Index vectors = vectors_for(tile.queries);
+    Index n = 0;
+    for (; n + most_power_vectors <= vectors; n += most_power_vectors) {
+        power_columns<most_power_vectors, far>(tile, n * lanes, factor);
+    }
+    for (; n < vectors; ++n) {
+        power_columns<1, far>(tile, n * lanes, factor);
+    }
 }
 
 void powers(const Tile& tile, float factor)
 {
-    const Vector c = all(factor);
-    const Index columns = vectors_for(tile.queries) * lanes;
-    for (Index q = 0; q < columns; q += lanes) {
-        const Vector before = load(tile.maximum + q);
-        const Vector now = max(before, load(tile.tile_maximum + q));
-        const Vector base = base_of(now);
-        const Vector rescale = exp2((before - base) * c);
-        store(tile.maximum + q, now);
-        store(tile.rescale + q, rescale);
-        Vector sum = all(0); // of this tile alone: small numbers first
-        for (Index j = 0; j < tile.keys; ++j) {
-            float* at = tile.S + j * width + q;
-            const Vector p = exp2((load(at) - base) * c);
-            store(at, p);
-            sum = sum + p;
-        }
-        store(tile.sum + q, fma(load(tile.sum + q), rescale, sum));
-    }
+    tile.far ? powers_of<true>(tile, factor) : powers_of<false>(tile, factor);
 }
 
-void weights(const Tile& tile, float factor, float* information)
+template <bool far>
+void weights_of(const Tile& tile, float factor, float* information)
 {
-    const Vector c = all(factor);
     const Index columns = vectors_for(tile.queries) * lanes;
     for (Index q = 0; q < columns; q += lanes) {
-        const Vector base = base_of(load(tile.maximum + q));
+        const Exponents<far> exponents(load(tile.maximum + q), all(factor));
         const Vector sum = load(tile.sum + q);
         const Vector inverse = all(1) / (sum == all(0) ? all(1) : sum);
         Vector gathered = load(information + q);
         for (Index j = 0; j < tile.keys; ++j) {
             float* at = tile.S + j * width + q;
-            const Vector t = (load(at) - base) * c;
+            const Vector t = exponents.of(load(at));
             const Vector w = exp2(t) * inverse;
             store(at, w);
             gathered = w == all(0) ? gathered : fma(w, t, gathered);
         }
         store(information + q, gathered);
     }
+}
+
+void weights(const Tile& tile, float factor, float* information)
+{
+    tile.far ? weights_of<true>(tile, factor, information) : weights_of<false>(tile, factor, information);
 }
 
 // ---- context ---------------------------------------------------------------------------------------------------------
@@ -258,7 +308,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
         for (int i = 0; i < at_once; ++i) {
             const Vector rescale = all(tile.rescale[q + i]);
             for (int n = 0; n < vectors; ++n) {
-                sum[i][n] = load(O + i * tile.features + n * lanes) * rescale;
+                sum[i][n] = tile.first ? all(0) : load(O + i * tile.features + n * lanes) * rescale;
             }
         }
         const float* weight = tile.S + q;
@@ -309,13 +359,16 @@ void add_values(const Tile& tile, const float* V, Index stride)
 template <ElementType type>
 void finish_as(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to)
 {
+    for (Index q = 0; q < rows; q += lanes) { // rescale has served
+        store(tile.rescale + q, all(1) / load(tile.sum + q));
+    }
     for (Index i = 0; i < rows; ++i) {
-        const float sum = tile.sum[i];
-        const Vector inverse = all(sum == 0 ? 0 : 1 / sum);
+        const bool seen = tile.sum[i] != 0;
+        const Vector inverse = all(tile.rescale[i]);
+        const float* O = tile.O + i * tile.features;
         std::byte* row = to.data + i * to.stride * bytes_each<type>;
         for (Index e = 0; e < d_v; e += lanes) {
-            const Vector o = sum == 0 ? all(empty) : load(tile.O + i * tile.features + e) * inverse;
-            store_part<type>(row + e * bytes_each<type>, o, d_v - e);
+            store_part<type>(row + e * bytes_each<type>, seen ? load(O + e) * inverse : all(empty), d_v - e);
         }
     }
 }

@@ -57,7 +57,7 @@ public:
         const Index width = kernels_.query_tile;
         std::fill_n(tile_.maximum, width, -std::numeric_limits<float>::infinity());
         std::fill_n(tile_.sum, width, 0.0F);
-        std::fill_n(tile_.O, width * plan_.features, 0.0F);
+        tile_.first = true;
         for (Index key = tile_start(least_); key < most_; key += tile_.keys) {
             start_tile(key, most_);
             if (!load_bias(key)) {
@@ -70,6 +70,7 @@ public:
             }
             kernels_.powers(tile_, plan_.factor);
             add_values(key);
+            tile_.first = false;
         }
         if (plan_.outputs.context.data != nullptr) {
             kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs.context, b_, h_, first_, 0));
@@ -290,6 +291,7 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
         at += whole(count, line);
     }
     tile.features = plan.features;
+    tile.far = plan.rescored;
 }
 
 void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first)

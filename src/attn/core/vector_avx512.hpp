@@ -15,6 +15,7 @@ constexpr int lanes = 16;
 constexpr int query_vectors = 4; ///< of a tile of 64 queries
 constexpr int key_tile = 64;
 constexpr int most_query_vectors = 4;   ///< scores: 4 keys by 4 vectors of queries, 16 of the 32 registers
+constexpr int most_power_vectors = 4;   ///< softmax
 constexpr int most_feature_vectors = 6; ///< context: 4 queries by up to 6 vectors of features
 
 inline Vector load(const float* p)
@@ -43,6 +44,24 @@ inline Vector max(Vector a, Vector b)
 inline void keep_in_register(Vector& v)
 {
     asm("" : "+v"(v)); // NOLINT(hicpp-no-assembler)
+}
+
+/// 2^n for an integer n, as n itself: AVX-512 has instructions for it.
+#define ATTN_VECTOR_HAS_POWERS
+using Power = Vector;
+
+inline Power nearest_power(Vector t)
+{
+    return _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+inline Vector exponent_of(Power power)
+{
+    return power;
+}
+/// p · 2^n, rounded once
+inline Vector times(Vector p, Power power)
+{
+    return _mm512_scalef_ps(p, power);
 }
 
 /// a0 b0 a1 b1 … of the first and of the second halves.
