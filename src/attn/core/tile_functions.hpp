@@ -14,6 +14,7 @@ constexpr float least_power = -190; ///< 2^-190 rounds to 0
 /// 2^n for an integer n from least_power to 0, as the float32 n + power_origin, which has n in its lowest bits: with 64 more,
 /// so that what they are added to stays a normal number.
 using Power = Vector;
+constexpr bool power_takes_any_number = false;
 constexpr float power_origin = 0x1.8p23F + 64;
 
 inline Power nearest_power(Vector t)
@@ -34,14 +35,15 @@ inline Vector times(Vector p, Power power)
 
 /// 2^t for each t ≤ 0 or -inf, to 0.91 units in the last place; denormal where it is small, exactly 0 below 2^-150.
 /// Several at a time, step by step, because one alone is a long chain in which each operation waits for the one before.
-template <int count>
+/// Where all t are finite, some vectors need not be told where the powers end.
+template <bool finite, int count>
 inline void exp2(Vector (&t)[count])
 {
     constexpr float coefficients[] = {0.00133999309F, 0.00961848907F, 0.0555032864F, 0.240226462F, 0.693147182F, 1};
     Power power[count];
     Vector r[count], p[count];
     for (int i = 0; i < count; ++i) {
-        t[i] = max(t[i], all(least_power));
+        t[i] = finite && power_takes_any_number ? t[i] : max(t[i], all(least_power));
         power[i] = nearest_power(t[i]);
     }
     for (int i = 0; i < count; ++i) {
@@ -61,7 +63,7 @@ inline void exp2(Vector (&t)[count])
 inline Vector exp2(Vector t)
 {
     Vector one[] = {t};
-    exp2(one);
+    exp2<false>(one);
     return one[0];
 }
 

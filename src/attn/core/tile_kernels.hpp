@@ -28,6 +28,7 @@ struct Tile {
     Index keys;          ///< rows in use
     bool first;          ///< nothing was added to O yet
     bool far;            ///< differences of scores may be as large as float32 goes
+    bool masked;         ///< -inf may be among the scores
     Index features;      ///< d_v, rounded up to whole vectors: the row length of O
     float* S;            ///< (key_tile + lanes, query_tile): raw scores, then scores, then powers of two
     float* tile_maximum; ///< (query_tile)

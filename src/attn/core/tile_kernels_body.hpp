@@ -128,7 +128,7 @@ void scores(const Tile& tile, const float* packed, const float* K, Index stride,
         const Index column = n * lanes;
         switch (step) {
         case 1: score_columns<1, 8>(tile, column, packed, K, stride, d); break;
-        case 2: score_columns<2, 4>(tile, column, packed, K, stride, d); break;
+        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, stride, d); break;
         case 3: score_columns<3, 4>(tile, column, packed, K, stride, d); break;
         default: score_columns<most_query_vectors, 4>(tile, column, packed, K, stride, d); break;
         }
@@ -219,7 +219,7 @@ private:
 };
 
 /// Columns of `vectors` vectors of queries.
-template <int vectors, bool far>
+template <int vectors, bool far, bool finite>
 __attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
 {
     Exponents<far> exponents[vectors];
@@ -233,14 +233,14 @@ __attribute__((noinline)) void power_columns(const Tile& tile, Index column, flo
         sum[n] = all(0); // of this tile alone: small numbers first
         store(tile.maximum + q, now);
     }
-    exp2(rescale);
+    exp2<false>(rescale); // of the first tile they are 0
     for (Index j = 0; j < tile.keys; ++j) {
         float* at = tile.S + j * width + column;
         Vector p[vectors];
         for (int n = 0; n < vectors; ++n) {
             p[n] = exponents[n].of(load(at + n * lanes));
         }
-        exp2(p);
+        exp2<finite>(p);
         for (int n = 0; n < vectors; ++n) {
             store(at + n * lanes, p[n]);
             sum[n] = sum[n] + p[n];
@@ -253,22 +253,25 @@ __attribute__((noinline)) void power_columns(const Tile& tile, Index column, flo
     }
 }
 
-template <bool far>
+template <bool far, bool finite>
 void powers_of(const Tile& tile, float factor)
 {
     const Index vectors = vectors_for(tile.queries);
     Index n = 0;
     for (; n + most_power_vectors <= vectors; n += most_power_vectors) {
-        power_columns<most_power_vectors, far>(tile, n * lanes, factor);
+        power_columns<most_power_vectors, far, finite>(tile, n * lanes, factor);
     }
     for (; n < vectors; ++n) {
-        power_columns<1, far>(tile, n * lanes, factor);
+        power_columns<1, far, finite>(tile, n * lanes, factor);
     }
 }
 
 void powers(const Tile& tile, float factor)
 {
-    tile.far ? powers_of<true>(tile, factor) : powers_of<false>(tile, factor);
+    if (tile.far) {
+        return powers_of<true, false>(tile, factor);
+    }
+    tile.masked ? powers_of<false, false>(tile, factor) : powers_of<false, true>(tile, factor);
 }
 
 template <bool far>
@@ -344,7 +347,7 @@ void add_values(const Tile& tile, const float* V, Index stride)
         const Index column = n * lanes;
         switch (step) {
         case 1: add_columns<1, 8>(tile, column, V, stride); break;
-        case 2: add_columns<2, 4>(tile, column, V, stride); break;
+        case 2: add_columns<2, at_once_by_two>(tile, column, V, stride); break;
         case 3: add_columns<3, 4>(tile, column, V, stride); break;
         case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, stride); break;
         case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, stride); break;

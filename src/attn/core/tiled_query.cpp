@@ -64,10 +64,12 @@ public:
                 continue;
             }
             score(key);
-            const bool changed = rescore();
-            if (hide(key) || changed) {
+            const bool rescored = rescore();
+            const bool hidden = hide(key);
+            if (rescored || hidden) {
                 kernels_.find_maximum(tile_);
             }
+            tile_.masked = hidden || plan_.inputs.mask;
             kernels_.powers(tile_, plan_.factor);
             add_values(key);
             tile_.first = false;

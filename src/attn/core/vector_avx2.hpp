@@ -15,6 +15,7 @@ constexpr int lanes = 8;
 constexpr int query_vectors = 6; ///< of a tile of 48 queries
 constexpr int key_tile = 96;
 constexpr int most_query_vectors = 3;   ///< scores: 4 keys by 3 vectors of queries, 12 of the 16 registers
+constexpr int at_once_by_two = 6;       ///< scalars by 2 vectors, 12 registers again
 constexpr int most_power_vectors = 3;   ///< softmax
 constexpr int most_feature_vectors = 3; ///< context: 4 queries by up to 3 vectors of features
 

@@ -15,6 +15,7 @@ constexpr int lanes = 16;
 constexpr int query_vectors = 4; ///< of a tile of 64 queries
 constexpr int key_tile = 64;
 constexpr int most_query_vectors = 4;   ///< scores: 4 keys by 4 vectors of queries, 16 of the 32 registers
+constexpr int at_once_by_two = 8;       ///< scalars by 2 vectors, 16 registers again
 constexpr int most_power_vectors = 4;   ///< softmax
 constexpr int most_feature_vectors = 6; ///< context: 4 queries by up to 6 vectors of features
 
@@ -49,6 +50,7 @@ inline void keep_in_register(Vector& v)
 /// 2^n for an integer n, as n itself: AVX-512 has instructions for it.
 #define ATTN_VECTOR_HAS_POWERS
 using Power = Vector;
+constexpr bool power_takes_any_number = true;
 
 inline Power nearest_power(Vector t)
 {

@@ -15,6 +15,7 @@ constexpr int lanes = 4;
 constexpr int query_vectors = 12; ///< of a tile of 48 queries
 constexpr int key_tile = 64;
 constexpr int most_query_vectors = 4;   ///< scores: 4 keys by 4 vectors of queries, 16 of the 32 registers
+constexpr int at_once_by_two = 8;       ///< scalars by 2 vectors, 16 registers again
 constexpr int most_power_vectors = 4;   ///< softmax
 constexpr int most_feature_vectors = 4; ///< context: 4 queries by up to 4 vectors of features
 
