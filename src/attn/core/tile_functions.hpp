@@ -1,4 +1,4 @@
-// Functions of one vector, for tile_kernels_body.hpp: powers of two, tanh, transposition, conversion. Written once over the
+// Functions of one vector, for tile_kernels_body.hpp: powers of two, tanh, conversion. Written once over the
 // vectors of vector_….hpp, which comes before. Coefficients by tests/oracle/tile_polynomials.py.
 #pragma once
 
@@ -83,21 +83,6 @@ inline Vector tanh(Vector x)
     const Vector u = exp2(size * all(-2 * 1.44269504F)); // e^(-2|x|)
     const Vector far = (all(1) - u) / (all(1) + u);
     return size < all(small) ? near_zero : (x < all(0) ? -far : far);
-}
-
-/// Rows become columns: log2(lanes) times each row is zipped with the one half of them further on.
-inline void transpose(Vector (&rows)[lanes])
-{
-    for (int round = 1; round < lanes; round *= 2) {
-        Vector zipped[lanes];
-        for (int i = 0; i < lanes / 2; ++i) {
-            zipped[2 * i] = zip_low(rows[i], rows[i + lanes / 2]);
-            zipped[2 * i + 1] = zip_high(rows[i], rows[i + lanes / 2]);
-        }
-        for (int i = 0; i < lanes; ++i) {
-            rows[i] = zipped[i];
-        }
-    }
 }
 
 constexpr int bfloat16_shift = 16; // bfloat16 is the upper half of a float32

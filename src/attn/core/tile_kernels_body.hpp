@@ -25,20 +25,45 @@ inline Index vectors_for(Index columns)
 
 // ---- copies ----------------------------------------------------------------------------------------------------------
 
+/// `lanes` rows of at most `lanes` elements, `stride` bytes apart, as columns; zeros beyond `rows` and `columns`.
+template <ElementType type>
+inline void load_transposed(const std::byte* from, Index stride, Index rows, Index columns, Vector (&to)[lanes])
+{
+    if (rows >= lanes && columns >= lanes) { // without questions, so that all stays in registers
+        for (int i = 0; i < lanes; ++i) {
+            to[i] = load_as<type>(from + i * stride);
+        }
+    } else {
+        for (int i = 0; i < lanes; ++i) {
+            to[i] = i < rows ? load_part<type>(from + i * stride, columns) : all(0);
+        }
+    }
+    transpose(to);
+}
+
+/// The first `count` vectors, `stride` floats apart.
+inline void store_rows(const Vector (&rows)[lanes], Index count, float* to, Index stride)
+{
+    if (count >= lanes) {
+        for (int i = 0; i < lanes; ++i) {
+            store(to + i * stride, rows[i]);
+        }
+        return;
+    }
+    for (Index i = 0; i < count; ++i) {
+        store(to + i * stride, rows[i]);
+    }
+}
+
 template <ElementType type>
 void pack_queries_as(const TileRows& Q, Index queries, Index d, float* packed)
 {
-    for (Index first = 0; first < vectors_for(queries) * lanes; first += lanes) {
+    const Index stride = Q.stride * bytes_each<type>;
+    for (Index q = 0; q < queries; q += lanes) {
         for (Index e = 0; e < d; e += lanes) {
-            Vector rows[lanes];
-            for (int i = 0; i < lanes; ++i) {
-                const std::byte* row = Q.data + ((first + i) * Q.stride + e) * bytes_each<type>;
-                rows[i] = first + i < queries ? load_part<type>(row, d - e) : all(0);
-            }
-            transpose(rows);
-            for (int i = 0; i < smaller(lanes, d - e); ++i) {
-                store(packed + (e + i) * width + first, rows[i]);
-            }
+            Vector block[lanes];
+            load_transposed<type>(Q.data + q * stride + e * bytes_each<type>, stride, queries - q, d - e, block);
+            store_rows(block, d - e, packed + e * width + q, width);
         }
     }
 }
@@ -163,10 +188,8 @@ void add_bias(const Tile& tile, const float* bias, Index stride)
     for (Index q = 0; q < columns; q += lanes) {
         for (Index j = 0; j < tile.keys; j += lanes) {
             Vector b[lanes];
-            for (int i = 0; i < lanes; ++i) {
-                b[i] = load(bias + (q + i) * stride + j);
-            }
-            transpose(b);
+            const auto* from = reinterpret_cast<const std::byte*>(bias + q * stride + j);
+            load_transposed<ElementType::float32>(from, stride * bytes_each<ElementType::float32>, lanes, lanes, b);
             for (int i = 0; i < lanes; ++i) { // S has rows to spare
                 float* at = tile.S + (j + i) * width + q;
                 store(at, load(at) + b[i]);
@@ -379,16 +402,21 @@ void finish_as(const Tile& tile, Index rows, Index d_v, float empty, const TileT
 template <ElementType type>
 void store_scores_as(const Tile& tile, Index rows, float factor, const TileTarget& to)
 {
+    const Index stride = to.stride * bytes_each<type>;
     for (Index q = 0; q < rows; q += lanes) {
-        for (Index j = 0; j < tile.keys; j += lanes) {
+        for (Index j = 0; j < tile.keys; j += lanes) { // S has rows to spare
             Vector s[lanes];
-            for (int i = 0; i < lanes; ++i) { // S has rows to spare
-                s[i] = load(tile.S + (j + i) * width + q);
+            const auto* from = reinterpret_cast<const std::byte*>(tile.S + j * width + q);
+            load_transposed<ElementType::float32>(from, width * bytes_each<ElementType::float32>, lanes, lanes, s);
+            std::byte* at = to.data + q * stride + j * bytes_each<type>;
+            if (rows - q >= lanes && tile.keys - j >= lanes) {
+                for (int i = 0; i < lanes; ++i) {
+                    store_as<type>(at + i * stride, s[i] * all(factor));
+                }
+                continue;
             }
-            transpose(s);
-            for (int i = 0; i < smaller(lanes, rows - q); ++i) {
-                std::byte* at = to.data + ((q + i) * to.stride + j) * bytes_each<type>;
-                store_part<type>(at, s[i] * all(factor), tile.keys - j);
+            for (Index i = 0; i < smaller(lanes, rows - q); ++i) {
+                store_part<type>(at + i * stride, s[i] * all(factor), tile.keys - j);
             }
         }
     }

@@ -4,6 +4,8 @@
 #include "attn/core/tile_kernels.hpp"
 #include "attn/core/tiled.hpp"
 
+#include <memory>
+
 namespace attn::core {
 
 /// nullptr for what is portable or not available.
@@ -47,7 +49,7 @@ public:
     Index K_stride = 0;
 
 private:
-    std::vector<CacheLine> lines_;
+    std::unique_ptr<CacheLine[]> lines_; ///< not filled: most of it is written before it is read, the rest never counts
 };
 
 /// Computes all kept stages of the queries [first, first + query_tile) of head h in batch entry b.

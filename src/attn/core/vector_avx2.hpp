@@ -47,14 +47,28 @@ inline void keep_in_register(Vector& v)
     asm("" : "+x"(v)); // NOLINT(hicpp-no-assembler)
 }
 
-/// a0 b0 a1 b1 … of the first and of the second halves.
-inline Vector zip_low(Vector a, Vector b)
+/// Rows become columns: pairs, then quads of rows within each half of a register, then the halves.
+inline void transpose(Vector (&rows)[lanes])
 {
-    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
-}
-inline Vector zip_high(Vector a, Vector b)
-{
-    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
+    Vector t[lanes];
+    for (int i = 0; i < lanes; i += 2) {
+        t[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < lanes; i += 4) {
+        for (int k = 0; k < 2; ++k) {
+            rows[i + 2 * k] = (Vector)_mm256_unpacklo_pd((__m256d)t[i + k], (__m256d)t[i + k + 2]);
+            rows[i + 2 * k + 1] = (Vector)_mm256_unpackhi_pd((__m256d)t[i + k], (__m256d)t[i + k + 2]);
+        }
+    }
+    constexpr int low = 0x20, high = 0x31; // halves of both
+    for (int i = 0; i < 4; ++i) {
+        t[i] = _mm256_permute2f128_ps(rows[i], rows[i + 4], low);
+        t[i + 4] = _mm256_permute2f128_ps(rows[i], rows[i + 4], high);
+    }
+    for (int i = 0; i < lanes; ++i) {
+        rows[i] = t[i];
+    }
 }
 
 inline Vector load_float16(const void* p)

@@ -66,14 +66,34 @@ inline Vector times(Vector p, Power power)
     return _mm512_scalef_ps(p, power);
 }
 
-/// a0 b0 a1 b1 … of the first and of the second halves.
-inline Vector zip_low(Vector a, Vector b)
+/// Rows become columns: pairs, then quads of rows within each quarter of a register, then the quarters.
+inline void transpose(Vector (&rows)[lanes])
 {
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-inline Vector zip_high(Vector a, Vector b)
-{
-    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    Vector t[lanes];
+    for (int i = 0; i < lanes; i += 2) {
+        t[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < lanes; i += 4) {
+        for (int k = 0; k < 2; ++k) {
+            rows[i + 2 * k] = (Vector)_mm512_unpacklo_pd((__m512d)t[i + k], (__m512d)t[i + k + 2]);
+            rows[i + 2 * k + 1] = (Vector)_mm512_unpackhi_pd((__m512d)t[i + k], (__m512d)t[i + k + 2]);
+        }
+    }
+    constexpr int even = 0x88, odd = 0xdd; // quarters 0 and 2, 1 and 3, of both
+    for (int i = 0; i < 4; ++i) {
+        const Vector upper_even = _mm512_shuffle_f32x4(rows[i], rows[i + 4], even);
+        const Vector upper_odd = _mm512_shuffle_f32x4(rows[i], rows[i + 4], odd);
+        const Vector lower_even = _mm512_shuffle_f32x4(rows[i + 8], rows[i + 12], even);
+        const Vector lower_odd = _mm512_shuffle_f32x4(rows[i + 8], rows[i + 12], odd);
+        t[i] = _mm512_shuffle_f32x4(upper_even, lower_even, even);
+        t[i + 4] = _mm512_shuffle_f32x4(upper_odd, lower_odd, even);
+        t[i + 8] = _mm512_shuffle_f32x4(upper_even, lower_even, odd);
+        t[i + 12] = _mm512_shuffle_f32x4(upper_odd, lower_odd, odd);
+    }
+    for (int i = 0; i < lanes; ++i) {
+        rows[i] = t[i];
+    }
 }
 
 inline Vector load_float16(const void* p)

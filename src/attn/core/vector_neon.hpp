@@ -46,14 +46,16 @@ inline void keep_in_register(Vector& v)
     asm("" : "+w"(v)); // NOLINT(hicpp-no-assembler)
 }
 
-/// a0 b0 a1 b1 of the first and of the second halves.
-inline Vector zip_low(Vector a, Vector b)
+/// Rows become columns: twice each of the upper rows is zipped with the one two further on.
+inline void transpose(Vector (&rows)[lanes])
 {
-    return vzip1q_f32(a, b);
-}
-inline Vector zip_high(Vector a, Vector b)
-{
-    return vzip2q_f32(a, b);
+    for (int round = 0; round < 2; ++round) {
+        const Vector zipped[lanes] = {vzip1q_f32(rows[0], rows[2]), vzip2q_f32(rows[0], rows[2]), //
+                                      vzip1q_f32(rows[1], rows[3]), vzip2q_f32(rows[1], rows[3])};
+        for (int i = 0; i < lanes; ++i) {
+            rows[i] = zipped[i];
+        }
+    }
 }
 
 inline Vector load_float16(const void* p)
