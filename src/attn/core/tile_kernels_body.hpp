@@ -1,59 +1,18 @@
 // The kernels of tile_kernels.hpp, written once over the vectors of vector_….hpp; each tiled_….cpp includes both and makes its
-// table. Loops over registers have constant bounds, so that the compiler unrolls them and keeps their arrays in registers.
-//
-// The two products have an outer loop over blocks and an inner one over the summed index. They stay out of line: inlined into
-// what surrounds them g++ 12 spills their registers.
+// table.
 #pragma once
 
 #include "attn/core/tile_functions.hpp"
 #include "attn/core/tile_kernels.hpp"
+#include "attn/core/tile_products.hpp"
+#include "attn/core/tile_softmax.hpp"
 
 namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
-constexpr Index width = Index{query_vectors} * lanes; ///< queries of a tile: the row length of S and of packed queries
-
-constexpr Index smaller(Index a, Index b)
-{
-    return a < b ? a : b;
-}
-
-inline Index vectors_for(Index columns)
-{
-    return (columns + lanes - 1) / lanes;
-}
-
 // ---- copies ----------------------------------------------------------------------------------------------------------
-
-/// `lanes` rows of at most `lanes` elements, `stride` bytes apart, as columns; zeros beyond `rows` and `columns`.
-template <ElementType type>
-inline void load_transposed(const std::byte* from, Index stride, Index rows, Index columns, Vector (&to)[lanes])
-{
-    if (rows >= lanes && columns >= lanes) { // without questions, so that all stays in registers
-        for (int i = 0; i < lanes; ++i) {
-            to[i] = load_as<type>(from + i * stride);
-        }
-    } else {
-        for (int i = 0; i < lanes; ++i) {
-            to[i] = i < rows ? load_part<type>(from + i * stride, columns) : all(0);
-        }
-    }
-    transpose(to);
-}
-
-/// The first `count` vectors, `stride` floats apart.
-inline void store_rows(const Vector (&rows)[lanes], Index count, float* to, Index stride)
-{
-    if (count >= lanes) {
-        for (int i = 0; i < lanes; ++i) {
-            store(to + i * stride, rows[i]);
-        }
-        return;
-    }
-    for (Index i = 0; i < count; ++i) {
-        store(to + i * stride, rows[i]);
-    }
-}
 
 template <ElementType type>
 void pack_queries_as(const TileRows& Q, Index queries, Index d, float* packed)
@@ -98,68 +57,6 @@ void copy_rows(const TileRows& from, Index rows, Index d, float* to, Index strid
 }
 
 // ---- scores ----------------------------------------------------------------------------------------------------------
-
-/// The columns of `vectors` vectors of queries, in blocks of `at_once` keys. Rows beyond the last key repeat it.
-template <int vectors, int at_once>
-__attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const float* K, Index stride,
-                                             Index d)
-{
-    Vector top[vectors];
-    for (int n = 0; n < vectors; ++n) {
-        top[n] = all(minus_infinity);
-    }
-    for (Index j = 0; j < tile.keys; j += at_once) {
-        const float* key[at_once];
-        Vector s[at_once][vectors];
-        for (int i = 0; i < at_once; ++i) {
-            key[i] = K + smaller(j + i, tile.keys - 1) * stride;
-            for (int n = 0; n < vectors; ++n) {
-                s[i][n] = all(0);
-            }
-        }
-        const float* q_e = packed + column;
-        for (Index e = 0; e < d; ++e, q_e += width) {
-            Vector q[vectors];
-            for (int n = 0; n < vectors; ++n) {
-                q[n] = load(q_e + n * lanes);
-                keep_in_register(q[n]);
-            }
-            for (int i = 0; i < at_once; ++i) {
-                Vector k = all(key[i][e]);
-                keep_in_register(k);
-                for (int n = 0; n < vectors; ++n) {
-                    s[i][n] = fma(k, q[n], s[i][n]);
-                }
-            }
-        }
-        float* out = tile.S + j * width + column;
-        for (int i = 0; i < at_once; ++i) {
-            for (int n = 0; n < vectors; ++n) {
-                top[n] = max(top[n], s[i][n]);
-                store(out + i * width + n * lanes, s[i][n]);
-            }
-        }
-    }
-    for (int n = 0; n < vectors; ++n) {
-        store(tile.tile_maximum + column + n * lanes, top[n]);
-    }
-}
-
-void scores(const Tile& tile, const float* packed, const float* K, Index stride, Index d)
-{
-    const Index vectors = vectors_for(tile.queries);
-    for (Index n = 0; n < vectors;) {
-        const Index step = smaller(vectors - n, most_query_vectors);
-        const Index column = n * lanes;
-        switch (step) {
-        case 1: score_columns<1, 8>(tile, column, packed, K, stride, d); break;
-        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, stride, d); break;
-        case 3: score_columns<3, 4>(tile, column, packed, K, stride, d); break;
-        default: score_columns<most_query_vectors, 4>(tile, column, packed, K, stride, d); break;
-        }
-        n += step;
-    }
-}
 
 /// Calls change(vector, key, column) for every vector of S and puts back what it returns.
 template <typename Change>
@@ -216,167 +113,6 @@ void find_maximum(const Tile& tile)
             top = max(top, load(tile.S + j * width + q));
         }
         store(tile.tile_maximum + q, top);
-    }
-}
-
-// ---- softmax ---------------------------------------------------------------------------------------------------------
-
-/// The exponents (s - base)·c of powers of two. Where no product can overflow it takes one operation, and base·c is rounded the
-/// same way for all scores of a query.
-template <bool far>
-class Exponents {
-public:
-    Exponents() = default;
-    Exponents(Vector maximum, Vector c) : c_(c)
-    {
-        const Vector base = maximum == all(minus_infinity) ? all(0) : maximum; // so that -inf stays -inf
-        from_ = far ? base : -(base * c);
-    }
-
-    Vector of(Vector s) const { return far ? (s - from_) * c_ : fma(s, c_, from_); }
-    /// Of what was gathered under another maximum.
-    Vector of_maximum(Vector maximum) const { return far ? (maximum - from_) * c_ : maximum * c_ + from_; }
-
-private:
-    Vector c_, from_;
-};
-
-/// Columns of `vectors` vectors of queries.
-template <int vectors, bool far, bool finite>
-__attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
-{
-    Exponents<far> exponents[vectors];
-    Vector rescale[vectors], sum[vectors];
-    for (int n = 0; n < vectors; ++n) {
-        const Index q = column + n * lanes;
-        const Vector before = load(tile.maximum + q);
-        const Vector now = max(before, load(tile.tile_maximum + q));
-        exponents[n] = Exponents<far>(now, all(factor));
-        rescale[n] = exponents[n].of_maximum(before);
-        sum[n] = all(0); // of this tile alone: small numbers first
-        store(tile.maximum + q, now);
-    }
-    exp2<false>(rescale); // of the first tile they are 0
-    for (Index j = 0; j < tile.keys; ++j) {
-        float* at = tile.S + j * width + column;
-        Vector p[vectors];
-        for (int n = 0; n < vectors; ++n) {
-            p[n] = exponents[n].of(load(at + n * lanes));
-        }
-        exp2<finite>(p);
-        for (int n = 0; n < vectors; ++n) {
-            store(at + n * lanes, p[n]);
-            sum[n] = sum[n] + p[n];
-        }
-    }
-    for (int n = 0; n < vectors; ++n) {
-        const Index q = column + n * lanes;
-        store(tile.rescale + q, rescale[n]);
-        store(tile.sum + q, fma(load(tile.sum + q), rescale[n], sum[n]));
-    }
-}
-
-template <bool far, bool finite>
-void powers_of(const Tile& tile, float factor)
-{
-    const Index vectors = vectors_for(tile.queries);
-    Index n = 0;
-    for (; n + most_power_vectors <= vectors; n += most_power_vectors) {
-        power_columns<most_power_vectors, far, finite>(tile, n * lanes, factor);
-    }
-    for (; n < vectors; ++n) {
-        power_columns<1, far, finite>(tile, n * lanes, factor);
-    }
-}
-
-void powers(const Tile& tile, float factor)
-{
-    if (tile.far) {
-        return powers_of<true, false>(tile, factor);
-    }
-    tile.masked ? powers_of<false, false>(tile, factor) : powers_of<false, true>(tile, factor);
-}
-
-template <bool far>
-void weights_of(const Tile& tile, float factor, float* information)
-{
-    const Index columns = vectors_for(tile.queries) * lanes;
-    for (Index q = 0; q < columns; q += lanes) {
-        const Exponents<far> exponents(load(tile.maximum + q), all(factor));
-        const Vector sum = load(tile.sum + q);
-        const Vector inverse = all(1) / (sum == all(0) ? all(1) : sum);
-        Vector gathered = load(information + q);
-        for (Index j = 0; j < tile.keys; ++j) {
-            float* at = tile.S + j * width + q;
-            const Vector t = exponents.of(load(at));
-            const Vector w = exp2(t) * inverse;
-            store(at, w);
-            gathered = w == all(0) ? gathered : fma(w, t, gathered);
-        }
-        store(information + q, gathered);
-    }
-}
-
-void weights(const Tile& tile, float factor, float* information)
-{
-    tile.far ? weights_of<true>(tile, factor, information) : weights_of<false>(tile, factor, information);
-}
-
-// ---- context ---------------------------------------------------------------------------------------------------------
-
-/// Columns of `vectors` vectors of features, in blocks of `at_once` queries.
-template <int vectors, int at_once>
-__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const float* V, Index stride)
-{
-    for (Index q = 0; q < tile.queries; q += at_once) {
-        Vector sum[at_once][vectors];
-        float* O = tile.O + q * tile.features + column;
-        for (int i = 0; i < at_once; ++i) {
-            const Vector rescale = all(tile.rescale[q + i]);
-            for (int n = 0; n < vectors; ++n) {
-                sum[i][n] = tile.first ? all(0) : load(O + i * tile.features + n * lanes) * rescale;
-            }
-        }
-        const float* weight = tile.S + q;
-        const float* v_j = V + column;
-        for (Index j = 0; j < tile.keys; ++j, weight += width, v_j += stride) {
-            Vector v[vectors];
-            for (int n = 0; n < vectors; ++n) {
-                v[n] = load(v_j + n * lanes);
-                keep_in_register(v[n]);
-            }
-            for (int i = 0; i < at_once; ++i) {
-                Vector w = all(weight[i]);
-                keep_in_register(w);
-                for (int n = 0; n < vectors; ++n) {
-                    sum[i][n] = fma(w, v[n], sum[i][n]);
-                }
-            }
-        }
-        for (int i = 0; i < at_once; ++i) {
-            for (int n = 0; n < vectors; ++n) {
-                store(O + i * tile.features + n * lanes, sum[i][n]);
-            }
-        }
-    }
-}
-
-void add_values(const Tile& tile, const float* V, Index stride)
-{
-    const Index vectors = tile.features / lanes;
-    Index passes = (vectors + most_feature_vectors - 1) / most_feature_vectors;
-    for (Index n = 0; passes > 0; --passes) {
-        const Index step = (vectors - n + passes - 1) / passes; // as even as possible
-        const Index column = n * lanes;
-        switch (step) {
-        case 1: add_columns<1, 8>(tile, column, V, stride); break;
-        case 2: add_columns<2, at_once_by_two>(tile, column, V, stride); break;
-        case 3: add_columns<3, 4>(tile, column, V, stride); break;
-        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, stride); break;
-        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, stride); break;
-        default: add_columns<most_feature_vectors, 4>(tile, column, V, stride); break;
-        }
-        n += step;
     }
 }
 
@@ -447,19 +183,19 @@ Index multiply_add(Index rounds)
     constexpr int chains = 12;  // more than two units of four cycles need, and they fit into sixteen registers
     constexpr Index steps = 86; // 12 · 86 ≥ 1024
     Vector x[chains];
-    for (int i = 0; i < chains; ++i) {
-        x[i] = all(static_cast<float>(i));
+    for (Vector& chain : x) {
+        chain = all(1);
     }
     Vector a = all(0.5F), b = all(0.25F);
     for (Index step = 0; step < rounds * steps; ++step) {
         keep_in_register(a); // or the loop would be worth nothing
         keep_in_register(b);
-        for (int i = 0; i < chains; ++i) {
-            x[i] = fma(x[i], a, b);
+        for (Vector& chain : x) {
+            chain = fma(chain, a, b);
         }
     }
-    for (int i = 0; i < chains; ++i) {
-        keep_in_register(x[i]);
+    for (Vector& chain : x) {
+        keep_in_register(chain);
     }
     return 2 * lanes * chains * steps * rounds;
 }
@@ -468,4 +204,5 @@ constexpr TileKernels table{lanes, width,        key_tile, pack_queries, copy_ro
                             hide,  find_maximum, powers,   add_values,   finish,    weights, store_scores, multiply_add};
 
 } // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
 } // namespace attn::core

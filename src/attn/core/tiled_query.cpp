@@ -238,7 +238,7 @@ private:
         if (plan_.outputs.entropy.data == nullptr) {
             return;
         }
-        const double sum = static_cast<double>(tile_.sum[i]);
+        const auto sum = static_cast<double>(tile_.sum[i]);
         const double entropy = math::log(sum) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
         const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
         store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);

@@ -3,21 +3,26 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
 using Vector = __m256; // + - * / of each element are the compiler's own
 using Integers = std::int32_t __attribute__((vector_size(32)));
 
-constexpr int lanes = 8;
-constexpr int query_vectors = 6; ///< of a tile of 48 queries
-constexpr int key_tile = 96;
-constexpr int most_query_vectors = 3;   ///< scores: 4 keys by 3 vectors of queries, 12 of the 16 registers
-constexpr int at_once_by_two = 6;       ///< scalars by 2 vectors, 12 registers again
-constexpr int most_power_vectors = 3;   ///< softmax
-constexpr int most_feature_vectors = 3; ///< context: 4 queries by up to 3 vectors of features
+using Index = std::ptrdiff_t;
+
+constexpr Index lanes = 8;
+constexpr Index query_vectors = 6; ///< of a tile of 48 queries
+constexpr Index key_tile = 96;
+constexpr Index most_query_vectors = 3;   ///< scores: 4 keys by 3 vectors of queries, 12 of the 16 registers
+constexpr Index at_once_by_two = 6;       ///< scalars by 2 vectors, 12 registers again
+constexpr Index most_power_vectors = 3;   ///< softmax
+constexpr Index most_feature_vectors = 3; ///< context: 4 queries by up to 3 vectors of features
 
 inline Vector load(const float* p)
 {
@@ -86,10 +91,11 @@ inline Integers load_halves(const void* p)
 }
 inline void store_halves(void* p, Integers v)
 {
-    const __m256i halves = (__m256i)v;
+    const auto halves = (__m256i)v;
     _mm_storeu_si128(static_cast<__m128i*>(p),
                      _mm_packus_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
 }
 
 } // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
 } // namespace attn::core

@@ -3,21 +3,26 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
 using Vector = __m512; // + - * / of each element are the compiler's own
 using Integers = std::int32_t __attribute__((vector_size(64)));
 
-constexpr int lanes = 16;
-constexpr int query_vectors = 4; ///< of a tile of 64 queries
-constexpr int key_tile = 64;
-constexpr int most_query_vectors = 4;   ///< scores: 4 keys by 4 vectors of queries, 16 of the 32 registers
-constexpr int at_once_by_two = 8;       ///< scalars by 2 vectors, 16 registers again
-constexpr int most_power_vectors = 4;   ///< softmax
-constexpr int most_feature_vectors = 6; ///< context: 4 queries by up to 6 vectors of features
+using Index = std::ptrdiff_t;
+
+constexpr Index lanes = 16;
+constexpr Index query_vectors = 4; ///< of a tile of 64 queries
+constexpr Index key_tile = 64;
+constexpr Index most_query_vectors = 4;   ///< scores: 4 keys by 4 vectors of queries, 16 of the 32 registers
+constexpr Index at_once_by_two = 8;       ///< scalars by 2 vectors, 16 registers again
+constexpr Index most_power_vectors = 4;   ///< softmax
+constexpr Index most_feature_vectors = 6; ///< context: 4 queries by up to 6 vectors of features
 
 inline Vector load(const float* p)
 {
@@ -115,4 +120,5 @@ inline void store_halves(void* p, Integers v)
 }
 
 } // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
 } // namespace attn::core
