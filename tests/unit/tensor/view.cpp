@@ -242,14 +242,14 @@ TEST(RequireFinite, TakesMinusInfinityForMaskedWhenAsked)
 
 TEST(RequireFinite, NamesTheFirstIndexInRowMajorOrder)
 {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float infinite = std::numeric_limits<float>::infinity();
     Counting tensor({2, 3});
     EXPECT_EQ(complaint(tensor.view), "");
     tensor.values[5] = std::nanf("");
     EXPECT_EQ(complaint(tensor.view), "queries at (1, 2): got nan; allowed: finite numbers");
-    tensor.values[3] = -infinity;
+    tensor.values[3] = -infinite;
     EXPECT_EQ(complaint(tensor.view), "queries at (1, 0): got -inf; allowed: finite numbers");
-    tensor.values[1] = infinity;
+    tensor.values[1] = infinite;
     EXPECT_EQ(complaint(tensor.view), "queries at (0, 1): got inf; allowed: finite numbers");
     const std::uint16_t half = 0x7c00;
     EXPECT_EQ(complaint(attn::row_major_view(ElementType::float16, {}, std::as_bytes(std::span(&half, 1)))),
@@ -275,6 +275,8 @@ void for_each_floating_type(const std::vector<double>& numbers, Check check)
     }
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 TEST(LargestMagnitude, IsThatOfEitherSign)
 {
     for_each_floating_type({0.5, -2.5, 2, -0.0}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), 2.5); });
@@ -284,7 +286,6 @@ TEST(LargestMagnitude, IsThatOfEitherSign)
 
 TEST(LargestMagnitude, IsInfiniteOrNanWhenAnElementIs)
 {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     for_each_floating_type({1, -infinity, 2}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), infinity); });
     for_each_floating_type({1, std::nan(""), 2},
                            [](const TensorView& view) { EXPECT_TRUE(std::isnan(largest_magnitude(view))); });
@@ -303,7 +304,6 @@ TEST(LargestMagnitude, LooksAtEveryElementOfAnyStrides)
 
 TEST(Largest, IgnoresWhatIsMaskedButNotNan)
 {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     for_each_floating_type({-infinity, -3, -2.5}, [](const TensorView& view) { EXPECT_EQ(largest(view), -2.5); });
     for_each_floating_type({-infinity}, [](const TensorView& view) { EXPECT_EQ(largest(view), -infinity); });
     for_each_floating_type({1, infinity}, [](const TensorView& view) { EXPECT_EQ(largest(view), infinity); });
