@@ -188,6 +188,28 @@ std::string canonical_decimal(std::string_view text)
     return sign + digits.substr(first, last - first + 1) + "e" + std::to_string(exponent_of(*parts, text) + moved);
 }
 
+template <typename Scalar>
+Scalar nearest(std::string_view text)
+{
+    Scalar value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc{} && stop == end) {
+        return value;
+    }
+    const std::string canonical = canonical_decimal(text); // refuses what is no number; the others are out of range
+    const std::string_view digits = std::string_view(canonical).substr(text.front() == '-' ? 1 : 0);
+    const std::size_t e = digits.find('e');
+    std::int64_t exponent = 0;
+    std::from_chars(digits.data() + e + 1, digits.data() + digits.size(), exponent);
+    const bool tiny = exponent + static_cast<std::int64_t>(e) <= 0; // below 1
+    value = tiny ? 0 : std::numeric_limits<Scalar>::infinity();
+    return text.front() == '-' ? -value : value;
+}
+
+template float nearest(std::string_view);
+template double nearest(std::string_view);
+
 Printed parse_printed(std::string_view text)
 {
     Printed printed;

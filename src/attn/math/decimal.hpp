@@ -19,6 +19,10 @@ void append_shortest(std::string& out, double value);
 /// exponent beyond a billion.
 [[nodiscard]] std::string canonical_decimal(std::string_view text);
 
+/// The nearest float or double; beyond its range infinity or 0, with the sign of `text`, which is as above. Throws Error(data).
+template <typename Scalar>
+[[nodiscard]] Scalar nearest(std::string_view text);
+
 /// A number as an article prints it, such as "0.0185" or "1.4928e-02".
 struct Printed {
     double value = 0;
