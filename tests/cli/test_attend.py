@@ -360,21 +360,6 @@ def test_what_does_not_fit_in_memory_is_refused_before_it_begins(tmp_path):
     assert_fails(run("attend", "-q", "x.npy", "-k", "x.npy", "-v", "x.npy", "--show", "weights", cwd=tmp_path), 71, "bytes")
 
 
-@pytest.mark.parametrize("shape", [(0, D), (2, 0, D), (0, 2, T, D)])
-def test_no_queries_give_an_empty_result(tmp_path, shape):
-    numpy.save(tmp_path / "q.npy", numpy.zeros(shape, "float32"))
-    numpy.save(tmp_path / "k.npy", numpy.zeros(shape[:-2] + (S, D), "float32"))
-    numpy.save(tmp_path / "v.npy", numpy.zeros(shape[:-2] + (S, D_V), "float32"))
-    assert attend(tmp_path).shape == shape[:-1] + (D_V,)
-
-
-def test_no_keys_give_empty_rows(tmp_path):
-    numpy.save(tmp_path / "q.npy", normal(1, T, D))
-    numpy.save(tmp_path / "k.npy", normal(1, 0, D))
-    numpy.save(tmp_path / "v.npy", normal(1, 0, D_V))
-    assert numpy.array_equal(attend(tmp_path), numpy.zeros((T, D_V)))
-
-
 def test_verbose_tells_shapes_and_times(folder):
     done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--verbose", cwd=folder)
     lines = done.message.splitlines()
