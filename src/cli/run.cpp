@@ -58,6 +58,7 @@ public:
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.observer = stages_.observer();
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);
     }

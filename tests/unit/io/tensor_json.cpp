@@ -72,7 +72,8 @@ TEST(ReadTensorJson, TakesNullForMaskedAndWordsForWhatIsNotFinite)
 TEST(ReadTensorJson, TakesNumbersBeyondTheTypeAsInfinityOrZero)
 {
     EXPECT_EQ(values_of(R"("dtype":"float32","shape":[2],"data":[1e39,-1e39])"), (std::vector<double>{infinity, -infinity}));
-    EXPECT_EQ(values_of(R"("dtype":"float64","shape":[2],"data":[1e-310,1e-400])"), (std::vector<double>{1e-310, 0}));
+    EXPECT_EQ(values_of(R"("dtype":"float64","shape":[3],"data":[1e-310,1e-400,1e-99999999999999999999])"),
+              (std::vector<double>{1e-310, 0, 0}));
     const auto tiny = values_of(R"("dtype":"float32","shape":[2],"data":[1e-310,-1e-310])");
     EXPECT_EQ(tiny, (std::vector<double>{0, 0}));
     EXPECT_TRUE(std::signbit(tiny[1]));
@@ -123,7 +124,6 @@ TEST(ReadTensorJson, RefusesWhatIsNone)
         {R"("dtype":"float32","shape":[1])", "JSON: key 'data' is missing"},
         {R"("dtype":"float32","shape":[1],"shape":[1],"data":[1])", "malformed JSON at line 1, column 83: key 'shape' given"},
         {R"("dtype":"float64","shape":[1],"data":[1e999])", "malformed JSON at line 1, column 73: a number beyond"},
-        {R"("dtype":"float64","shape":[1],"data":[1e-99999999999])", "number: got '1e-99999999999'; allowed: an exponent"},
         {R"("dtype":"float32","shape":[1],"data":[1)", "malformed JSON at line 1"},
     };
     for (const auto& [members, message] : cases) {
