@@ -39,7 +39,8 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
-                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 std::string short_number(double value)
 {
