@@ -47,7 +47,8 @@ def test_without_keys_rows_are_empty_also_where_heads_lie_side_by_side(tmp_path)
 def test_a_batch_entry_without_valid_keys_is_empty_and_no_other(tmp_path, rows, value):
     q, k, v = normal(1, 2, H, T, D), normal(2, 2, H, S, D), normal(3, 2, H, S, D_V)
     numpy.save(tmp_path / "lengths.npy", numpy.array([0, S]))
-    stages = attend(tmp_path, q, k, v, "--lengths", "lengths.npy", "--empty-rows", rows, show="weights,context")
+    stages = attend(tmp_path, q, k, v, "--lengths", "lengths.npy", "--empty-rows", rows, show="all")
+    assert (stages["masked_scores"][0] == -numpy.inf).all() and numpy.isfinite(stages["masked_scores"][1]).all()
     for name in ("weights", "context"):
         numpy.testing.assert_array_equal(stages[name][0], numpy.full(stages[name][0].shape, value))
     close(stages["context"][1:], attention(q[1:], k[1:], v[1:])[1])
@@ -82,9 +83,10 @@ def test_a_cache_alone_is_attended_to(tmp_path, causal):
 def test_an_empty_cache_is_none(tmp_path):
     tensors = normal(1, 2, H, T, D), normal(2, 2, H, S, D), normal(3, 2, H, S, D_V)
     empty = normal(4, 2, H, 0, D), normal(5, 2, H, 0, D_V)
-    with_it = attend(tmp_path, *tensors, "--causal", past=empty, show="context,present_key")
+    with_it = attend(tmp_path, *tensors, "--causal", past=empty, show="all")
     numpy.testing.assert_array_equal(with_it["context"], attend(tmp_path, *tensors, "--causal")["context"])
     numpy.testing.assert_array_equal(with_it["present_key"], tensors[1])
+    numpy.testing.assert_array_equal(with_it["present_value"], tensors[2])
 
 
 @pytest.mark.parametrize("rows, value", [("zero", 0), ("nan", numpy.nan)])
