@@ -124,7 +124,7 @@ def test_masks_windows_and_causal_combine(folder):
 
 def test_masked_keys_contribute_nothing_even_when_they_are_not_finite(folder):
     q, k, v = arrays(folder)
-    expected = attend(folder, "--causal")
+    expected = attend(folder, "--causal", "--isa", "portable")  # which computes whatever is not finite
     k[..., T:, :], v[..., T:, :] = numpy.nan, numpy.inf
     numpy.save(folder / "b.npy", k)
     numpy.save(folder / "c.npy", v)
