@@ -73,6 +73,7 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
 {
     if (is_binary(options.format)) {
         std::vector<io::TensorBytes> written;
+        written.reserve(tensors.size());
         for (const StoredTensor& tensor : tensors) {
             written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
         }
@@ -95,6 +96,7 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     StageReporter stages(log);
     model::RunSettings settings;
     settings.threads = globals.threads;
+    settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
     const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);

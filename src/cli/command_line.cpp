@@ -25,7 +25,12 @@ constexpr std::array global_specs{
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
     OptionSpec{"--color", "WHEN", "of messages: auto, always, never (default auto; NO_COLOR and TERM=dumb mean never)", {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
-    OptionSpec{"--isa", "SET", "instructions to use: portable, auto (both: baseline x86-64)", {}},
+    OptionSpec{"--isa",
+               "SET",
+               "instructions of float32 attention: portable, avx2, avx512, or auto (default): the fastest of this machine, but "
+               "for run "
+               "portable, the only one that gives the same bytes on every machine",
+               {}},
 };
 constexpr OptionGroup globals_group{"Global options, before or after the command", global_specs};
 
@@ -293,14 +298,27 @@ void refuse_strangers(const Parsed& parsed)
     }
 }
 
+std::optional<core::Isa> isa_option(const Arguments& arguments)
+{
+    const std::optional<std::string> name = arguments.value("--isa");
+    if (!name || name == "auto") {
+        return std::nullopt;
+    }
+    std::vector<std::string_view> names;
+    const std::vector<core::Isa> available = core::available_isas();
+    std::ranges::transform(available, std::back_inserter(names), core::name_of);
+    names.emplace_back("auto");
+    if (std::ranges::find(core::isa_names, *name) != core::isa_names.end() && std::ranges::find(names, *name) == names.end()) {
+        throw Error(ErrorKind::usage, "--isa: this machine has no " + *name + "; allowed: " + joined(names));
+    }
+    return available.at(choice("--isa", *name, names));
+}
+
 Globals understand(const Arguments& arguments)
 {
-    constexpr std::array<std::string_view, 2> sets{"portable", "auto"};
-    if (const auto isa = arguments.value("--isa")) {
-        [[maybe_unused]] const std::size_t both_are_portable = choice("--isa", *isa, sets);
-    }
     const auto threads = arguments.value("--threads");
-    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads()};
+    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
+            isa_option(arguments)};
 }
 
 LogOptions log_options(const Arguments& arguments)
@@ -367,7 +385,7 @@ int execute(std::span<const char* const> arguments, Log& log)
     Parsed parsed = parse(std::move(words.parsed));
     log.configure(log_options(parsed.arguments));
     if (parsed.arguments.flag("--version")) {
-        print(version());
+        print(version(isa_option(parsed.arguments)));
         return success;
     }
     const bool help_command = parsed.strangers.size() == 1 && parsed.strangers.front() == "help" && words.rest.empty() &&

@@ -121,7 +121,7 @@ std::string short_help()
     return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n`attn-cli --help` tells more.\n";
 }
 
-std::string version()
+std::string version(std::optional<core::Isa> isa)
 {
     const auto dotted = [](auto... numbers) {
         std::string text;
@@ -134,8 +134,8 @@ std::string version()
     const std::string compiler = "GCC " + dotted(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
     return "attn-cli " ATTN_VERSION "\ncompiler: " + compiler +
-           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) +
-           "\ninstruction set: portable (baseline x86-64, SSE2)\n";
+           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + "\ninstruction set: " +
+           (isa ? std::string(name_of(*isa)) : std::string(name_of(core::best_isa())) + " (run: portable)") + "\n";
 }
 
 } // namespace attn::cli

@@ -57,6 +57,7 @@ public:
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
+        settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         settings_.observer = stages_.observer();
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);

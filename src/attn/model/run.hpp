@@ -1,6 +1,7 @@
 // The one place that composes a run: recipe → words → ids → parameters → embeddings → heads → attention → Result.
 #pragma once
 
+#include "attn/core/isa.hpp"
 #include "attn/model/result.hpp"
 
 #include <functional>
@@ -20,6 +21,8 @@ using Observer = std::function<void(const Progress&)>;
 struct RunSettings {
     Show show;       ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
     int threads = 1; ///< never changes a number
+    /// Of attention in float32, which leaves the promise of the same numbers on every machine unless it is portable.
+    core::Isa isa = core::Isa::portable;
     Index memory_limit =
         std::numeric_limits<Index>::max(); ///< bytes; a run that needs more throws Error(too_large) before it allocates
     Observer observer;
