@@ -56,7 +56,8 @@ BenchOptions read_options(const Arguments& arguments)
 {
     expect_at_most(arguments, 0, "bench takes options alone");
     BenchOptions options;
-    for (const std::string_view item : list_of_words("--seq", arguments.value("--seq").value_or("128,512,2048"))) {
+    const std::string lengths = arguments.value("--seq").value_or("128,512,2048");
+    for (const std::string_view item : list_of_words("--seq", lengths)) {
         options.lengths.push_back(integer("--seq", item, 1, most_tokens));
     }
     model::Workload& workload = options.workload;
@@ -102,13 +103,18 @@ double median(std::vector<double> values)
     return *middle;
 }
 
-/// One sample of the machine's rate, of about a millisecond, in GFLOP/s.
-double sample_peak(core::Isa isa, int threads)
+/// The machine's rate in GFLOP/s over about `seconds`: as long as what it is compared with, so that whatever else runs slows
+/// down both.
+double sample_peak(core::Isa isa, int threads, double seconds)
 {
-    constexpr Index rounds = 2000; // of 1024 vectors: far longer than threads take to start
-    double operations = 0;
-    const double seconds = seconds_of([&] { operations = model::multiply_add(isa, rounds, threads); });
-    return operations / seconds * 1e-9;
+    constexpr Index few_rounds = 100;
+    const auto rate = [&](Index rounds) {
+        double operations = 0;
+        const double elapsed = seconds_of([&] { operations = model::multiply_add(isa, rounds, threads); });
+        return std::pair(operations / elapsed, static_cast<double>(rounds) / elapsed);
+    };
+    const double rounds = rate(few_rounds).second * std::clamp(seconds, 1e-3, 1.0);
+    return rate(std::max(few_rounds, static_cast<Index>(rounds))).first * 1e-9;
 }
 
 Index peak_resident_bytes()
@@ -127,14 +133,15 @@ report::Timing measure(const model::Workload& workload, std::optional<Index> rep
     tensors.attend(isa, threads); // touches every page, wakes the processor
     std::vector<double> seconds;
     std::vector<double> peaks;
-    const auto done = [&, total = 0.0]() mutable {
-        total += seconds.empty() ? 0 : seconds.back();
-        return repeats ? static_cast<Index>(seconds.size()) >= *repeats
-                       : seconds.size() >= enough_repeats && total >= enough_seconds;
+    double total = 0;
+    const auto enough = [&] {
+        const std::size_t done = seconds.size();
+        return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
     };
-    while (!done()) {
+    while (!enough()) {
         seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
-        peaks.push_back(sample_peak(isa, threads));
+        peaks.push_back(sample_peak(isa, threads, seconds.back()));
+        total += seconds.back();
     }
     return {.workload = workload,
             .threads = threads,
@@ -151,9 +158,10 @@ int execute_bench(const Arguments& arguments, const Globals& globals, Log& log)
     BenchOptions options = read_options(arguments);
     Output output{std::nullopt};
     std::vector<report::Timing> timings;
+    const core::Isa isa = globals.isa.value_or(core::best_isa());
     for (const Index length : options.lengths) {
         options.workload.seq = length;
-        timings.push_back(measure(options.workload, options.repeats, globals.isa, globals.threads));
+        timings.push_back(measure(options.workload, options.repeats, isa, globals.threads));
         log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
     }
     if (arguments.flag("--json")) {
