@@ -45,7 +45,7 @@ def test_the_portable_path_can_be_timed():
 @pytest.mark.parametrize(
     "options, parts",
     [
-        (["--seq", "0"], ["--seq", "got 0", "1 to"]),
+        (["--seq", "0"], ["--seq", "got '0'", "1 to"]),
         (["--seq", "16,"], ["--seq"]),
         (["--seq", "99999999999999999999"], ["--seq", "1 to"]),
         (["--heads", "3", "--kv-heads", "2"], ["--kv-heads", "got 2", "divisor of the 3 heads"]),
