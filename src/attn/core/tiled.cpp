@@ -1,7 +1,7 @@
 #include "attn/core/tiled.hpp"
 
 #include "attn/core/parallel.hpp"
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Index unit_count(const TiledPlan& plan)
 /// As many as are worth it: four operations for each query, key and number of a head, or of what a window leaves.
 int threads_for(const TiledPlan& plan, int threads)
 {
-    double keys = static_cast<double>(plan.keys());
+    auto keys = static_cast<double>(plan.keys());
     if (plan.options.window && plan.options.window->left >= 0) {
         const Index right = plan.options.causal ? 0 : plan.options.window->right;
         const double seen = static_cast<double>(plan.options.window->left) + static_cast<double>(right) + 1;
@@ -150,7 +150,7 @@ bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options)
     const double past_v = inputs.past_value ? largest_magnitude(*inputs.past_value) : 0;
     const double scale = std::abs(scale_of(inputs, options));
     const double score = static_cast<double>(inputs.queries.shape[3]) * q * (k + past_k);
-    const double keys = static_cast<double>(inputs.keys.shape[2] + (inputs.past_key ? inputs.past_key->shape[2] : 0));
+    const auto keys = static_cast<double>(inputs.keys.shape[2] + (inputs.past_key ? inputs.past_key->shape[2] : 0));
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
     const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask));
