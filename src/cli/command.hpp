@@ -63,6 +63,7 @@ extern const Command attend_command;
 extern const Command check_command;
 extern const Command compare_command;
 extern const Command recipe_command;
+extern const Command bench_command;
 extern const Command schema_command;
 
 /// In the order of --help.

@@ -39,7 +39,8 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
-                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 std::string short_number(double value)
 {
@@ -59,6 +60,7 @@ public:
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         settings_.observer = stages_.observer();
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);
     }

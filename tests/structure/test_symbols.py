@@ -1,7 +1,7 @@
 """What comes out of the files that are compiled for one instruction set: their table of kernels and nothing else.
 
 An inline function or a template instance is a weak symbol: the linker keeps one copy for the whole program, and if it were that of
-tiled_avx512.cpp, the program would end on every older processor.
+kernels_avx512.cpp, the program would end on every older processor.
 """
 
 import os
@@ -34,22 +34,22 @@ def strangers(symbols, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_gives_its_table_and_nothing_else(variant):
-    symbols = symbols_for_others(LIBRARY)[f"tiled_{variant}.cpp.o"]
+    symbols = symbols_for_others(LIBRARY)[f"kernels_{variant}.cpp.o"]
     assert any(name == f"attn::core::{variant}_kernels" for _, name in symbols)
     assert strangers(symbols, variant) == set()
 
 
 def test_no_other_file_is_compiled_for_one_instruction_set():
-    members = [name for name in symbols_for_others(LIBRARY) if name.startswith("tiled_") and name != "tiled_query.cpp.o"]
-    assert sorted(members) == sorted(f"tiled_{variant}.cpp.o" for variant in VARIANTS)
+    members = [name for name in symbols_for_others(LIBRARY) if name.startswith("kernels_")]
+    assert sorted(members) == sorted(f"kernels_{variant}.cpp.o" for variant in VARIANTS)
 
 
 @pytest.mark.parametrize("planted", ["inline int twice(int x) { return 2 * x; }", "template <typename T> T twice(T x) { return 2 * x; }"])
 def test_a_weak_symbol_would_be_seen(tmp_path, planted):
-    source = tmp_path / "tiled_planted.cpp"
+    source = tmp_path / "kernels_planted.cpp"
     source.write_text(f"{planted}\nint use(int x) {{ int (*f)(int) = twice; return f(x); }}\n", encoding="utf-8")
-    subprocess.run(["c++", "-c", "-O0", source, "-o", tmp_path / "tiled_planted.cpp.o"], check=True)
-    symbols = symbols_for_others(tmp_path / "tiled_planted.cpp.o")
+    subprocess.run(["c++", "-c", "-O0", source, "-o", tmp_path / "kernels_planted.cpp.o"], check=True)
+    symbols = symbols_for_others(tmp_path / "kernels_planted.cpp.o")
     (found,) = symbols.values()
     assert {kind for kind, name in found if "twice" in name} == {"W"}
     assert strangers(found, "planted") >= {name for _, name in found if "twice" in name}

@@ -1,7 +1,7 @@
 #include "attn/core/tiled.hpp"
 
 #include "attn/core/parallel.hpp"
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/core/isa.hpp"
+#include "attn/model/given.hpp"
 #include "attn/model/result.hpp"
 
 #include <functional>
@@ -28,10 +29,12 @@ struct RunSettings {
     Observer observer;
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
+    /// What of the recipe the command line gave, for errors.
+    Given given = {};
 };
 
 /// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this
-/// run), too_large.
+/// run), too_large. What a file said and not the command line is no matter of usage but of data.
 [[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
 
 /// What `all` means for this recipe: every item that it can give.
