@@ -3,6 +3,7 @@
 #include "attn/model/compute.hpp"
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
+#include "attn/model/series.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/text/utf8.hpp"
 
@@ -112,6 +113,46 @@ std::vector<Difference> verify(const Plan& plan, const ComputedArrays& computed)
     return differences;
 }
 
+/// A run without a look at RunSettings::show.
+Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, Preparations* preparations)
+{
+    Result result;
+    result.show = show;
+    require_mask(recipe, settings);
+    Words words = read_words(recipe);
+    if (settings.observer) {
+        settings.observer({"tokens", {words.T()}, 0});
+    }
+    result.query_positions = query_positions(recipe, words);
+    std::vector<Index> rows = result.query_positions;
+    if (rows.empty()) {
+        rows.resize(static_cast<std::size_t>(words.T()));
+        std::iota(rows.begin(), rows.end(), Index{0});
+    }
+    const Lengths lengths = resolve(recipe, words);
+    require_order(recipe, lengths);
+    require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+
+    const Plan plan{recipe, words, lengths, rows, result.show, settings, preparations};
+    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
+    if (recipe.verify) {
+        result.verify = verify(plan, computed);
+    }
+    result.parameters = std::move(computed.parameters);
+    result.arrays = std::move(computed.arrays);
+    result.warnings = std::move(computed.warnings);
+    result.config = recipe;
+    result.config.published.clear();
+    result.config.precision.clear();
+    result.cross = words.cross;
+    result.tokens = std::move(words.tokens);
+    result.key_tokens = std::move(words.key_tokens);
+    result.vocabulary = std::move(words.vocabulary);
+    result.token_ids = std::move(words.ids);
+    result.key_token_ids = std::move(words.key_ids);
+    return result;
+}
+
 } // namespace
 
 Show everything(const Recipe& recipe)
@@ -136,41 +177,19 @@ Show everything(const Recipe& recipe)
 
 Result run(const Recipe& recipe, const RunSettings& settings)
 {
-    Result result;
-    result.show = what_to_show(recipe, settings.show);
-    require_mask(recipe, settings);
-    const Words words = read_words(recipe);
-    if (settings.observer) {
-        settings.observer({"tokens", {words.T()}, 0});
-    }
-    result.query_positions = query_positions(recipe, words);
-    std::vector<Index> rows = result.query_positions;
-    if (rows.empty()) {
-        rows.resize(static_cast<std::size_t>(words.T()));
-        std::iota(rows.begin(), rows.end(), Index{0});
-    }
-    const Lengths lengths = resolve(recipe, words);
-    require_order(recipe, lengths);
-    require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+    return run_showing(what_to_show(recipe, settings.show), recipe, settings, nullptr);
+}
 
-    const Plan plan{recipe, words, lengths, rows, result.show, settings};
-    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
-    if (recipe.verify) {
-        result.verify = verify(plan, computed);
-    }
-    result.parameters = std::move(computed.parameters);
-    result.arrays = std::move(computed.arrays);
-    result.warnings = std::move(computed.warnings);
-    result.config = recipe;
-    result.config.published.clear();
-    result.config.precision.clear();
-    result.cross = words.cross;
-    result.tokens = words.tokens;
-    result.key_tokens = words.key_tokens;
-    result.vocabulary = words.vocabulary;
-    result.token_ids = words.ids;
-    result.key_token_ids = words.key_ids;
-    return result;
+Series::Series(Recipe recipe, RunSettings settings)
+    : recipe_(std::move(recipe)), settings_(std::move(settings)), show_(what_to_show(recipe_, settings_.show)),
+      preparations_(recipe_)
+{
+}
+
+Result Series::run(std::string sentence)
+{
+    std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
+    return run_showing(show_, recipe_, settings_, &preparations_);
 }
 
 } // namespace attn::model

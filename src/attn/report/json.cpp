@@ -85,9 +85,9 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
 
 } // namespace
 
-void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink)
+void write_json(const model::Result& result, std::optional<Index> index, Buffer& buffer)
 {
-    JsonWriter json(sink);
+    JsonWriter json(buffer);
     json.begin_object();
     json.key("schema");
     json.string("attn-cli/result/1");
@@ -115,12 +115,18 @@ void write_json(const model::Result& result, std::optional<Index> index, const S
     json.strings(result.warnings);
     json.end_object();
     json.newline();
-    json.finish();
 }
 
-void write_json_error(Index index, int code, std::string_view message, const Sink& sink)
+void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    write_json(result, index, buffer);
+    buffer.flush();
+}
+
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer)
+{
+    JsonWriter json(buffer);
     json.begin_object();
     json.key("index");
     json.integer(index);
@@ -133,14 +139,14 @@ void write_json_error(Index index, int code, std::string_view message, const Sin
     json.end_object();
     json.end_object();
     json.newline();
-    json.finish();
 }
 
 void write_recipe(const model::Recipe& recipe, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
     write_recipe_object(json, recipe, WithPublished::yes);
-    json.finish();
+    buffer.flush();
 }
 
 } // namespace attn::report

@@ -6,7 +6,7 @@
 
 #include "attn/model/check.hpp"
 #include "attn/model/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 
 #include <optional>
 
@@ -15,9 +15,11 @@ namespace attn::report {
 /// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
 /// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
+/// The same to a buffer, which is not flushed: for many results in a row.
+void write_json(const model::Result& result, std::optional<Index> index, Buffer& buffer);
 
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
-void write_json_error(Index index, int code, std::string_view message, const Sink& sink);
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
 /// A recipe as parse_recipe reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, const Sink& sink);

@@ -15,7 +15,8 @@ namespace attn::report {
 /// The caller sees to it that objects and arrays are opened and closed in order; commas come by themselves.
 class JsonWriter {
 public:
-    explicit JsonWriter(const Sink& sink) : buffer_(sink) {}
+    /// The buffer must outlive the writer.
+    explicit JsonWriter(Buffer& buffer) : buffer_(buffer) {}
 
     void begin_object() { open('{'); }
     void end_object() { close('}'); }
@@ -45,14 +46,13 @@ public:
     void tensor(const AnyTensor& tensor, bool masked = false);
 
     void newline() { buffer_.append("\n"); }
-    void finish() { buffer_.flush(); }
 
 private:
     void open(char bracket);
     void close(char bracket);
     void separate();
 
-    Buffer buffer_;
+    Buffer& buffer_;
     bool first_ = true; ///< nothing stands yet in the innermost object or array
 };
 

@@ -1,0 +1,296 @@
+#include "attn/math/shortest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+namespace attn::math {
+namespace {
+
+// ---- powers of ten ---------------------------------------------------------------------------------------------------
+
+// Of 2^q for q = -149 … 104, the exponents of the smallest and the largest float32.
+constexpr int least_k = -45;
+constexpr int greatest_k = 31;
+
+/// ⌊e·log10 2⌋ for the exponents at hand.
+constexpr int floor_log10_of_power_of_2(int e)
+{
+    return (e * 1262611) >> 22;
+}
+
+/// ⌊log10(¾·2^e)⌋
+constexpr int floor_log10_of_three_quarters_of_power_of_2(int e)
+{
+    return (e * 1262611 - 524031) >> 22;
+}
+
+/// ⌊e·log2 10⌋
+constexpr int floor_log2_of_power_of_10(int e)
+{
+    return (e * 1741647) >> 19;
+}
+
+/// 192 bits, the lowest word first: enough for 10^45, and for 2^191 / 10^31 to 88 bits.
+using Wide = std::array<std::uint32_t, 6>;
+
+constexpr Wide times_10(Wide number)
+{
+    std::uint64_t carry = 0;
+    for (std::uint32_t& word : number) {
+        carry += std::uint64_t{word} * 10;
+        word = static_cast<std::uint32_t>(carry);
+        carry >>= 32;
+    }
+    return number;
+}
+
+/// Rounded down; rounding down again and again gives what one division by a power of ten would.
+constexpr Wide over_10(Wide number)
+{
+    std::uint64_t rest = 0;
+    for (std::size_t i = number.size(); i-- > 0;) {
+        rest = rest << 32 | number[i];
+        number[i] = static_cast<std::uint32_t>(rest / 10);
+        rest %= 10;
+    }
+    return number;
+}
+
+/// The 64 bits from the highest that is set.
+constexpr std::uint64_t leading_bits(const Wide& number)
+{
+    std::size_t top = number.size() - 1;
+    while (number[top] == 0) {
+        --top;
+    }
+    const auto word = [&](std::size_t below) { return below > top ? 0U : number[top - below]; };
+    const int zeros = std::countl_zero(number[top]);
+    const std::uint64_t high = std::uint64_t{word(0)} << 32 | word(1);
+    return high << zeros | (zeros == 0 ? 0U : word(2) >> (32 - zeros));
+}
+
+/// 10^-k = g·2^e with 2^63 ≤ g < 2^64, rounded up; e follows from k.
+constexpr auto make_powers()
+{
+    std::array<std::uint64_t, greatest_k - least_k + 1> g{};
+    Wide number{1};
+    for (int k = 0; k >= least_k; --k, number = times_10(number)) {
+        g[static_cast<std::size_t>(k - least_k)] = leading_bits(number);
+    }
+    number = over_10(Wide{0, 0, 0, 0, 0, 0x80000000U});
+    for (int k = 1; k <= greatest_k; ++k, number = over_10(number)) {
+        g[static_cast<std::size_t>(k - least_k)] = leading_bits(number) + 1;
+    }
+    return g;
+}
+
+constexpr auto powers = make_powers();
+
+/// How floats of one exponent are scaled: 2^q = g·2^-shift·10^k, up to the rounding of g, so that g·c·2^-shift·10^k is the value.
+struct Scale {
+    std::uint64_t g = 0;
+    int shift = 0;
+    int k = 0;
+};
+
+constexpr Scale scale_of(int q, int k)
+{
+    return {powers[static_cast<std::size_t>(k - least_k)], q + floor_log2_of_power_of_10(-k) + 33, k};
+}
+
+/// By the exponent's bits, less one: q = -149 for the first.
+constexpr auto make_scales()
+{
+    std::array<Scale, 254> scales{};
+    for (int i = 0; i < 254; ++i) {
+        scales[static_cast<std::size_t>(i)] = scale_of(i - 149, floor_log10_of_power_of_2(i - 149));
+    }
+    return scales;
+}
+
+constexpr auto scales = make_scales();
+
+// ---- digits ----------------------------------------------------------------------------------------------------------
+
+__extension__ using Word128 = unsigned __int128;
+
+struct Decimal {
+    std::uint32_t digits;
+    int exponent; ///< of ten
+};
+
+std::uint32_t is_true(bool condition)
+{
+    return static_cast<std::uint32_t>(condition);
+}
+
+/// `yes` for 1, `no` for 0.
+std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uint32_t no)
+{
+    return no ^ ((yes ^ no) & (0U - condition));
+}
+
+/// ⌊product·2^-96⌋ with its last bit set when anything was cut off ("round to odd").
+std::uint32_t rounded_to_odd(Word128 product)
+{
+    const auto high = static_cast<std::uint64_t>(product >> 64);
+    // The rounding of g may have added one unit to what would be an exact zero.
+    return static_cast<std::uint32_t>(high >> 32) | is_true(static_cast<std::uint32_t>(high) > 1);
+}
+
+/// Of c·2^q, c > 0, where 2^q is what `scale` stands for. The floats next to it are one unit of c away, or below it a half.
+Decimal shortest_decimal(std::uint32_t c, const Scale& scale, bool half_below)
+{
+    // The value and the ends of the interval that rounds to it, in quarters of 10^k.
+    const Word128 unit = static_cast<Word128>(scale.g) << scale.shift;
+    const Word128 product = static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2));
+    const std::uint32_t value = rounded_to_odd(product);
+    const std::uint32_t low = rounded_to_odd(product - (half_below ? unit : 2 * unit));
+    const std::uint32_t high = rounded_to_odd(product + 2 * unit);
+
+    // Everything is computed and then chosen from with arithmetic, for no branch here could be foretold. `open`: the ends of the
+    // interval round to even, to this float if c is.
+    const std::uint32_t open = c & 1;
+    const std::uint32_t below = value / 4;
+    const std::uint32_t is_below = is_true(low + open <= below * 4);
+    const std::uint32_t is_above = is_true(below * 4 + 4 + open <= high);
+    const std::uint32_t nearer_above = is_true(value + (below & 1) > below * 4 + 2);
+    const std::uint32_t up = select(is_below ^ is_above, is_above, nearer_above);
+
+    // A multiple of ten in the interval has fewer digits; there is one at most, but for the tiniest floats.
+    const std::uint32_t tens = below / 10;
+    const std::uint32_t tens_below = is_true(tens != 0) & is_true(low + open <= tens * 40);
+    const std::uint32_t tens_above = is_true(tens * 40 + 40 + open <= high);
+    const std::uint32_t shorter = tens_below ^ tens_above;
+    Decimal decimal{select(shorter, tens + tens_above, below + up), scale.k + static_cast<int>(shorter)};
+    for (std::uint32_t tenth = decimal.digits / 10; tenth * 10 == decimal.digits; tenth = decimal.digits / 10) {
+        decimal = {tenth, decimal.exponent + 1};
+    }
+    return decimal;
+}
+
+// ---- text ------------------------------------------------------------------------------------------------------------
+
+constexpr auto make_pairs()
+{
+    std::array<char, 200> pairs{};
+    for (std::size_t i = 0; i < 100; ++i) {
+        pairs[2 * i] = static_cast<char>('0' + i / 10);
+        pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return pairs;
+}
+
+/// "00", "01", … "99"
+constexpr auto pairs = make_pairs();
+
+constexpr std::array<std::uint32_t, 10> powers_of_10{1,      10,      100,      1000,      10000,
+                                                     100000, 1000000, 10000000, 100000000, 1000000000};
+
+int count_digits(std::uint32_t number)
+{
+    const int guess = (std::bit_width(number) * 1233) >> 12; // bits · log10 2
+    return guess + static_cast<int>(number >= powers_of_10[static_cast<std::size_t>(guess)]);
+}
+
+/// "e-45" … "e+38"
+constexpr auto make_exponents()
+{
+    std::array<std::array<char, 4>, 84> exponents{};
+    for (int e = -45; e <= 38; ++e) {
+        const auto size = static_cast<std::size_t>(e < 0 ? -e : e);
+        exponents[static_cast<std::size_t>(e + 45)] = {'e', e < 0 ? '-' : '+', pairs[2 * size], pairs[2 * size + 1]};
+    }
+    return exponents;
+}
+
+constexpr auto exponents = make_exponents();
+
+/// The eight decimal digits of `number`, as text.
+std::uint64_t eight_digits(std::uint32_t number)
+{
+    // Halves, quarters and eighths of the digits, each in its own part of the word, the first in the lowest.
+    const std::uint64_t halves = number / 10000 | std::uint64_t{number % 10000} << 32;
+    const std::uint64_t hundreds = (halves * 5243 >> 19) & 0x7f0000007fU; // ⌊x/100⌋ for x < 10^4
+    const std::uint64_t quarters = hundreds | (halves - hundreds * 100) << 16;
+    const std::uint64_t tens = (quarters * 103 >> 10) & 0x000f000f000f000fU; // ⌊x/10⌋ for x < 100
+    const std::uint64_t digits = tens | (quarters - tens * 10) << 8;
+    return digits | 0x3030303030303030U;
+}
+
+void put(char* out, std::uint64_t text)
+{
+    if constexpr (std::endian::native == std::endian::big) {
+        text = __builtin_bswap64(text);
+    }
+    std::memcpy(out, &text, sizeof text);
+}
+
+template <typename Scalar>
+char* write_with_library(char* out, Scalar value)
+{
+    char* end = std::to_chars(out, out + shortest_room, value).ptr;
+    if (std::none_of(out, end, [](char c) { return c == '.' || c == 'e'; })) {
+        *end++ = '.';
+        *end++ = '0';
+    }
+    return end;
+}
+
+char* write_decimal(char* out, Decimal decimal, int count)
+{
+    // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
+    // Nine digits, zeros behind the last: one, and eight as text.
+    const std::uint32_t nine = decimal.digits * powers_of_10[static_cast<std::size_t>(9 - count)];
+    const std::uint64_t eight = eight_digits(nine % 100000000);
+    const int exponent = decimal.exponent + count - 1; // of the first digit
+    const int several = static_cast<int>(count > 1);
+    const bool scientific = exponent < -3 - several; // where it is shorter than 0.000123
+    const int zeros = scientific ? 0 : std::max(-exponent, 0);
+    const int before_point = scientific ? 0 : std::max(exponent, 0); // digits after the first
+    put(out, 0x3030303030302e30U);                                  // "0.000000"
+    char* first = out + zeros + static_cast<int>(zeros > 0);
+    *first = static_cast<char>('0' + nine / 100000000);
+    put(first + 1, eight);
+    out[before_point + 1] = '.';
+    put(std::max(first + 1, out + before_point + 2), eight >> (8 * before_point));
+    char* end = out + count + zeros + (scientific ? several : 1);
+    std::memcpy(end, exponents[static_cast<std::size_t>(exponent + 45)].data(), 4);
+    return end + (scientific ? 4 : 0);
+}
+
+} // namespace
+
+char* write_shortest(char* out, float value)
+{
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t fraction = bits & 0x7fffffU;
+    const std::uint32_t biased = bits >> 23 & 0xffU;
+    if ((bits << 1) == 0) {
+        return std::copy_n(bits == 0 ? "0.0" : "-0.0", bits == 0 ? 3 : 4, out);
+    }
+    Decimal decimal{};
+    if (fraction == 0 && biased > 1) { // a power of two
+        const int q = static_cast<int>(biased) - 150;
+        decimal = shortest_decimal(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)), true);
+    } else {
+        const std::uint32_t normal = is_true(biased != 0);
+        decimal = shortest_decimal(fraction | normal << 23, scales[biased - normal], false);
+    }
+    if (decimal.exponent >= 0) {
+        return write_with_library(out, value); // an integer shows digits that are not needed to read it back
+    }
+    *out = '-';
+    return write_decimal(out + (bits >> 31), decimal, count_digits(decimal.digits));
+}
+
+char* write_shortest(char* out, double value)
+{
+    return write_with_library(out, value);
+}
+
+} // namespace attn::math
