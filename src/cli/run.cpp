@@ -7,19 +7,19 @@
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/lines.hpp"
+#include "cli/notes.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
 #include "cli/result_tensors.hpp"
+#include "cli/run_lines.hpp"
 #include "cli/run_options.hpp"
 #include "cli/system.hpp"
 #include "cli/tensor_output.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -41,13 +41,6 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
 
-std::string short_number(double value)
-{
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 2).ptr;
-    return {text.data(), end};
-}
-
 /// One run of the command: computes results and writes them.
 class Runner {
 public:
@@ -57,7 +50,9 @@ public:
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
-        settings_.observer = stages_.observer();
+        if (options.source != Source::lines || log.verbose()) {
+            settings_.observer = stages_.observer();
+        }
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);
     }
@@ -70,11 +65,7 @@ public:
     int standard_input();
 
 private:
-    model::Result compute();
-    void write(const model::Result& result, std::optional<Index> index);
-    void tell(const model::Result& result, const std::string& prefix);
-    void line(const Line& line, Index index);
-    void failed_line(Index index, const Error& error);
+    void write(const model::Result& result);
     void set_sentence(std::string sentence);
 
     const RunOptions& options_;
@@ -84,8 +75,6 @@ private:
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
-    bool written_ = false; ///< a result, so that the next one is set apart
-    bool failed_ = false;  ///< a line
 };
 
 void Runner::set_sentence(std::string sentence)
@@ -96,48 +85,27 @@ void Runner::set_sentence(std::string sentence)
     recipe_ = model::apply(std::move(recipe_), text);
 }
 
-model::Result Runner::compute()
-{
-    settings_.memory_limit = memory_limit();
-    model::Result result = model::run(recipe_, settings_);
-    files_.require_unchanged();
-    return result;
-}
-
-void Runner::write(const model::Result& result, std::optional<Index> index)
+void Runner::write(const model::Result& result)
 {
     switch (options_.format) {
-    case Format::json: report::write_json(result, index, output_.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = !written_, .index = index}, output_.sink()); break;
+    case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = true, .index = {}}, output_.sink()); break;
     case Format::table:
-        if (index) {
-            output_.write((written_ ? "\nline " : "line ") + std::to_string(*index) + "\n");
-        }
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
     default: write_result_tensors(result, options_.format, output_);
-    }
-    written_ = true;
-}
-
-void Runner::tell(const model::Result& result, const std::string& prefix)
-{
-    if (options_.format != Format::json) { // JSON holds them itself
-        for (const std::string& warning : result.warnings) {
-            log_.warning(prefix + warning);
-        }
-    }
-    for (const model::Difference& difference : log_.quiet() ? std::vector<model::Difference>() : result.verify) {
-        log_.note(prefix + "verify: " + difference.array + " differs from float64 by at most " +
-                  short_number(difference.absolute) + ", relatively by at most " + short_number(difference.relative));
     }
 }
 
 int Runner::once()
 {
-    const model::Result result = compute();
-    tell(result, "");
-    write(result, std::nullopt);
+    settings_.memory_limit = memory_limit();
+    const model::Result result = model::run(recipe_, settings_);
+    files_.require_unchanged();
+    for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
+        say(log_, note);
+    }
+    write(result);
     output_.finish();
     return success;
 }
@@ -158,51 +126,9 @@ int Runner::standard_input()
     return once();
 }
 
-void Runner::failed_line(Index index, const Error& error)
-{
-    failed_ = true;
-    if (options_.format == Format::json) {
-        report::write_json_error(index, exit_code(error.kind()), error.what(), output_.sink());
-    } else {
-        output_.flush(); // so that a terminal shows both in order
-        log_.error("line " + std::to_string(index) + ": " + error.what());
-    }
-}
-
-void Runner::line(const Line& line, Index index)
-{
-    const std::string prefix = "line " + std::to_string(index) + ": ";
-    stages_.set_prefix(prefix);
-    try {
-        if (line.too_long) {
-            throw Error(ErrorKind::data, "the line is longer than " + std::to_string(options_.max_input_bytes) +
-                                             " bytes; --max-input-bytes allows more");
-        }
-        set_sentence(line.text);
-        const model::Result result = compute();
-        tell(result, prefix);
-        write(result, index);
-    } catch (const Error& error) {
-        // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a query
-        // word that this line does not have.
-        const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
-                                 (error.kind() == ErrorKind::usage && !recipe_.query.empty());
-        if (!of_the_line) {
-            throw;
-        }
-        failed_line(index, error);
-    }
-}
-
 int Runner::each_line()
 {
-    const Descriptor input = open_input(options_.lines);
-    LineReader reader(input.number(), name_of_input(options_.lines), options_.max_input_bytes, [this] { output_.flush(); });
-    for (Index index = 0; const std::optional<Line> next = reader.next(); ++index) {
-        line(*next, index);
-    }
-    output_.finish();
-    return failed_ ? bad_data : success;
+    return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
 }
 
 /// Names for the ids or positions that the recipe brought.
