@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{1} << 20U;
 constexpr std::size_t most_waiting_per_thread = 4;
 
-/// A sentence of so many bytes is worth several threads of its own.
-constexpr std::size_t long_sentence = 8192;
+/// Bytes that a line may need beside others, which it hardly ever does; one that needs more is computed alone.
+constexpr Index usual_memory = Index{16} << 20U;
 
 std::string heading(Index line)
 {
@@ -34,7 +34,8 @@ std::string heading(Index line)
 class Worker {
 public:
     Worker(const LinesRun& run, int workers, OrderedOutput& output)
-        : run_(run), workers_(workers), output_(output), series_(run.recipe, run.settings),
+        : run_(run), output_(output), series_(run.recipe, run.settings),
+          config_(report::config_text(run.recipe)), memory_(std::min(usual_memory, memory_limit() / workers)),
           sink_([this](std::string_view bytes) { stream(bytes); }), buffer_(sink_, most_kept)
     {
     }
@@ -45,7 +46,6 @@ public:
     void work_off(Batch batch)
     {
         number_ = batch.number;
-        memory_ = memory_limit();
         Index index = batch.first;
         try {
             for (Line& line : batch.lines) {
@@ -95,20 +95,24 @@ private:
         if (run_.log.verbose()) {
             run_.progress.set_prefix(heading(index));
         }
-        series_.set_threads(sentence.size() < long_sentence ? 1 : run_.settings.threads);
-        series_.set_memory_limit(memory_ / workers_);
+        series_.set_threads(1);
+        series_.set_memory_limit(memory_);
         try {
-            model::Result result = series_.run(sentence);
-            run_.files.require_unchanged();
-            return result;
+            return run(sentence);
         } catch (const Error& error) {
-            if (error.kind() != ErrorKind::too_large || workers_ == 1 || !output_.wait_for_turn(number_)) {
+            if (error.kind() != ErrorKind::too_large || !output_.wait_for_turn(number_)) {
                 throw;
             }
         }
-        // Nobody else has this batch's turn, so there is one such line at a time; the others keep within their share.
+        // Nobody else has this batch's turn, so there is one such line at a time.
+        series_.set_threads(run_.settings.threads);
         series_.set_memory_limit(memory_limit());
-        model::Result result = series_.run(std::move(sentence));
+        return run(sentence);
+    }
+
+    model::Result run(const std::string& sentence)
+    {
+        model::Result result = series_.run(sentence);
         run_.files.require_unchanged();
         return result;
     }
@@ -123,7 +127,7 @@ private:
             }
         }
         switch (options.format) {
-        case Format::json: report::write_json(result, index, buffer_); break;
+        case Format::json: report::write_json(result, index, config_, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
         default:
             buffer_.append("\nline " + std::to_string(index) + "\n");
@@ -142,14 +146,14 @@ private:
     }
 
     const LinesRun& run_;
-    int workers_; ///< of all threads
     OrderedOutput& output_;
     model::Series series_;
+    report::ConfigText config_;
+    Index memory_; ///< bytes that a line may need beside others
     report::Sink sink_;
     report::Buffer buffer_;
     std::vector<PlacedNote> notes_;
     Index number_ = 0; ///< of the batch under way
-    Index memory_ = 0; ///< bytes that were free when it began
     bool failed_ = false;
 };
 

@@ -175,18 +175,17 @@ Decimal shortest_decimal(std::uint32_t c, const Scale& scale, bool half_below)
 
 // ---- text ------------------------------------------------------------------------------------------------------------
 
-constexpr auto make_pairs()
+/// "000" … "999", the first digit in the lowest byte.
+constexpr auto make_triples()
 {
-    std::array<char, 200> pairs{};
-    for (std::size_t i = 0; i < 100; ++i) {
-        pairs[2 * i] = static_cast<char>('0' + i / 10);
-        pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+    std::array<std::uint32_t, 1000> triples{};
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        triples[i] = ('0' + i / 100) | ('0' + i / 10 % 10) << 8 | ('0' + i % 10) << 16;
     }
-    return pairs;
+    return triples;
 }
 
-/// "00", "01", … "99"
-constexpr auto pairs = make_pairs();
+constexpr auto triples = make_triples();
 
 constexpr std::array<std::uint32_t, 10> powers_of_10{1,      10,      100,      1000,      10000,
                                                      100000, 1000000, 10000000, 100000000, 1000000000};
@@ -203,25 +202,15 @@ constexpr auto make_exponents()
     std::array<std::array<char, 4>, 84> exponents{};
     for (int e = -45; e <= 38; ++e) {
         const auto size = static_cast<std::size_t>(e < 0 ? -e : e);
-        exponents[static_cast<std::size_t>(e + 45)] = {'e', e < 0 ? '-' : '+', pairs[2 * size], pairs[2 * size + 1]};
+        exponents[static_cast<std::size_t>(e + 45)] = {'e', e < 0 ? '-' : '+', static_cast<char>('0' + size / 10),
+                                                     static_cast<char>('0' + size % 10)};
     }
     return exponents;
 }
 
 constexpr auto exponents = make_exponents();
 
-/// The eight decimal digits of `number`, as text.
-std::uint64_t eight_digits(std::uint32_t number)
-{
-    // Halves, quarters and eighths of the digits, each in its own part of the word, the first in the lowest.
-    const std::uint64_t halves = number / 10000 | std::uint64_t{number % 10000} << 32;
-    const std::uint64_t hundreds = (halves * 5243 >> 19) & 0x7f0000007fU; // ⌊x/100⌋ for x < 10^4
-    const std::uint64_t quarters = hundreds | (halves - hundreds * 100) << 16;
-    const std::uint64_t tens = (quarters * 103 >> 10) & 0x000f000f000f000fU; // ⌊x/10⌋ for x < 100
-    const std::uint64_t digits = tens | (quarters - tens * 10) << 8;
-    return digits | 0x3030303030303030U;
-}
-
+/// Eight characters, the first in the lowest byte of `text`.
 void put(char* out, std::uint64_t text)
 {
     if constexpr (std::endian::native == std::endian::big) {
@@ -244,9 +233,12 @@ char* write_with_library(char* out, Scalar value)
 char* write_decimal(char* out, Decimal decimal, int count)
 {
     // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
-    // Nine digits, zeros behind the last: one, and eight as text.
+    // Nine digits, zeros behind the last: one, and eight.
     const std::uint32_t nine = decimal.digits * powers_of_10[static_cast<std::size_t>(9 - count)];
-    const std::uint64_t eight = eight_digits(nine % 100000000);
+    const std::uint32_t thousands = nine / 1000;
+    const std::uint32_t leading = triples[thousands / 1000];
+    const std::uint64_t eight = leading >> 8 | std::uint64_t{triples[thousands % 1000]} << 16 |
+                                std::uint64_t{triples[nine % 1000]} << 40;
     const int exponent = decimal.exponent + count - 1; // of the first digit
     const int several = static_cast<int>(count > 1);
     const bool scientific = exponent < -3 - several; // where it is shorter than 0.000123
@@ -254,7 +246,7 @@ char* write_decimal(char* out, Decimal decimal, int count)
     const int before_point = scientific ? 0 : std::max(exponent, 0); // digits after the first
     put(out, 0x3030303030302e30U);                                  // "0.000000"
     char* first = out + zeros + static_cast<int>(zeros > 0);
-    *first = static_cast<char>('0' + nine / 100000000);
+    *first = static_cast<char>(leading);
     put(first + 1, eight);
     out[before_point + 1] = '.';
     put(std::max(first + 1, out + before_point + 2), eight >> (8 * before_point));

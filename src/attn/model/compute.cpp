@@ -141,10 +141,8 @@ private:
         const Layer<Scalar>* ready = prepared_.layer(W);
         const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
         const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
-        Shape shape{heads, X.rows(), layer.W.cols() / heads};
-        if (W == Target::W_o) { // of all heads together
-            shape.erase(shape.begin());
-        }
+        const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
+        const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
         Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
         warn_of_overflow(name, projected);
@@ -206,16 +204,27 @@ private:
 
     void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
     {
-        const auto finite = [](Scalar value) { return std::isfinite(value); };
-        if (!std::all_of(tensor.values.begin(), tensor.values.end(), finite)) {
+        bool finite = true; // without an early end, so that it is vectorised
+        for (const Scalar value : tensor.values) {
+            finite &= std::isfinite(value);
+        }
+        if (!finite) {
             warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
         }
     }
 
-    void tell(std::string_view stage, const Shape& shape, double share = 0) const
+    void tell(std::string_view stage, const Shape& shape) const
     {
         if (plan_.settings.observer) {
-            plan_.settings.observer({stage, shape, share});
+            plan_.settings.observer({stage, shape, 0});
+        }
+    }
+
+    /// A list costs nothing where nobody hears of it.
+    void tell(std::string_view stage, std::initializer_list<Index> shape) const
+    {
+        if (plan_.settings.observer) {
+            plan_.settings.observer({stage, shape, 0});
         }
     }
 
@@ -223,7 +232,7 @@ private:
     {
         core::Work work{plan_.settings.threads, {}};
         if (plan_.settings.observer) {
-            work.progress = [this, stage, shape](double share) { tell(stage, shape, share); };
+            work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
         }
         return work;
     }

@@ -126,9 +126,13 @@ const Prepared<Scalar>& Preparations::of(const Recipe& recipe, const Lengths& le
         return found->second;
     }
     const Index bytes = bytes_of<Scalar>(recipe, lengths);
+    if (!remembered.large.parameters.empty() && remembered.lengths_of_large == key) {
+        return remembered.large;
+    }
     remembered.large = {}; // before the next one is made
     Prepared<Scalar> prepared{draw_parameters<Scalar>(recipe, lengths, cross), {}};
     if (bytes > most_bytes_of_one) {
+        remembered.lengths_of_large = key;
         return remembered.large = std::move(prepared);
     }
     prepared.layers = make_layers(prepared, lengths);

@@ -113,8 +113,32 @@ std::vector<Difference> verify(const Plan& plan, const ComputedArrays& computed)
     return differences;
 }
 
+/// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
+Memory memory_of(const Recipe& recipe, const Lengths& l, Index rows, const Show& show, Series::Shared* shared)
+{
+    if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
+        l.S <= shared->largest.S && rows <= shared->largest_rows) {
+        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}};
+    }
+    Memory memory = required_memory(recipe, l, rows, show);
+    if (shared != nullptr) {
+        shared->largest = l;
+        shared->largest_rows = rows;
+        shared->memory = memory.total;
+    }
+    return memory;
+}
+
+/// Throws Error(too_large) when the run does not fit.
+void require_room(const Recipe& recipe, const Lengths& l, Index rows, const Show& show, Index limit, Series::Shared* shared)
+{
+    if (memory_of(recipe, l, rows, show, shared).total > limit) {
+        require_memory(required_memory(recipe, l, rows, show), limit);
+    }
+}
+
 /// A run without a look at RunSettings::show.
-Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, Preparations* preparations)
+Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, Series::Shared* shared)
 {
     Result result;
     result.show = show;
@@ -131,9 +155,9 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     }
     const Lengths lengths = resolve(recipe, words);
     require_order(recipe, lengths);
-    require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+    require_room(recipe, lengths, static_cast<Index>(rows.size()), show, settings.memory_limit, shared);
 
-    const Plan plan{recipe, words, lengths, rows, result.show, settings, preparations};
+    const Plan plan{recipe, words, lengths, rows, show, settings, shared == nullptr ? nullptr : &shared->preparations};
     ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
     if (recipe.verify) {
         result.verify = verify(plan, computed);
@@ -182,14 +206,14 @@ Result run(const Recipe& recipe, const RunSettings& settings)
 
 Series::Series(Recipe recipe, RunSettings settings)
     : recipe_(std::move(recipe)), settings_(std::move(settings)), show_(what_to_show(recipe_, settings_.show)),
-      preparations_(recipe_)
+      shared_{.preparations = Preparations(recipe_), .largest = {}}
 {
 }
 
 Result Series::run(std::string sentence)
 {
     std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
-    return run_showing(show_, recipe_, settings_, &preparations_);
+    return run_showing(show_, recipe_, settings_, &shared_);
 }
 
 } // namespace attn::model

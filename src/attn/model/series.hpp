@@ -18,11 +18,19 @@ public:
     void set_memory_limit(Index bytes) { settings_.memory_limit = bytes; }
     void set_threads(int threads) { settings_.threads = threads; }
 
+    /// What runs of one recipe share.
+    struct Shared {
+        Preparations preparations;
+        Lengths largest;        ///< whose memory was computed,
+        Index largest_rows = 0; ///< for so many query rows,
+        Index memory = 0;       ///< and is so many bytes
+    };
+
 private:
     Recipe recipe_;
     RunSettings settings_;
     Show show_;
-    Preparations preparations_;
+    Shared shared_;
 };
 
 } // namespace attn::model

@@ -9,14 +9,21 @@
 #include "attn/report/buffer.hpp"
 
 #include <optional>
+#include <string>
 
 namespace attn::report {
 
 /// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
 /// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
-/// The same to a buffer, which is not flushed: for many results in a row.
-void write_json(const model::Result& result, std::optional<Index> index, Buffer& buffer);
+
+/// The config of results that differ in nothing but their sentence, which goes between two constant texts.
+struct ConfigText {
+    std::string before, after;
+};
+[[nodiscard]] ConfigText config_text(const model::Recipe& recipe);
+/// The same to a buffer, which is not flushed, with such a config.
+void write_json(const model::Result& result, Index index, const ConfigText& config, Buffer& buffer);
 
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);

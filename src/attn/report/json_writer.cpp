@@ -229,6 +229,12 @@ void JsonWriter::raw(std::string_view json)
     buffer_.append(json);
 }
 
+void JsonWriter::string_more(std::string_view text)
+{
+    append_quoted(buffer_.text(), text);
+    buffer_.settle();
+}
+
 void JsonWriter::strings(const std::vector<std::string>& texts)
 {
     begin_array();

@@ -33,8 +33,10 @@ public:
     void null();
     /// The shortest decimal; infinities and NaN as the strings "inf", "-inf", "nan".
     void number(double value);
-    /// A value that is JSON already.
+    /// A value that is JSON already, or its beginning, after which the caller goes on with `more` and `string_more`.
     void raw(std::string_view json);
+    void more(std::string_view json) { buffer_.append(json); }
+    void string_more(std::string_view text);
 
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
