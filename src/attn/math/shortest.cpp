@@ -142,24 +142,29 @@ std::uint32_t rounded_to_odd(Word128 product)
     return static_cast<std::uint32_t>(high >> 32) | is_true(static_cast<std::uint32_t>(high) > 1);
 }
 
-/// Of c·2^q, c > 0, where 2^q is what `scale` stands for. The floats next to it are one unit of c away, or below it a half.
-Decimal shortest_decimal(std::uint32_t c, const Scale& scale, bool half_below)
+/// Of c·2^q, c > 0, where 2^q is what `scale` stands for. The floats next to it are one unit of c away, but below a power of two
+/// half a unit.
+template <bool is_power_of_two>
+[[gnu::always_inline]] inline Decimal shortest_decimal(std::uint32_t c, const Scale& scale)
 {
     // The value and the ends of the interval that rounds to it, in quarters of 10^k.
     const Word128 unit = static_cast<Word128>(scale.g) << scale.shift;
     const Word128 product = static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2));
     const std::uint32_t value = rounded_to_odd(product);
-    const std::uint32_t low = rounded_to_odd(product - (half_below ? unit : 2 * unit));
+    const std::uint32_t low = rounded_to_odd(product - (is_power_of_two ? unit : 2 * unit));
     const std::uint32_t high = rounded_to_odd(product + 2 * unit);
 
     // Everything is computed and then chosen from with arithmetic, for no branch here could be foretold. `open`: the ends of the
     // interval round to even, to this float if c is.
     const std::uint32_t open = c & 1;
     const std::uint32_t below = value / 4;
-    const std::uint32_t is_below = is_true(low + open <= below * 4);
-    const std::uint32_t is_above = is_true(below * 4 + 4 + open <= high);
-    const std::uint32_t nearer_above = is_true(value + (below & 1) > below * 4 + 2);
-    const std::uint32_t up = select(is_below ^ is_above, is_above, nearer_above);
+    // The nearest, of two the even one. At least one is in the interval, so where that is symmetric the nearest is.
+    std::uint32_t up = is_true(value + (below & 1) > below * 4 + 2);
+    if constexpr (is_power_of_two) {
+        const std::uint32_t is_below = is_true(low + open <= below * 4);
+        const std::uint32_t is_above = is_true(below * 4 + 4 + open <= high);
+        up = select(is_below ^ is_above, is_above, up);
+    }
 
     // A multiple of ten in the interval has fewer digits; there is one at most, but for the tiniest floats.
     const std::uint32_t tens = below / 10;
@@ -219,8 +224,15 @@ void put(char* out, std::uint64_t text)
     std::memcpy(out, &text, sizeof text);
 }
 
+/// Of 2^(biased - 127).
+[[gnu::noinline]] Decimal decimal_of_power_of_two(std::uint32_t biased)
+{
+    const int q = static_cast<int>(biased) - 150;
+    return shortest_decimal<true>(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)));
+}
+
 template <typename Scalar>
-char* write_with_library(char* out, Scalar value)
+[[gnu::noinline]] char* write_with_library(char* out, Scalar value)
 {
     char* end = std::to_chars(out, out + shortest_room, value).ptr;
     if (std::none_of(out, end, [](char c) { return c == '.' || c == 'e'; })) {
@@ -230,7 +242,7 @@ char* write_with_library(char* out, Scalar value)
     return end;
 }
 
-char* write_decimal(char* out, Decimal decimal, int count)
+[[gnu::always_inline]] inline char* write_decimal(char* out, Decimal decimal, int count)
 {
     // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
     // Nine digits, zeros behind the last: one, and eight.
@@ -263,16 +275,14 @@ char* write_shortest(char* out, float value)
     const std::uint32_t fraction = bits & 0x7fffffU;
     const std::uint32_t biased = bits >> 23 & 0xffU;
     if ((bits << 1) == 0) {
-        return std::copy_n(bits == 0 ? "0.0" : "-0.0", bits == 0 ? 3 : 4, out);
+        std::memcpy(out, "-0.0", 4);
+        std::memcpy(out, bits == 0 ? "0.0" : "-0.", 3);
+        return out + (bits == 0 ? 3 : 4);
     }
-    Decimal decimal{};
-    if (fraction == 0 && biased > 1) { // a power of two
-        const int q = static_cast<int>(biased) - 150;
-        decimal = shortest_decimal(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)), true);
-    } else {
-        const std::uint32_t normal = is_true(biased != 0);
-        decimal = shortest_decimal(fraction | normal << 23, scales[biased - normal], false);
-    }
+    const std::uint32_t normal = is_true(biased != 0);
+    const Decimal decimal = fraction == 0 && biased > 1
+                                ? decimal_of_power_of_two(biased)
+                                : shortest_decimal<false>(fraction | normal << 23, scales[biased - normal]);
     if (decimal.exponent >= 0) {
         return write_with_library(out, value); // an integer shows digits that are not needed to read it back
     }

@@ -6,7 +6,6 @@
 #include "attn/model/overrides.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace attn::model {
 namespace {
@@ -132,7 +131,9 @@ private:
         const Tensor<Scalar>& table = ready->of_table;
         tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
         Tensor<Scalar> rows = look_up(table, sequence.ids);
-        warn_of_overflow(name, rows);
+        if (!ready->finite_table) {
+            warn_of_overflow(name, rows);
+        }
         return rows;
     }
 
@@ -204,11 +205,7 @@ private:
 
     void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
     {
-        bool finite = true; // without an early end, so that it is vectorised
-        for (const Scalar value : tensor.values) {
-            finite &= std::isfinite(value);
-        }
-        if (!finite) {
+        if (!all_finite(tensor)) {
             warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
         }
     }

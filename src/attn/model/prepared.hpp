@@ -18,6 +18,7 @@ struct Layer {
     Matrix<double> W;          ///< (D, heads·d)
     RowVector<double> b;       ///< (heads·d), or empty
     Tensor<Scalar> of_table{}; ///< (heads, V, d), the embedding table projected; empty for W_o and without a table
+    bool finite_table = true;  ///< no product in it overflowed
 };
 
 template <typename Scalar>
