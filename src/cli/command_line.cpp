@@ -163,9 +163,18 @@ Words prepare(std::span<const char* const> arguments)
 
 // ---- CLI11 -----------------------------------------------------------------------------------------------------------
 
-void declare(CLI::App& app, const OptionGroup& group)
+bool is_typed(const OptionSpec& option, const std::vector<std::string>& words)
+{
+    return std::ranges::any_of(words, [&](const std::string& word) { return is_called(option, word); });
+}
+
+/// Only those that are typed: the others would take longer than a short sentence.
+void declare(CLI::App& app, const OptionGroup& group, const std::vector<std::string>& words)
 {
     for (const OptionSpec& option : group.options) {
+        if (!is_typed(option, words)) {
+            continue;
+        }
         const std::string names =
             (option.shortcut.empty() ? "" : std::string(option.shortcut) + ",") + std::string(option.name);
         // Every value stays text here; what was given twice is noticed when it is read.
@@ -184,7 +193,10 @@ struct Parsed {
 
 void collect(Arguments& arguments, const CLI::App& app, const OptionSpec& option)
 {
-    const CLI::Option* given = app.get_option(std::string(option.name));
+    const CLI::Option* given = app.get_option_no_throw(std::string(option.name));
+    if (given == nullptr) {
+        return; // it was not typed
+    }
     if (given->count() > 1) {
         throw Error(ErrorKind::usage, std::string(option.name) + ": given more than once");
     }
@@ -203,7 +215,7 @@ Parsed parse(std::vector<std::string> words)
     app.set_help_flag();
     app.allow_extras();
     app.require_subcommand(0, 1);
-    declare(app, globals_group);
+    declare(app, globals_group, words);
     for (const Command* command : commands()) {
         CLI::App* sub = app.add_subcommand(std::string(command->name));
         sub->fallthrough();
@@ -212,7 +224,7 @@ Parsed parse(std::vector<std::string> words)
             parsed.before_command = app.remaining().size();
         });
         for (const OptionGroup& group : command->groups()) {
-            declare(*sub, group);
+            declare(*sub, group, words);
         }
     }
     std::ranges::reverse(words); // CLI11 takes them from the back

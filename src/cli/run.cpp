@@ -65,6 +65,7 @@ public:
     int standard_input();
 
 private:
+    model::Result compute();
     void write(const model::Result& result);
     void set_sentence(std::string sentence);
 
@@ -97,10 +98,23 @@ void Runner::write(const model::Result& result)
     }
 }
 
+model::Result Runner::compute()
+{
+    settings_.memory_limit = small_memory;
+    try {
+        return model::run(recipe_, settings_);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::too_large) {
+            throw;
+        }
+    }
+    settings_.memory_limit = memory_limit();
+    return model::run(recipe_, settings_);
+}
+
 int Runner::once()
 {
-    settings_.memory_limit = memory_limit();
-    const model::Result result = model::run(recipe_, settings_);
+    const model::Result result = compute();
     files_.require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);

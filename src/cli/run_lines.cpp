@@ -22,8 +22,6 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{1} << 20U;
 constexpr std::size_t most_waiting_per_thread = 4;
 
-/// Bytes that a line may need beside others, which it hardly ever does; one that needs more is computed alone.
-constexpr Index usual_memory = Index{16} << 20U;
 
 std::string heading(Index line)
 {
@@ -35,7 +33,7 @@ class Worker {
 public:
     Worker(const LinesRun& run, int workers, OrderedOutput& output)
         : run_(run), output_(output), series_(run.recipe, run.settings),
-          config_(report::config_text(run.recipe)), memory_(std::min(usual_memory, memory_limit() / workers)),
+          config_(report::config_text(run.recipe)), memory_(std::min(small_memory, memory_limit() / workers)),
           sink_([this](std::string_view bytes) { stream(bytes); }), buffer_(sink_, most_kept)
     {
     }
@@ -149,7 +147,7 @@ private:
     OrderedOutput& output_;
     model::Series series_;
     report::ConfigText config_;
-    Index memory_; ///< bytes that a line may need beside others
+    Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
     report::Sink sink_;
     report::Buffer buffer_;
     std::vector<PlacedNote> notes_;
