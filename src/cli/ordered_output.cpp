@@ -64,7 +64,12 @@ void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNo
 {
     std::unique_lock lock(mutex_);
     if (!stopped_ && next_ != batch && waiting_.size() < most_waiting_) {
-        waiting_.emplace(batch, Finished{std::exchange(bytes, {}), std::move(notes), next_line, std::move(failure)});
+        std::string empty;
+        if (!spare_.empty()) {
+            empty = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        waiting_.emplace(batch, Finished{std::exchange(bytes, std::move(empty)), std::move(notes), next_line, std::move(failure)});
         return;
     }
     turn_.wait(lock, [&] { return stopped_ || next_ == batch; });
@@ -103,6 +108,8 @@ void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
             stop(finished.failure);
             return;
         }
+        finished.bytes.clear();
+        spare_.push_back(std::move(finished.bytes));
         ++next_;
     }
 }

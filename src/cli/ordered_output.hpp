@@ -74,6 +74,7 @@ private:
     std::condition_variable turn_;
     Index next_ = 0;
     std::map<Index, Finished> waiting_;
+    std::vector<std::string> spare_; ///< memory of batches that were written
     std::exception_ptr failure_;
     bool stopped_ = false;
 };

@@ -90,16 +90,19 @@ constexpr auto make_powers()
 
 constexpr auto powers = make_powers();
 
-/// How floats of one exponent are scaled: 2^q = g·2^-shift·10^k, up to the rounding of g, so that g·c·2^-shift·10^k is the value.
+/// How the floats c·2^q of one exponent are scaled: c·g·2^(shift - 96) is the value in units of 10^k.
 struct Scale {
     std::uint64_t g = 0;
+    std::uint64_t half_step = 0; ///< half the way to the next float, in quarters of 10^k, times 2^32, rounded down
     int shift = 0;
     int k = 0;
 };
 
 constexpr Scale scale_of(int q, int k)
 {
-    return {powers[static_cast<std::size_t>(k - least_k)], q + floor_log2_of_power_of_10(-k) + 33, k};
+    const std::uint64_t g = powers[static_cast<std::size_t>(k - least_k)];
+    const int shift = q + floor_log2_of_power_of_10(-k) + 33;
+    return {g, g >> (63 - shift), shift, k};
 }
 
 /// By the exponent's bits, less one: q = -149 for the first.
@@ -123,15 +126,12 @@ struct Decimal {
     int exponent; ///< of ten
 };
 
-std::uint32_t is_true(bool condition)
+Decimal without_trailing_zeros(Decimal decimal)
 {
-    return static_cast<std::uint32_t>(condition);
-}
-
-/// `yes` for 1, `no` for 0.
-std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uint32_t no)
-{
-    return no ^ ((yes ^ no) & (0U - condition));
+    for (std::uint32_t tenth = decimal.digits / 10; tenth * 10 == decimal.digits; tenth = decimal.digits / 10) {
+        decimal = {tenth, decimal.exponent + 1};
+    }
+    return decimal;
 }
 
 /// ⌊product·2^-96⌋ with its last bit set when anything was cut off ("round to odd").
@@ -139,43 +139,71 @@ std::uint32_t rounded_to_odd(Word128 product)
 {
     const auto high = static_cast<std::uint64_t>(product >> 64);
     // The rounding of g may have added one unit to what would be an exact zero.
-    return static_cast<std::uint32_t>(high >> 32) | is_true(static_cast<std::uint32_t>(high) > 1);
+    return static_cast<std::uint32_t>(high >> 32) | static_cast<std::uint32_t>(static_cast<std::uint32_t>(high) > 1);
 }
 
-/// Of c·2^q, c > 0, where 2^q is what `scale` stands for. The floats next to it are one unit of c away, but below a power of two
-/// half a unit.
-template <bool is_power_of_two>
-[[gnu::always_inline]] inline Decimal shortest_decimal(std::uint32_t c, const Scale& scale)
+/// Of c·2^q, c > 0, where 2^q is what `scale` stands for: Schubfach as in the paper, for every case. The floats next to the value
+/// are one unit of c away, but `half_below`, under a power of two, half a unit.
+[[gnu::noinline]] Decimal exact_decimal(std::uint32_t c, const Scale& scale, bool half_below)
 {
     // The value and the ends of the interval that rounds to it, in quarters of 10^k.
     const Word128 unit = static_cast<Word128>(scale.g) << scale.shift;
     const Word128 product = static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2));
     const std::uint32_t value = rounded_to_odd(product);
-    const std::uint32_t low = rounded_to_odd(product - (is_power_of_two ? unit : 2 * unit));
+    const std::uint32_t low = rounded_to_odd(product - (half_below ? unit : 2 * unit));
     const std::uint32_t high = rounded_to_odd(product + 2 * unit);
 
-    // Everything is computed and then chosen from with arithmetic, for no branch here could be foretold. `open`: the ends of the
-    // interval round to even, to this float if c is.
-    const std::uint32_t open = c & 1;
+    const std::uint32_t open = c & 1; // the ends themselves round to even: to this float if c is
     const std::uint32_t below = value / 4;
-    // The nearest, of two the even one. At least one is in the interval, so where that is symmetric the nearest is.
-    std::uint32_t up = is_true(value + (below & 1) > below * 4 + 2);
-    if constexpr (is_power_of_two) {
-        const std::uint32_t is_below = is_true(low + open <= below * 4);
-        const std::uint32_t is_above = is_true(below * 4 + 4 + open <= high);
-        up = select(is_below ^ is_above, is_above, up);
-    }
-
     // A multiple of ten in the interval has fewer digits; there is one at most, but for the tiniest floats.
     const std::uint32_t tens = below / 10;
-    const std::uint32_t tens_below = is_true(tens != 0) & is_true(low + open <= tens * 40);
-    const std::uint32_t tens_above = is_true(tens * 40 + 40 + open <= high);
-    const std::uint32_t shorter = tens_below ^ tens_above;
-    Decimal decimal{select(shorter, tens + tens_above, below + up), scale.k + static_cast<int>(shorter)};
-    for (std::uint32_t tenth = decimal.digits / 10; tenth * 10 == decimal.digits; tenth = decimal.digits / 10) {
-        decimal = {tenth, decimal.exponent + 1};
+    const bool tens_below = tens != 0 && low + open <= tens * 40;
+    const bool tens_above = tens * 40 + 40 + open <= high;
+    if (tens_below != tens_above) {
+        return without_trailing_zeros({tens + static_cast<std::uint32_t>(tens_above), scale.k + 1});
     }
-    return decimal;
+    const bool is_below = low + open <= below * 4;
+    const bool is_above = below * 4 + 4 + open <= high;
+    const bool nearer_above = value + (below & 1) > below * 4 + 2; // of two that are as near, the even one
+    const bool up = is_below == is_above ? nearer_above : is_above;
+    return without_trailing_zeros({below + static_cast<std::uint32_t>(up), scale.k});
+}
+
+/// Of 2^(biased - 127).
+[[gnu::noinline]] Decimal decimal_of_power_of_two(std::uint32_t biased)
+{
+    const int q = static_cast<int>(biased) - 150;
+    return exact_decimal(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)), true);
+}
+
+/// Whether two numbers are too near each other for their roundings to tell which is larger.
+bool is_close(std::uint64_t a, std::uint64_t b)
+{
+    constexpr std::uint64_t roundings = 4;
+    return a - b + roundings <= 2 * roundings;
+}
+
+/// The same where the interval is symmetric, with one product instead of three: all distances are rounded, and when that could
+/// decide it is left to the function above.
+[[gnu::always_inline]] inline Decimal quick_decimal(std::uint32_t c, const Scale& scale)
+{
+    constexpr std::uint64_t quarter = std::uint64_t{1} << 32U;
+    const auto value = static_cast<std::uint64_t>(static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2)) >> 64);
+    const std::uint32_t tens = static_cast<std::uint32_t>(value >> 32) / 40;
+    const std::uint64_t over_tens = value - tens * (40 * quarter);
+    const std::uint64_t under_tens = 40 * quarter - over_tens;
+    const std::uint64_t over_ones = value & (4 * quarter - 1);
+    const bool unsure =
+        is_close(over_tens, scale.half_step) | is_close(under_tens, scale.half_step) | is_close(over_ones, 2 * quarter);
+    if (unsure) [[unlikely]] {
+        return exact_decimal(c, scale, false);
+    }
+    // No branch could be foretold here, so both are computed and chosen from with arithmetic.
+    const auto tens_above = static_cast<std::uint32_t>(under_tens < scale.half_step);
+    const auto shorter = static_cast<std::uint32_t>(over_tens < scale.half_step) | tens_above;
+    const std::uint32_t digits = static_cast<std::uint32_t>(value >> 34) + static_cast<std::uint32_t>(over_ones > 2 * quarter);
+    const std::uint32_t chosen = digits ^ ((digits ^ (tens + tens_above)) & (0U - shorter));
+    return without_trailing_zeros({chosen, scale.k + static_cast<int>(shorter)});
 }
 
 // ---- text ------------------------------------------------------------------------------------------------------------
@@ -222,13 +250,6 @@ void put(char* out, std::uint64_t text)
         text = __builtin_bswap64(text);
     }
     std::memcpy(out, &text, sizeof text);
-}
-
-/// Of 2^(biased - 127).
-[[gnu::noinline]] Decimal decimal_of_power_of_two(std::uint32_t biased)
-{
-    const int q = static_cast<int>(biased) - 150;
-    return shortest_decimal<true>(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)));
 }
 
 template <typename Scalar>
@@ -279,10 +300,9 @@ char* write_shortest(char* out, float value)
         std::memcpy(out, bits == 0 ? "0.0" : "-0.", 3);
         return out + (bits == 0 ? 3 : 4);
     }
-    const std::uint32_t normal = is_true(biased != 0);
-    const Decimal decimal = fraction == 0 && biased > 1
-                                ? decimal_of_power_of_two(biased)
-                                : shortest_decimal<false>(fraction | normal << 23, scales[biased - normal]);
+    const auto normal = static_cast<std::uint32_t>(biased != 0);
+    const Decimal decimal = fraction == 0 && biased > 1 ? decimal_of_power_of_two(biased)
+                                                        : quick_decimal(fraction | normal << 23, scales[biased - normal]);
     if (decimal.exponent >= 0) {
         return write_with_library(out, value); // an integer shows digits that are not needed to read it back
     }
