@@ -121,18 +121,11 @@ constexpr auto scales = make_scales();
 
 __extension__ using Word128 = unsigned __int128;
 
+/// digits·10^exponent; the last digits may be zeros.
 struct Decimal {
     std::uint32_t digits;
-    int exponent; ///< of ten
+    int exponent;
 };
-
-Decimal without_trailing_zeros(Decimal decimal)
-{
-    for (std::uint32_t tenth = decimal.digits / 10; tenth * 10 == decimal.digits; tenth = decimal.digits / 10) {
-        decimal = {tenth, decimal.exponent + 1};
-    }
-    return decimal;
-}
 
 /// ⌊product·2^-96⌋ with its last bit set when anything was cut off ("round to odd").
 std::uint32_t rounded_to_odd(Word128 product)
@@ -160,13 +153,13 @@ std::uint32_t rounded_to_odd(Word128 product)
     const bool tens_below = tens != 0 && low + open <= tens * 40;
     const bool tens_above = tens * 40 + 40 + open <= high;
     if (tens_below != tens_above) {
-        return without_trailing_zeros({tens + static_cast<std::uint32_t>(tens_above), scale.k + 1});
+        return {tens + static_cast<std::uint32_t>(tens_above), scale.k + 1};
     }
     const bool is_below = low + open <= below * 4;
     const bool is_above = below * 4 + 4 + open <= high;
     const bool nearer_above = value + (below & 1) > below * 4 + 2; // of two that are as near, the even one
     const bool up = is_below == is_above ? nearer_above : is_above;
-    return without_trailing_zeros({below + static_cast<std::uint32_t>(up), scale.k});
+    return {below + static_cast<std::uint32_t>(up), scale.k};
 }
 
 /// Of 2^(biased - 127).
@@ -203,7 +196,7 @@ bool is_close(std::uint64_t a, std::uint64_t b)
     const auto shorter = static_cast<std::uint32_t>(over_tens < scale.half_step) | tens_above;
     const std::uint32_t digits = static_cast<std::uint32_t>(value >> 34) + static_cast<std::uint32_t>(over_ones > 2 * quarter);
     const std::uint32_t chosen = digits ^ ((digits ^ (tens + tens_above)) & (0U - shorter));
-    return without_trailing_zeros({chosen, scale.k + static_cast<int>(shorter)});
+    return {chosen, scale.k + static_cast<int>(shorter)};
 }
 
 // ---- text ------------------------------------------------------------------------------------------------------------
@@ -225,8 +218,21 @@ constexpr std::array<std::uint32_t, 10> powers_of_10{1,      10,      100,      
 
 int count_digits(std::uint32_t number)
 {
-    const int guess = (std::bit_width(number) * 1233) >> 12; // bits · log10 2
-    return guess + static_cast<int>(number >= powers_of_10[static_cast<std::size_t>(guess)]);
+    if (number < 100000) [[unlikely]] { // of the tiniest floats alone
+        return static_cast<int>(std::upper_bound(powers_of_10.begin(), powers_of_10.end(), number) - powers_of_10.begin());
+    }
+    return 6 + static_cast<int>(number >= 1000000) + static_cast<int>(number >= 10000000) +
+           static_cast<int>(number >= 100000000);
+}
+
+int count_trailing_zeros(std::uint32_t number)
+{
+    int zeros = 0;
+    for (std::uint32_t tenth = number / 10; tenth * 10 == number; tenth = number / 10) {
+        number = tenth;
+        ++zeros;
+    }
+    return zeros;
 }
 
 /// "e-45" … "e+38"
@@ -263,16 +269,14 @@ template <typename Scalar>
     return end;
 }
 
-[[gnu::always_inline]] inline char* write_decimal(char* out, Decimal decimal, int count)
+/// `nine` digits, of which the last ones may be zeros and the first stands for 10^exponent; `count` of them are to be written.
+[[gnu::always_inline]] inline char* write_digits(char* out, std::uint32_t nine, int count, int exponent)
 {
     // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
-    // Nine digits, zeros behind the last: one, and eight.
-    const std::uint32_t nine = decimal.digits * powers_of_10[static_cast<std::size_t>(9 - count)];
     const std::uint32_t thousands = nine / 1000;
     const std::uint32_t leading = triples[thousands / 1000];
     const std::uint64_t eight = leading >> 8 | std::uint64_t{triples[thousands % 1000]} << 16 |
                                 std::uint64_t{triples[nine % 1000]} << 40;
-    const int exponent = decimal.exponent + count - 1; // of the first digit
     const int several = static_cast<int>(count > 1);
     const bool scientific = exponent < -3 - several; // where it is shorter than 0.000123
     const int zeros = scientific ? 0 : std::max(-exponent, 0);
@@ -303,11 +307,14 @@ char* write_shortest(char* out, float value)
     const auto normal = static_cast<std::uint32_t>(biased != 0);
     const Decimal decimal = fraction == 0 && biased > 1 ? decimal_of_power_of_two(biased)
                                                         : quick_decimal(fraction | normal << 23, scales[biased - normal]);
-    if (decimal.exponent >= 0) {
+    const int length = count_digits(decimal.digits);
+    const int zeros = count_trailing_zeros(decimal.digits);
+    if (decimal.exponent + zeros >= 0) {
         return write_with_library(out, value); // an integer shows digits that are not needed to read it back
     }
     *out = '-';
-    return write_decimal(out + (bits >> 31), decimal, count_digits(decimal.digits));
+    return write_digits(out + (bits >> 31), decimal.digits * powers_of_10[static_cast<std::size_t>(9 - length)], length - zeros,
+                        decimal.exponent + length - 1);
 }
 
 char* write_shortest(char* out, double value)

@@ -33,10 +33,13 @@ Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index
 template <typename Scalar>
 Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& ids)
 {
-    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), table.columns()});
+    const Index d = table.columns();
+    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
+    Scalar* next = rows.values.data();
     for (Index h = 0; h < table.shape[0]; ++h) {
         for (std::size_t t = 0; t < ids.size(); ++t) {
-            rows.matrix(h).row(static_cast<Index>(t)) = table.matrix(h).row(ids[t]);
+            const Scalar* row = table.values.data() + (h * table.rows() + ids[t]) * d;
+            next = std::copy_n(row, d, next);
         }
     }
     return rows;
