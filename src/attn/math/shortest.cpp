@@ -22,12 +22,6 @@ constexpr int floor_log10_of_power_of_2(int e)
     return (e * 1262611) >> 22;
 }
 
-/// ⌊log10(¾·2^e)⌋
-constexpr int floor_log10_of_three_quarters_of_power_of_2(int e)
-{
-    return (e * 1262611 - 524031) >> 22;
-}
-
 /// ⌊e·log2 10⌋
 constexpr int floor_log2_of_power_of_10(int e)
 {
@@ -123,51 +117,9 @@ __extension__ using Word128 = unsigned __int128;
 
 /// digits·10^exponent; the last digits may be zeros.
 struct Decimal {
-    std::uint32_t digits;
+    std::uint32_t digits; ///< six to nine; 0: not found
     int exponent;
 };
-
-/// ⌊product·2^-96⌋ with its last bit set when anything was cut off ("round to odd").
-std::uint32_t rounded_to_odd(Word128 product)
-{
-    const auto high = static_cast<std::uint64_t>(product >> 64);
-    // The rounding of g may have added one unit to what would be an exact zero.
-    return static_cast<std::uint32_t>(high >> 32) | static_cast<std::uint32_t>(static_cast<std::uint32_t>(high) > 1);
-}
-
-/// Of c·2^q, c > 0, where 2^q is what `scale` stands for: Schubfach as in the paper, for every case. The floats next to the value
-/// are one unit of c away, but `half_below`, under a power of two, half a unit.
-[[gnu::noinline]] Decimal exact_decimal(std::uint32_t c, const Scale& scale, bool half_below)
-{
-    // The value and the ends of the interval that rounds to it, in quarters of 10^k.
-    const Word128 unit = static_cast<Word128>(scale.g) << scale.shift;
-    const Word128 product = static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2));
-    const std::uint32_t value = rounded_to_odd(product);
-    const std::uint32_t low = rounded_to_odd(product - (half_below ? unit : 2 * unit));
-    const std::uint32_t high = rounded_to_odd(product + 2 * unit);
-
-    const std::uint32_t open = c & 1; // the ends themselves round to even: to this float if c is
-    const std::uint32_t below = value / 4;
-    // A multiple of ten in the interval has fewer digits; there is one at most, but for the tiniest floats.
-    const std::uint32_t tens = below / 10;
-    const bool tens_below = tens != 0 && low + open <= tens * 40;
-    const bool tens_above = tens * 40 + 40 + open <= high;
-    if (tens_below != tens_above) {
-        return {tens + static_cast<std::uint32_t>(tens_above), scale.k + 1};
-    }
-    const bool is_below = low + open <= below * 4;
-    const bool is_above = below * 4 + 4 + open <= high;
-    const bool nearer_above = value + (below & 1) > below * 4 + 2; // of two that are as near, the even one
-    const bool up = is_below == is_above ? nearer_above : is_above;
-    return {below + static_cast<std::uint32_t>(up), scale.k};
-}
-
-/// Of 2^(biased - 127).
-[[gnu::noinline]] Decimal decimal_of_power_of_two(std::uint32_t biased)
-{
-    const int q = static_cast<int>(biased) - 150;
-    return exact_decimal(0x800000U, scale_of(q, floor_log10_of_three_quarters_of_power_of_2(q)), true);
-}
 
 /// Whether two numbers are too near each other for their roundings to tell which is larger.
 bool is_close(std::uint64_t a, std::uint64_t b)
@@ -176,9 +128,9 @@ bool is_close(std::uint64_t a, std::uint64_t b)
     return a - b + roundings <= 2 * roundings;
 }
 
-/// The same where the interval is symmetric, with one product instead of three: all distances are rounded, and when that could
-/// decide it is left to the function above.
-[[gnu::always_inline]] inline Decimal quick_decimal(std::uint32_t c, const Scale& scale)
+/// Of c·2^q, 2^23 < c < 2^24, where 2^q is what `scale` stands for: of the multiples of 10^k, or of 10^(k+1) if one is near enough,
+/// the nearest. One product, where the paper takes three, since all distances are rounded; where that could decide, nothing.
+[[gnu::always_inline]] inline Decimal shortest_decimal(std::uint32_t c, const Scale& scale)
 {
     constexpr std::uint64_t quarter = std::uint64_t{1} << 32U;
     const auto value = static_cast<std::uint64_t>(static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2)) >> 64);
@@ -186,10 +138,8 @@ bool is_close(std::uint64_t a, std::uint64_t b)
     const std::uint64_t over_tens = value - tens * (40 * quarter);
     const std::uint64_t under_tens = 40 * quarter - over_tens;
     const std::uint64_t over_ones = value & (4 * quarter - 1);
-    const bool unsure =
-        is_close(over_tens, scale.half_step) | is_close(under_tens, scale.half_step) | is_close(over_ones, 2 * quarter);
-    if (unsure) [[unlikely]] {
-        return exact_decimal(c, scale, false);
+    if (is_close(over_tens, scale.half_step) | is_close(under_tens, scale.half_step) | is_close(over_ones, 2 * quarter)) {
+        return {0, 0};
     }
     // No branch could be foretold here, so both are computed and chosen from with arithmetic.
     const auto tens_above = static_cast<std::uint32_t>(under_tens < scale.half_step);
@@ -213,14 +163,11 @@ constexpr auto make_triples()
 
 constexpr auto triples = make_triples();
 
-constexpr std::array<std::uint32_t, 10> powers_of_10{1,      10,      100,      1000,      10000,
-                                                     100000, 1000000, 10000000, 100000000, 1000000000};
+constexpr std::array<std::uint32_t, 4> powers_of_10{1, 10, 100, 1000};
 
+/// Of a number of six to nine digits.
 int count_digits(std::uint32_t number)
 {
-    if (number < 100000) [[unlikely]] { // of the tiniest floats alone
-        return static_cast<int>(std::upper_bound(powers_of_10.begin(), powers_of_10.end(), number) - powers_of_10.begin());
-    }
     return 6 + static_cast<int>(number >= 1000000) + static_cast<int>(number >= 10000000) +
            static_cast<int>(number >= 100000000);
 }
@@ -292,34 +239,57 @@ template <typename Scalar>
     return end + (scientific ? 4 : 0);
 }
 
-} // namespace
-
-char* write_shortest(char* out, float value)
+/// Any finite number by our own way, or the library's where that is none: zeros, powers of two, whose neighbours are not equally
+/// far, the tiniest floats, integers, which show digits that are not needed to read them back, and what is too near between two.
+[[gnu::always_inline]] inline char* write_float(char* out, float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t fraction = bits & 0x7fffffU;
     const std::uint32_t biased = bits >> 23 & 0xffU;
-    if ((bits << 1) == 0) {
-        std::memcpy(out, "-0.0", 4);
-        std::memcpy(out, bits == 0 ? "0.0" : "-0.", 3);
-        return out + (bits == 0 ? 3 : 4);
+    if (fraction == 0 || biased == 0) {
+        return write_with_library(out, value);
     }
-    const auto normal = static_cast<std::uint32_t>(biased != 0);
-    const Decimal decimal = fraction == 0 && biased > 1 ? decimal_of_power_of_two(biased)
-                                                        : quick_decimal(fraction | normal << 23, scales[biased - normal]);
+    const Decimal decimal = shortest_decimal(fraction | 0x800000U, scales[biased - 1]);
     const int length = count_digits(decimal.digits);
-    const int zeros = count_trailing_zeros(decimal.digits);
-    if (decimal.exponent + zeros >= 0) {
-        return write_with_library(out, value); // an integer shows digits that are not needed to read it back
+    const int zeros = decimal.digits == 0 ? 0 : count_trailing_zeros(decimal.digits);
+    if (decimal.digits == 0 || decimal.exponent + zeros >= 0) {
+        return write_with_library(out, value);
     }
     *out = '-';
     return write_digits(out + (bits >> 31), decimal.digits * powers_of_10[static_cast<std::size_t>(9 - length)], length - zeros,
                         decimal.exponent + length - 1);
 }
 
+template <typename Scalar, typename Write>
+char* write_list(char* out, std::span<const Scalar> values, Write write)
+{
+    for (const Scalar value : values) {
+        out = write(out, value);
+        *out++ = ',';
+    }
+    return values.empty() ? out : out - 1;
+}
+
+} // namespace
+
+char* write_shortest(char* out, float value)
+{
+    return write_float(out, value);
+}
+
 char* write_shortest(char* out, double value)
 {
     return write_with_library(out, value);
+}
+
+char* write_shortest(char* out, std::span<const float> values)
+{
+    return write_list(out, values, [](char* to, float value) __attribute__((always_inline)) { return write_float(to, value); });
+}
+
+char* write_shortest(char* out, std::span<const double> values)
+{
+    return write_list(out, values, write_with_library<double>);
 }
 
 } // namespace attn::math

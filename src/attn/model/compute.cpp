@@ -208,7 +208,7 @@ private:
 
     void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
     {
-        if (!all_finite(tensor)) {
+        if (!all_finite<Scalar>(tensor.values)) {
             warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
         }
     }

@@ -62,7 +62,7 @@ std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const L
         Layer<Scalar>& layer = layers.back();
         if (table != nullptr) {
             layer.of_table = core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {});
-            layer.finite_table = all_finite(layer.of_table);
+            layer.finite_table = all_finite<Scalar>(layer.of_table.values);
         }
     }
     if (prepared.parameter(Target::W_o) != nullptr) {

@@ -110,23 +110,26 @@ char* write_number(char* out, Scalar value, bool masked)
 template <typename Scalar>
 void append_row(Buffer& buffer, std::span<const Scalar> values, bool masked)
 {
-    std::array<char, 4096> chunk; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-    const char* const full = chunk.data() + chunk.size() - math::shortest_room - 1;
-    char* end = chunk.data();
-    const auto flush = [&] {
-        buffer.append({chunk.data(), static_cast<std::size_t>(end - chunk.data())});
-        end = chunk.data();
-    };
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (i != 0) {
+    constexpr std::size_t most = 128;
+    std::array<char, most*(math::longest_shortest + 1) + math::shortest_room> chunk; // NOLINT(*-member-init): written first
+    for (bool first = true; !values.empty(); first = false) {
+        const std::span<const Scalar> part = values.first(std::min(values.size(), most));
+        values = values.subspan(part.size());
+        char* end = chunk.data();
+        if (!first) {
             *end++ = ',';
         }
-        end = write_number(end, values[i], masked);
-        if (end >= full) {
-            flush();
+        if (all_finite(part)) {
+            end = math::write_shortest(end, part);
+        } else {
+            for (const Scalar value : part) {
+                end = write_number(end, value, masked);
+                *end++ = ',';
+            }
+            --end;
         }
+        buffer.append({chunk.data(), static_cast<std::size_t>(end - chunk.data())});
     }
-    flush();
 }
 
 /// The part of `tensor` below one place of its first `level` dimensions; `next` walks through the values.
