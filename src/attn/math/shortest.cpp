@@ -216,9 +216,45 @@ template <typename Scalar>
     return end;
 }
 
-/// `nine` digits, of which the last ones may be zeros and the first stands for 10^exponent; `count` of them are to be written.
-[[gnu::always_inline]] inline char* write_digits(char* out, std::uint32_t nine, int count, int exponent)
+/// ± nine·10^(exponent - 8), of which `count` digits are to be written.
+struct Digits {
+    std::uint32_t nine; ///< the last ones may be zeros; 0: for the library to find
+    std::int16_t exponent;
+    std::uint8_t count;
+    std::uint8_t negative;
+};
+
+/// None for zeros, powers of two, whose neighbours are not equally far, the tiniest floats, integers, which show digits that are
+/// not needed to read them back, and what is too near between two decimals. And for infinities and NaN.
+[[gnu::always_inline]] inline Digits digits_of(float value)
 {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t fraction = bits & 0x7fffffU;
+    const std::uint32_t biased = bits >> 23 & 0xffU;
+    if (fraction == 0 || biased - 1 >= 254) {
+        return {};
+    }
+    const Decimal decimal = shortest_decimal(fraction | 0x800000U, scales[biased - 1]);
+    if (decimal.digits == 0) {
+        return {};
+    }
+    const int length = count_digits(decimal.digits);
+    const int zeros = count_trailing_zeros(decimal.digits);
+    if (decimal.exponent + zeros >= 0) {
+        return {};
+    }
+    return {decimal.digits * powers_of_10[static_cast<std::size_t>(9 - length)],
+            static_cast<std::int16_t>(decimal.exponent + length - 1), static_cast<std::uint8_t>(length - zeros),
+            static_cast<std::uint8_t>(bits >> 31)};
+}
+
+[[gnu::always_inline]] inline char* write_digits(char* out, const Digits& digits)
+{
+    *out = '-';
+    out += digits.negative;
+    const std::uint32_t nine = digits.nine;
+    const int exponent = digits.exponent;
+    const int count = digits.count;
     // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
     const std::uint32_t thousands = nine / 1000;
     const std::uint32_t leading = triples[thousands / 1000];
@@ -239,42 +275,11 @@ template <typename Scalar>
     return end + (scientific ? 4 : 0);
 }
 
-/// Any finite number by our own way, or the library's where that is none: zeros, powers of two, whose neighbours are not equally
-/// far, the tiniest floats, integers, which show digits that are not needed to read them back, and what is too near between two.
-[[gnu::always_inline]] inline char* write_float(char* out, float value)
-{
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t fraction = bits & 0x7fffffU;
-    const std::uint32_t biased = bits >> 23 & 0xffU;
-    if (fraction == 0 || biased == 0) {
-        return write_with_library(out, value);
-    }
-    const Decimal decimal = shortest_decimal(fraction | 0x800000U, scales[biased - 1]);
-    const int length = count_digits(decimal.digits);
-    const int zeros = decimal.digits == 0 ? 0 : count_trailing_zeros(decimal.digits);
-    if (decimal.digits == 0 || decimal.exponent + zeros >= 0) {
-        return write_with_library(out, value);
-    }
-    *out = '-';
-    return write_digits(out + (bits >> 31), decimal.digits * powers_of_10[static_cast<std::size_t>(9 - length)], length - zeros,
-                        decimal.exponent + length - 1);
-}
-
-template <typename Scalar, typename Write>
-char* write_list(char* out, std::span<const Scalar> values, Write write)
-{
-    for (const Scalar value : values) {
-        out = write(out, value);
-        *out++ = ',';
-    }
-    return values.empty() ? out : out - 1;
-}
-
 } // namespace
 
 char* write_shortest(char* out, float value)
 {
-    return write_float(out, value);
+    return write_shortest(out, std::span<const float>(&value, 1));
 }
 
 char* write_shortest(char* out, double value)
@@ -284,12 +289,30 @@ char* write_shortest(char* out, double value)
 
 char* write_shortest(char* out, std::span<const float> values)
 {
-    return write_list(out, values, [](char* to, float value) __attribute__((always_inline)) { return write_float(to, value); });
+    // Finding digits and writing them in turns would keep a processor waiting: the one takes long for a number, but does not need
+    // the number before, the other needs the end of the text before.
+    constexpr std::size_t most = 64;
+    std::array<Digits, most> digits; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+    for (std::size_t start = 0; start < values.size(); start += most) {
+        const std::span<const float> part = values.subspan(start, std::min(most, values.size() - start));
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            digits[i] = digits_of(part[i]);
+        }
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            out = digits[i].nine == 0 ? write_with_library(out, part[i]) : write_digits(out, digits[i]);
+            *out++ = ',';
+        }
+    }
+    return values.empty() ? out : out - 1;
 }
 
 char* write_shortest(char* out, std::span<const double> values)
 {
-    return write_list(out, values, write_with_library<double>);
+    for (const double value : values) {
+        out = write_with_library(out, value);
+        *out++ = ',';
+    }
+    return values.empty() ? out : out - 1;
 }
 
 } // namespace attn::math
