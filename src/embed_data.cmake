@@ -5,10 +5,12 @@
 # The bytes of `text` as a C++ array named `name`.
 function(bytes_of text name result)
   string(HEX "${text}" hex)
+  string(LENGTH "${hex}" digits)
+  math(EXPR size "${digits} / 2")
   string(REPEAT "." 64 line)
   string(REGEX REPLACE "(${line})" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  set(${result} "constexpr char ${name}[] = {${bytes}'\\0'};\n" PARENT_SCOPE)
+  set(${result} "constexpr std::array<char, ${size}> ${name}{${bytes}};\n" PARENT_SCOPE)
 endfunction()
 
 # The arrays of all files of a folder, and the table that names them.
@@ -29,16 +31,19 @@ function(table_of folder arrays_out rows_out)
     endif()
     bytes_of("${text}" ${name} array)
     string(APPEND all "${array}")
-    string(APPEND rows "    {\"${stem}\", {${name}, sizeof ${name} - 1}},\n")
+    string(APPEND rows "    {\"${stem}\", {${name}.data(), ${name}.size()}},\n")
   endforeach()
   set(${arrays_out} "${all}" PARENT_SCOPE)
-  set(${rows_out} "constexpr BuiltinFile ${folder}[] = {\n${rows}};\n" PARENT_SCOPE)
+  list(LENGTH stems count)
+  set(${rows_out} "constexpr std::array<BuiltinFile, ${count}> ${folder}{{\n${rows}}};\n" PARENT_SCOPE)
 endfunction()
 
 table_of(recipes recipe_arrays recipes)
 table_of(schemas schema_arrays schemas)
 file(WRITE "${OUTPUT}" "// Made from data/ by src/embed_data.cmake.
 #include \"attn/io/builtin.hpp\"
+
+#include <array>
 
 namespace attn::io {
 namespace {

@@ -73,6 +73,7 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
 {
     if (is_binary(options.format)) {
         std::vector<io::TensorBytes> written;
+        written.reserve(tensors.size());
         for (const StoredTensor& tensor : tensors) {
             written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
         }

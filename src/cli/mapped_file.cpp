@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,7 +42,7 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
     : name_(name_of_input(path)), descriptor_(open_input(path))
 {
     if (::fstat(descriptor_.number(), &status_) != 0) {
-        throw Error(ErrorKind::io, "cannot read " + name_ + ": " + std::strerror(errno));
+        throw Error(ErrorKind::io, "cannot read " + name_ + ": " + reason(errno));
     }
     // Files that the kernel makes up say that they are empty, and standard input may stand in the middle of a file.
     const bool whole = ::lseek(descriptor_.number(), 0, SEEK_CUR) == 0;

@@ -27,6 +27,7 @@ std::string list_of(const std::vector<std::string>& names, const std::string& wa
 {
     constexpr std::size_t most = 8;
     std::vector<std::string> quoted_names;
+    quoted_names.reserve(names.size());
     for (const std::string& name : names) {
         quoted_names.push_back(quoted(name));
     }

@@ -80,7 +80,7 @@ public:
     void compute(const KeysAndValues& kv, Stages<Scalar>& stages, std::atomic<bool>& overflowed) const
     {
         const auto Q = heads_.queries.matrix(h_).middleRows(first_, count_);
-        const double d_k = static_cast<double>(Q.cols());
+        const auto d_k = static_cast<double>(Q.cols());
 
         Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed); // scores = Q·Kᵀ
         store(S, stages.scores);

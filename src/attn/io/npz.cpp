@@ -91,6 +91,7 @@ std::vector<std::string> npz_names(Bytes file, std::string_view what)
     const std::vector<ZipMember> members = zip_members(file, what);
     check_names(members, what);
     std::vector<std::string> names;
+    names.reserve(members.size());
     for (const ZipMember& member : members) {
         names.push_back(array_name(member));
     }

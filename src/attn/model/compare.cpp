@@ -312,7 +312,7 @@ ResultTensors tensors_of(const SavedResult& saved)
     if (saved.vocabulary) {
         NamedWords& vocabulary = result.words.emplace_back(NamedWords{"vocabulary", {}});
         for (const auto& [word, id] : *saved.vocabulary) {
-            vocabulary.words.push_back(word + " = " + id);
+            vocabulary.words.emplace_back(word).append(" = ").append(id);
         }
     }
     for (const StatedArray& array : saved.arrays) {

@@ -59,10 +59,8 @@ std::vector<std::string> labels_or_numbers(const std::vector<std::string>& label
     if (!labels.empty()) {
         return labels;
     }
-    std::vector<std::string> tokens;
-    for (const Index number : numbers) {
-        tokens.push_back(std::to_string(number));
-    }
+    std::vector<std::string> tokens(numbers.size());
+    std::ranges::transform(numbers, tokens.begin(), [](Index number) { return std::to_string(number); });
     return tokens;
 }
 
