@@ -69,7 +69,8 @@ void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNo
             empty = std::move(spare_.back());
             spare_.pop_back();
         }
-        waiting_.emplace(batch, Finished{std::exchange(bytes, std::move(empty)), std::move(notes), next_line, std::move(failure)});
+        waiting_.emplace(batch,
+                         Finished{std::exchange(bytes, std::move(empty)), std::move(notes), next_line, std::move(failure)});
         return;
     }
     turn_.wait(lock, [&] { return stopped_ || next_ == batch; });

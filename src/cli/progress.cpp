@@ -32,8 +32,8 @@ void to_terminal(const std::string& text)
 } // namespace
 
 StageReporter::StageReporter(Log& log)
-    : log_(log), terminal_(error_terminal() && !log.quiet()), output_terminal_(terminal_ && ::isatty(STDOUT_FILENO) != 0), work_began_(Clock::now()), stage_began_(work_began_),
-      shown_(work_began_)
+    : log_(log), terminal_(error_terminal() && !log.quiet()), output_terminal_(terminal_ && ::isatty(STDOUT_FILENO) != 0),
+      work_began_(Clock::now()), stage_began_(work_began_), shown_(work_began_)
 {
 }
 

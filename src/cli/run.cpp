@@ -34,12 +34,16 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
+    Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
-                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Results come in the order of the lines, each as soon as no other line is there\n"
+                                   "to go with it; the memory does not grow with their number. Under GNU parallel\n"
+                                   "--pipe, or in a Spark pipe, each chunk counts its \"index\" from 0.\n";
 
 /// One run of the command: computes results and writes them.
 class Runner {

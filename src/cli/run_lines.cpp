@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{1} << 20U;
 constexpr std::size_t most_waiting_per_thread = 4;
 
-
 std::string heading(Index line)
 {
     return "line " + std::to_string(line) + ": ";
@@ -32,9 +31,9 @@ std::string heading(Index line)
 class Worker {
 public:
     Worker(const LinesRun& run, int workers, OrderedOutput& output)
-        : run_(run), output_(output), series_(run.recipe, run.settings),
-          config_(report::config_text(run.recipe)), memory_(std::min(small_memory, memory_limit() / workers)),
-          sink_([this](std::string_view bytes) { stream(bytes); }), buffer_(sink_, most_kept)
+        : run_(run), output_(output), series_(run.recipe, run.settings), config_(report::config_text(run.recipe)),
+          memory_(std::min(small_memory, memory_limit() / workers)), sink_([this](std::string_view bytes) { stream(bytes); }),
+          buffer_(sink_, most_kept)
     {
     }
 

@@ -128,12 +128,14 @@ bool is_close(std::uint64_t a, std::uint64_t b)
     return a - b + roundings <= 2 * roundings;
 }
 
-/// Of c·2^q, 2^23 < c < 2^24, where 2^q is what `scale` stands for: of the multiples of 10^k, or of 10^(k+1) if one is near enough,
-/// the nearest. One product, where the paper takes three, since all distances are rounded; where that could decide, nothing.
+/// Of c·2^q, 2^23 < c < 2^24, where 2^q is what `scale` stands for: of the multiples of 10^k, or of 10^(k+1) if one is near
+/// enough, the nearest. One product, where the paper takes three, since all distances are rounded; where that could decide,
+/// nothing.
 [[gnu::always_inline]] inline Decimal shortest_decimal(std::uint32_t c, const Scale& scale)
 {
     constexpr std::uint64_t quarter = std::uint64_t{1} << 32U;
-    const auto value = static_cast<std::uint64_t>(static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2)) >> 64);
+    const auto value =
+        static_cast<std::uint64_t>(static_cast<Word128>(scale.g) * (std::uint64_t{c} << (scale.shift + 2)) >> 64);
     const std::uint32_t tens = static_cast<std::uint32_t>(value >> 32) / 40;
     const std::uint64_t over_tens = value - tens * (40 * quarter);
     const std::uint64_t under_tens = 40 * quarter - over_tens;
@@ -189,7 +191,7 @@ constexpr auto make_exponents()
     for (int e = -45; e <= 38; ++e) {
         const auto size = static_cast<std::size_t>(e < 0 ? -e : e);
         exponents[static_cast<std::size_t>(e + 45)] = {'e', e < 0 ? '-' : '+', static_cast<char>('0' + size / 10),
-                                                     static_cast<char>('0' + size % 10)};
+                                                       static_cast<char>('0' + size % 10)};
     }
     return exponents;
 }
@@ -224,8 +226,8 @@ struct Digits {
     std::uint8_t negative;
 };
 
-/// None for zeros, powers of two, whose neighbours are not equally far, the tiniest floats, integers, which show digits that are
-/// not needed to read them back, and what is too near between two decimals. And for infinities and NaN.
+/// None for zeros, powers of two, whose neighbours are not equally far, the tiniest floats, integers, which show digits that
+/// are not needed to read them back, and what is too near between two decimals. And for infinities and NaN.
 [[gnu::always_inline]] inline Digits digits_of(float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -258,13 +260,13 @@ struct Digits {
     // Which notation it is changes from number to number: everything is written always, what does not belong is written over.
     const std::uint32_t thousands = nine / 1000;
     const std::uint32_t leading = triples[thousands / 1000];
-    const std::uint64_t eight = leading >> 8 | std::uint64_t{triples[thousands % 1000]} << 16 |
-                                std::uint64_t{triples[nine % 1000]} << 40;
+    const std::uint64_t eight =
+        leading >> 8 | std::uint64_t{triples[thousands % 1000]} << 16 | std::uint64_t{triples[nine % 1000]} << 40;
     const int several = static_cast<int>(count > 1);
     const bool scientific = exponent < -3 - several; // where it is shorter than 0.000123
     const int zeros = scientific ? 0 : std::max(-exponent, 0);
     const int before_point = scientific ? 0 : std::max(exponent, 0); // digits after the first
-    put(out, 0x3030303030302e30U);                                  // "0.000000"
+    put(out, 0x3030303030302e30U);                                   // "0.000000"
     char* first = out + zeros + static_cast<int>(zeros > 0);
     *first = static_cast<char>(leading);
     put(first + 1, eight);
@@ -289,8 +291,8 @@ char* write_shortest(char* out, double value)
 
 char* write_shortest(char* out, std::span<const float> values)
 {
-    // Finding digits and writing them in turns would keep a processor waiting: the one takes long for a number, but does not need
-    // the number before, the other needs the end of the text before.
+    // Finding digits and writing them in turns would keep a processor waiting: the one takes long for a number, but does not
+    // need the number before, the other needs the end of the text before.
     constexpr std::size_t most = 64;
     std::array<Digits, most> digits; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
     for (std::size_t start = 0; start < values.size(); start += most) {

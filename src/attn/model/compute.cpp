@@ -85,8 +85,8 @@ public:
         tell("embeddings", {l.T, l.D});
         const Words& words = plan_.words;
         const Sequence<Scalar> queries_from = embed(words.ids, Target::embeddings, Item::embeddings);
-        const Sequence<Scalar> other =
-            words.cross ? embed(words.key_ids, Target::key_embeddings, Item::key_embeddings) : Sequence<Scalar>{words.key_ids, {}};
+        const Sequence<Scalar> other = words.cross ? embed(words.key_ids, Target::key_embeddings, Item::key_embeddings)
+                                                   : Sequence<Scalar>{words.key_ids, {}};
         const Sequence<Scalar>& keys_from = words.cross ? other : queries_from;
 
         Tensor<Scalar> Q = project("queries", queries_from, Target::W_q, l.H);

@@ -49,7 +49,7 @@ private:
     template <typename Scalar>
     struct Store {
         std::map<Lengths, Prepared<Scalar>> all;
-        Prepared<Scalar> large;  ///< the last one that was too large to be kept with the others
+        Prepared<Scalar> large; ///< the last one that was too large to be kept with the others
         Lengths lengths_of_large;
         Index bytes = 0;
     };

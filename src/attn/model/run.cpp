@@ -205,8 +205,8 @@ Result run(const Recipe& recipe, const RunSettings& settings)
 }
 
 Series::Series(Recipe recipe, RunSettings settings)
-    : recipe_(std::move(recipe)), settings_(std::move(settings)), show_(what_to_show(recipe_, settings_.show)),
-      shared_{.preparations = Preparations(recipe_), .largest = {}}
+    : recipe_(std::move(recipe)), settings_(std::move(settings)),
+      show_(what_to_show(recipe_, settings_.show)), shared_{.preparations = Preparations(recipe_), .largest = {}}
 {
 }
 

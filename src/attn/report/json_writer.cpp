@@ -19,8 +19,8 @@ void append_unicode_escape(std::string& out, unsigned code)
     }
 }
 
-/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of C1 controls, U+2028 and
-/// U+2029 begin with.
+/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of C1 controls, U+2028
+/// and U+2029 begin with.
 constexpr auto make_special()
 {
     std::array<bool, 256> special{};

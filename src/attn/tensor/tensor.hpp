@@ -52,7 +52,8 @@ struct Tensor {
     }
 };
 
-/// Looks at the exponents' bits, all of which are set in infinities and NaN, so that it takes little beside what made the values.
+/// Looks at the exponents' bits, all of which are set in infinities and NaN, so that it takes little beside what made the
+/// values.
 template <typename Scalar>
 [[nodiscard]] bool all_finite(std::span<const Scalar> values)
 {

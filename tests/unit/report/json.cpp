@@ -218,8 +218,8 @@ TEST(Json, WithAConfigMadeInAdvanceIsTheSameText)
 
 TEST(JsonError, NamesTheLine)
 {
-    const std::string text =
-        text_through_buffer([](attn::report::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
+    const std::string text = text_through_buffer(
+        [](attn::report::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
     EXPECT_EQ(text, "{\"index\":3,\"error\":{\"code\":65,\"message\":\"line 4: got '\\\"'\"}}\n");
 }
 
