@@ -45,8 +45,8 @@ public:
         number_ = batch.number;
         Index index = batch.first;
         try {
-            for (Line& line : batch.lines) {
-                compute(std::move(line), index++);
+            for (const Line& line : batch.lines) {
+                compute(line, index++);
             }
         } catch (...) {
             batch.failure = std::current_exception();
@@ -67,14 +67,14 @@ private:
 
     void note(Note note) { notes_.push_back({buffer_.text().size(), std::move(note)}); }
 
-    void compute(Line line, Index index)
+    void compute(const Line& line, Index index)
     {
         try {
             if (line.too_long) {
                 throw Error(ErrorKind::data, "the line is longer than " + std::to_string(run_.options.max_input_bytes) +
                                                  " bytes; --max-input-bytes allows more");
             }
-            write(result_of(std::move(line.text), index), index);
+            write(result_of(line.text, index), index);
         } catch (const Error& error) {
             // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
             // query word that this line does not have.
@@ -87,7 +87,7 @@ private:
         }
     }
 
-    model::Result result_of(std::string sentence, Index index)
+    model::Result result_of(const std::string& sentence, Index index)
     {
         if (run_.log.verbose()) {
             run_.progress.set_prefix(heading(index));

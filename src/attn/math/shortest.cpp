@@ -184,14 +184,17 @@ int count_trailing_zeros(std::uint32_t number)
     return zeros;
 }
 
+constexpr int least_exponent = -45;
+constexpr int greatest_exponent = 38;
+
 /// "e-45" … "e+38"
 constexpr auto make_exponents()
 {
-    std::array<std::array<char, 4>, 84> exponents{};
-    for (int e = -45; e <= 38; ++e) {
+    std::array<std::array<char, 4>, greatest_exponent - least_exponent + 1> exponents{};
+    for (int e = least_exponent; e <= greatest_exponent; ++e) {
         const auto size = static_cast<std::size_t>(e < 0 ? -e : e);
-        exponents[static_cast<std::size_t>(e + 45)] = {'e', e < 0 ? '-' : '+', static_cast<char>('0' + size / 10),
-                                                       static_cast<char>('0' + size % 10)};
+        exponents[static_cast<std::size_t>(e - least_exponent)] = {'e', e < 0 ? '-' : '+', static_cast<char>('0' + size / 10),
+                                                                   static_cast<char>('0' + size % 10)};
     }
     return exponents;
 }
@@ -227,7 +230,7 @@ struct Digits {
 };
 
 /// None for zeros, powers of two, whose neighbours are not equally far, the tiniest floats, integers, which show digits that
-/// are not needed to read them back, and what is too near between two decimals. And for infinities and NaN.
+/// are not needed to read them back, and what is too near between two decimals.
 [[gnu::always_inline]] inline Digits digits_of(float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -273,7 +276,7 @@ struct Digits {
     out[before_point + 1] = '.';
     put(std::max(first + 1, out + before_point + 2), eight >> (8 * before_point));
     char* end = out + count + zeros + (scientific ? several : 1);
-    std::memcpy(end, exponents[static_cast<std::size_t>(exponent + 45)].data(), 4);
+    std::memcpy(end, exponents[static_cast<std::size_t>(exponent - least_exponent)].data(), 4);
     return end + (scientific ? 4 : 0);
 }
 

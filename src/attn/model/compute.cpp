@@ -37,9 +37,8 @@ Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& id
     Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
     Scalar* next = rows.values.data();
     for (Index h = 0; h < table.shape[0]; ++h) {
-        for (std::size_t t = 0; t < ids.size(); ++t) {
-            const Scalar* row = table.values.data() + (h * table.rows() + ids[t]) * d;
-            next = std::copy_n(row, d, next);
+        for (const Index id : ids) {
+            next = std::copy_n(table.values.data() + (h * table.rows() + id) * d, d, next);
         }
     }
     return rows;
@@ -100,7 +99,7 @@ public:
         keep(Item::keys, K);
         keep(Item::values, V);
 
-        if (std::any_of(plan_.show.begin(), plan_.show.end(), [](Item item) { return item >= Item::scores; })) {
+        if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
         return std::move(computed_);

@@ -13,15 +13,11 @@
 #include "attn/model/recipe.hpp"
 #include "attn/model/words.hpp"
 
-#include <compare>
-
 namespace attn::model {
 
 /// What the letters of the glossary stand for in one run.
 struct Lengths {
     Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
-
-    auto operator<=>(const Lengths&) const = default;
 };
 
 /// Fills in the defaults. Throws Error(usage) when H does not divide D (listing the divisors) or H_kv does not divide H, when

@@ -118,22 +118,18 @@ template <typename Scalar>
 const Prepared<Scalar>& Preparations::of(const Recipe& recipe, const Lengths& lengths, bool cross)
 {
     Store<Scalar>& remembered = store<Scalar>();
-    Lengths key = lengths;
-    if (!by_tokens_) {
-        key.T = 0;
-        key.S = 0;
-    }
+    const Key key{lengths.V, by_tokens_ ? lengths.T : 0, by_tokens_ ? lengths.S : 0};
     if (const auto found = remembered.all.find(key); found != remembered.all.end()) {
         return found->second;
     }
     const Index bytes = bytes_of<Scalar>(recipe, lengths);
-    if (!remembered.large.parameters.empty() && remembered.lengths_of_large == key) {
+    if (!remembered.large.parameters.empty() && remembered.key_of_large == key) {
         return remembered.large;
     }
     remembered.large = {}; // before the next one is made
     Prepared<Scalar> prepared{draw_parameters<Scalar>(recipe, lengths, cross), {}};
     if (bytes > most_bytes_of_one) {
-        remembered.lengths_of_large = key;
+        remembered.key_of_large = key;
         return remembered.large = std::move(prepared);
     }
     prepared.layers = make_layers(prepared, lengths);

@@ -7,6 +7,7 @@
 
 #include "attn/model/parameters.hpp"
 
+#include <array>
 #include <map>
 
 namespace attn::model {
@@ -46,11 +47,13 @@ public:
     [[nodiscard]] const Prepared<Scalar>& of(const Recipe& recipe, const Lengths& lengths, bool cross);
 
 private:
+    using Key = std::array<Index, 3>; ///< V, T, S; the other lengths are the recipe's
+
     template <typename Scalar>
     struct Store {
-        std::map<Lengths, Prepared<Scalar>> all;
+        std::map<Key, Prepared<Scalar>> all;
         Prepared<Scalar> large; ///< the last one that was too large to be kept with the others
-        Lengths lengths_of_large;
+        Key key_of_large{};
         Index bytes = 0;
     };
     template <typename Scalar>

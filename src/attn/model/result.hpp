@@ -61,6 +61,7 @@ public:
         }
     }
     [[nodiscard]] bool contains(Item item) const { return (bits_ & bit(item)) != 0; }
+    [[nodiscard]] bool contains_any_from(Item first) const { return bits_ >= bit(first); }
     [[nodiscard]] bool empty() const { return bits_ == 0; }
 
     class Iterator {
@@ -88,7 +89,7 @@ public:
         std::uint32_t left_ = 0; ///< the items that are still to come
     };
     [[nodiscard]] Iterator begin() const { return Iterator(bits_); }
-    [[nodiscard]] static Iterator end() { return Iterator(); }
+    [[nodiscard]] static Iterator end() { return {}; }
 
     bool operator==(const Show&) const = default;
 
