@@ -4,6 +4,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
 #include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
 #include "cli/stdout.hpp"
 #include "cli/suggest.hpp"
 #include "cli/system.hpp"
@@ -25,7 +26,11 @@ constexpr std::array global_specs{
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
     OptionSpec{"--color", "WHEN", "of messages: auto, always, never (default auto; NO_COLOR and TERM=dumb mean never)", {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
-    OptionSpec{"--isa", "SET", "instructions to use: portable, auto (both: baseline x86-64)", {}},
+    OptionSpec{"--isa",
+               "SET",
+               "instructions of float32 attention: portable, avx2, avx512, or auto (default): the fastest of this machine, but "
+               "for run portable, the only one that gives the same bytes on every machine",
+               {}},
 };
 constexpr OptionGroup globals_group{"Global options, before or after the command", global_specs};
 
@@ -163,16 +168,11 @@ Words prepare(std::span<const char* const> arguments)
 
 // ---- CLI11 -----------------------------------------------------------------------------------------------------------
 
-bool is_typed(const OptionSpec& option, const std::vector<std::string>& words)
-{
-    return std::ranges::any_of(words, [&](const std::string& word) { return is_called(option, word); });
-}
-
 /// Only those that are typed: the others would take longer than a short sentence.
 void declare(CLI::App& app, const OptionGroup& group, const std::vector<std::string>& words)
 {
     for (const OptionSpec& option : group.options) {
-        if (!is_typed(option, words)) {
+        if (std::ranges::none_of(words, [&](const std::string& word) { return is_called(option, word); })) {
             continue;
         }
         const std::string names =
@@ -194,15 +194,13 @@ struct Parsed {
 void collect(Arguments& arguments, const CLI::App& app, const OptionSpec& option)
 {
     const CLI::Option* given = app.get_option_no_throw(std::string(option.name));
-    if (given == nullptr) {
-        return; // it was not typed
-    }
-    if (given->count() > 1) {
+    const std::size_t count = given == nullptr ? 0 : given->count(); // what is not typed is not declared
+    if (count > 1) {
         throw Error(ErrorKind::usage, std::string(option.name) + ": given more than once");
     }
-    if (given->count() == 1 && option.value.empty()) {
+    if (count == 1 && option.value.empty()) {
         arguments.flags.emplace(option.name);
-    } else if (given->count() == 1) {
+    } else if (count == 1) {
         const std::string& text = given->results().front();
         arguments.values.emplace(option.name, text == disguised_plus_plus ? plus_plus : text);
     }
@@ -307,12 +305,9 @@ void refuse_strangers(const Parsed& parsed)
 
 Globals understand(const Arguments& arguments)
 {
-    constexpr std::array<std::string_view, 2> sets{"portable", "auto"};
-    if (const auto isa = arguments.value("--isa")) {
-        [[maybe_unused]] const std::size_t both_are_portable = choice("--isa", *isa, sets);
-    }
     const auto threads = arguments.value("--threads");
-    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads()};
+    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
+            isa_option(arguments)};
 }
 
 LogOptions log_options(const Arguments& arguments)
@@ -337,8 +332,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array<const Command*, 6> all{&run_command,     &attend_command, &check_command,
-                                                       &compare_command, &recipe_command, &schema_command};
+    static constexpr std::array<const Command*, 7> all{&run_command,    &attend_command, &check_command, &compare_command,
+                                                       &recipe_command, &bench_command,  &schema_command};
     return all;
 }
 
@@ -379,7 +374,7 @@ int execute(std::span<const char* const> arguments, Log& log)
     Parsed parsed = parse(std::move(words.parsed));
     log.configure(log_options(parsed.arguments));
     if (parsed.arguments.flag("--version")) {
-        print(version());
+        print(version(isa_option(parsed.arguments)));
         return success;
     }
     const bool help_command = parsed.strangers.size() == 1 && parsed.strangers.front() == "help" && words.rest.empty() &&

@@ -43,7 +43,8 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
                                    "Results come in the order of the lines, each as soon as no other line is there\n"
                                    "to go with it; the memory does not grow with their number. Under GNU parallel\n"
-                                   "--pipe, or in a Spark pipe, each chunk counts its \"index\" from 0.\n";
+                                   "--pipe, or in a Spark pipe, each chunk counts its \"index\" from 0.\n"
+                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 /// One run of the command: computes results and writes them.
 class Runner {
@@ -54,6 +55,8 @@ public:
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
+        settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         if (options.source != Source::lines || log.verbose()) {
             settings_.observer = stages_.observer();
         }

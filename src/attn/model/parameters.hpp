@@ -10,6 +10,7 @@
 //   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)
 #pragma once
 
+#include "attn/model/given.hpp"
 #include "attn/model/recipe.hpp"
 #include "attn/model/words.hpp"
 
@@ -20,9 +21,10 @@ struct Lengths {
     Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
 };
 
-/// Fills in the defaults. Throws Error(usage) when H does not divide D (listing the divisors) or H_kv does not divide H, when
-/// ids come without vocab_size; Error(data) for an id that is not below V or a vocabulary of more words than V.
-[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words);
+/// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
+/// product is too large, when ids come without vocab_size: usage or data, as `given` says who is at fault. Error(data) for an
+/// id that is not below V or a vocabulary of more words than V.
+[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words, const Given& given = {});
 
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const Lengths& lengths);

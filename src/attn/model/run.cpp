@@ -143,17 +143,17 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     Result result;
     result.show = show;
     require_mask(recipe, settings);
-    Words words = read_words(recipe);
+    Words words = read_words(recipe, settings.given);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
     }
-    result.query_positions = query_positions(recipe, words);
+    result.query_positions = query_positions(recipe, words, settings.given);
     std::vector<Index> rows = result.query_positions;
     if (rows.empty()) {
         rows.resize(static_cast<std::size_t>(words.T()));
         std::iota(rows.begin(), rows.end(), Index{0});
     }
-    const Lengths lengths = resolve(recipe, words);
+    const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
     require_room(recipe, lengths, static_cast<Index>(rows.size()), show, settings.memory_limit, shared);
 
