@@ -33,6 +33,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
+    Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
@@ -54,12 +55,12 @@ public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
         : options_(options), recipe_(std::move(recipe)), log_(log), output_(options.output), stages_(log)
     {
+        refuse_terminal(output_, options.format);
+        assumption_ = load_files(recipe_, {files_, settings_, log_});
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.observer = stages_.observer();
-        refuse_terminal(output_, options.format);
-        load_files(recipe_, files_, settings_);
     }
 
     /// The recipe as it is.
@@ -71,6 +72,7 @@ public:
 
 private:
     model::Result compute();
+    void warn_of_assumption();
     void write(const model::Result& result, std::optional<Index> index);
     void tell(const model::Result& result, const std::string& prefix);
     void line(const Line& line, Index index);
@@ -84,9 +86,17 @@ private:
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
-    bool written_ = false; ///< a result, so that the next one is set apart
-    bool failed_ = false;  ///< a line
+    std::optional<std::string> assumption_; ///< to be said once, when nothing is wrong
+    bool written_ = false;                  ///< a result, so that the next one is set apart
+    bool failed_ = false;                   ///< a line
 };
+
+void Runner::warn_of_assumption()
+{
+    if (assumption_) {
+        log_.warning(*assumption_);
+    }
+}
 
 void Runner::set_sentence(std::string sentence)
 {
@@ -136,6 +146,7 @@ void Runner::tell(const model::Result& result, const std::string& prefix)
 int Runner::once()
 {
     const model::Result result = compute();
+    warn_of_assumption();
     tell(result, "");
     write(result, std::nullopt);
     output_.finish();
@@ -197,6 +208,7 @@ void Runner::line(const Line& line, Index index)
 int Runner::each_line()
 {
     const Descriptor input = open_input(options_.lines);
+    warn_of_assumption();
     LineReader reader(input.number(), name_of_input(options_.lines), options_.max_input_bytes, [this] { output_.flush(); });
     for (Index index = 0; const std::optional<Line> next = reader.next(); ++index) {
         line(*next, index);

@@ -118,21 +118,26 @@ Stored stored_tensor(const std::string& name, const JsonValue& value)
     return stored;
 }
 
-std::vector<Stored> tensors_of(std::string_view json, std::string_view what)
+struct Header {
+    std::vector<Stored> tensors;
+    Metadata metadata;
+};
+
+Header header_in(std::string_view json, std::string_view what)
 {
     const std::string header = std::string(what) + ": header";
     const JsonDocument document(json, header);
-    std::vector<Stored> tensors;
+    Header read;
     for (const auto& [name, value] : JsonValue(document, 0, header).members()) {
         if (name != "__metadata__") {
-            tensors.push_back(stored_tensor(name, value));
+            read.tensors.push_back(stored_tensor(name, value));
             continue;
         }
         for (const auto& [key, text] : value.members()) {
-            (void)text.string();
+            read.metadata.emplace_back(key, text.string());
         }
     }
-    return tensors;
+    return read;
 }
 
 /// One behind the other, over all of the `size` bytes.
@@ -165,13 +170,14 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
 {
     const std::string_view json = header_of(file, what);
     const Bytes data = file.subspan(8 + json.size());
-    std::vector<Stored> tensors = tensors_of(json, what);
+    auto [tensors, metadata] = header_in(json, what);
     std::stable_sort(tensors.begin(), tensors.end(), [](const Stored& a, const Stored& b) {
         return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); // those without bytes before the one that begins there
     });
     require_gapless(tensors, static_cast<Index>(data.size()), what);
 
     TensorFile read;
+    read.metadata = std::move(metadata);
     for (Stored& tensor : tensors) {
         if (!only.empty() && tensor.name != only) {
             continue;

@@ -2,6 +2,7 @@
 
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
+#include "attn/model/extra_key.hpp"
 #include "attn/model/mask.hpp"
 #include "attn/model/overrides.hpp"
 
@@ -48,17 +49,19 @@ Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index
     return selected;
 }
 
-/// The embeddings of a sequence, (T, D): looked up by id, or as drawn by position.
+/// The rows of a sequence, (T, D): as drawn by position, or looked up by id in `table`, or in the one of all where there is no
+/// such table.
 template <typename Scalar>
-Tensor<Scalar> embed(const Parameters<Scalar>& parameters, const std::vector<Index>& ids, Target by_position)
+Tensor<Scalar> look_up(const Parameters<Scalar>& parameters, const std::vector<Index>& ids, Target by_position, Target table)
 {
     if (const auto* drawn = find(parameters, by_position)) {
         return drawn->tensor;
     }
-    const Tensor<Scalar>& table = find(parameters, Target::embedding)->tensor;
-    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
+    const auto* own = find(parameters, table);
+    const Tensor<Scalar>& rows = (own == nullptr ? find(parameters, Target::embedding) : own)->tensor;
+    Tensor<Scalar> X({static_cast<Index>(ids.size()), rows.columns()});
     for (std::size_t t = 0; t < ids.size(); ++t) {
-        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]);
+        X.matrix().row(static_cast<Index>(t)) = rows.matrix().row(ids[t]);
     }
     return X;
 }
@@ -81,18 +84,27 @@ public:
     ComputedArrays compute()
     {
         const Lengths& l = plan_.lengths;
-        tell("parameters", {static_cast<Index>(plan_.recipe.draws.size())});
-        parameters_ = draw_parameters<Scalar>(plan_.recipe, l, plan_.words.cross);
+        const RunSettings& settings = plan_.settings;
+        tell("parameters", {static_cast<Index>(plan_.recipe.draws.size() + settings.parameters.size())});
+        parameters_ = draw_parameters<Scalar>(plan_.recipe, {l, plan_.words.cross, settings.parameters});
 
         tell("embeddings", {l.T, l.D});
-        const Tensor<Scalar> X = embed(parameters_, plan_.words.ids, Target::embeddings);
-        const Tensor<Scalar> Y =
-            plan_.words.cross ? embed(parameters_, plan_.words.key_ids, Target::key_embeddings) : Tensor<Scalar>();
-        const Tensor<Scalar>& keys_from = plan_.words.cross ? Y : X;
+        const Words& words = plan_.words;
+        const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
+        const bool other_keys = words.cross || find(parameters_, Target::key_embedding) != nullptr;
+        const bool other_values = find(parameters_, Target::value_embedding) != nullptr;
+        const Tensor<Scalar> X = embed(words.ids, Target::embeddings, Target::embedding);
+        const Tensor<Scalar> Y = other_keys ? embed(key_ids, Target::key_embeddings, Target::key_embedding) : Tensor<Scalar>();
+        const Tensor<Scalar> Z = other_values ? embed(key_ids, Target::none, Target::value_embedding) : Tensor<Scalar>();
+        const Tensor<Scalar>& keys_from = other_keys ? Y : X;
 
-        Tensor<Scalar> Q = project("queries", X, {Target::W_q, Target::b_q, l.H});
-        Tensor<Scalar> K = project("keys", keys_from, {Target::W_k, Target::b_k, l.H_kv});
-        Tensor<Scalar> V = project("values", keys_from, {Target::W_v, Target::b_v, l.H_kv});
+        Tensor<Scalar> Q = turn(project("queries", X, {Target::W_q, Target::b_q, l.H}));
+        Tensor<Scalar> K = turn(project("keys", keys_from, {Target::W_k, Target::b_k, l.H_kv}));
+        Tensor<Scalar> V = project("values", other_values ? Z : keys_from, {Target::W_v, Target::b_v, l.H_kv});
+        if (const auto* extra = find(parameters_, Target::bias_k)) {
+            K = with_row(K, extra->tensor);
+            V = with_row(V, find(parameters_, Target::bias_v)->tensor);
+        }
         keep(Item::embeddings, X);
         keep(Item::key_embeddings, Y);
         if (plan_.show.contains(Item::queries)) {
@@ -109,6 +121,25 @@ public:
     }
 
 private:
+    [[nodiscard]] bool positions_are(PositionKind kind) const
+    {
+        const std::optional<Positions>& positions = plan_.recipe.attention.positions;
+        return positions && positions->kind == kind;
+    }
+
+    /// With the sinusoids of its positions, if asked for.
+    Tensor<Scalar> embed(const std::vector<Index>& ids, Target by_position, Target table) const
+    {
+        Tensor<Scalar> X = look_up(parameters_, ids, by_position, table);
+        return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+    }
+
+    /// Queries or keys (heads, T, d_k), by their positions, if asked for.
+    Tensor<Scalar> turn(Tensor<Scalar> X) const
+    {
+        return positions_are(PositionKind::rope) ? core::rotate(std::move(X), plan_.recipe.attention.positions->rope) : X;
+    }
+
     struct Projection {
         Target W;
         Target b;
@@ -138,6 +169,11 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
+        core::AttentionOptions how{
+            .scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window};
+        if (positions_are(PositionKind::alibi)) {
+            how.slopes = core::alibi_slopes(l.H);
+        }
         core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
         MaskRows chosen; // outlives the view of it
         if (options.mask) {
@@ -147,11 +183,17 @@ private:
                 heads.mask = chosen.view();
             }
         }
-        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), l.S};
+        StoredTensor bias; // likewise
+        computed_.extra_key = heads.keys.rows() > l.S;
+        if (computed_.extra_key && heads.masked(how)) {
+            bias = bias_with_extra_key(heads.mask, how, plan_.rows, l.S);
+            heads.mask = broadcast_mask(bias.view(), {l.H, static_cast<Index>(plan_.rows.size()), l.S + 1});
+            how.causal = false;
+            how.window.reset();
+        }
+        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = core::attention(
-            heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},
-            stages_to_keep(plan_.show), work("attention", shape));
+        core::Stages<Scalar> stages = core::attention(heads, how, stages_to_keep(plan_.show), work("attention", shape));
         if (stages.overflowed) {
             warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }

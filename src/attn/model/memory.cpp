@@ -67,6 +67,11 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
+    if (recipe.parameters) { // a table of the file counts as one of the words' own
+        for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
+            parameters.add(shape_of(Draw{.target = target}, l));
+        }
+    }
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});

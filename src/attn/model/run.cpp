@@ -1,6 +1,7 @@
 #include "attn/model/run.hpp"
 
 #include "attn/model/compute.hpp"
+#include "attn/model/extra_key.hpp"
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
@@ -26,7 +27,7 @@ const char* condition_of(Item item)
     case Item::vocabulary: return "with a sentence as input";
     case Item::token_ids: return "with a sentence or ids as input";
     case Item::capped_scores: return "with a softcap";
-    case Item::masked_scores: return "with --causal, --window or --mask";
+    case Item::masked_scores: return "with --causal, --window, --mask or --positions alibi";
     case Item::output: return "with --output-projection";
     default: return "with --cross";
     }
@@ -80,6 +81,18 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     require_finite(*settings.mask, "mask", true);
 }
 
+void require_parameters(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.parameters) {
+        return;
+    }
+    text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
+    text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
+    if (settings.parameters.empty()) {
+        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + quoted(recipe.parameters->file) + " holds");
+    }
+}
+
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
 {
     Difference worst{name, 0, 0};
@@ -129,7 +142,10 @@ Show everything(const Recipe& recipe)
     add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
     add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
     add(recipe.attention.softcap.has_value(), {Item::capped_scores});
-    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask, {Item::masked_scores});
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask ||
+            (positions && positions->kind == PositionKind::alibi),
+        {Item::masked_scores});
     add(has_output_projection(recipe), {Item::output});
     return show;
 }
@@ -139,6 +155,7 @@ Result run(const Recipe& recipe, const RunSettings& settings)
     Result result;
     result.show = what_to_show(recipe, settings.show);
     require_mask(recipe, settings);
+    require_parameters(recipe, settings);
     const Words words = read_words(recipe);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
@@ -170,6 +187,10 @@ Result run(const Recipe& recipe, const RunSettings& settings)
     result.vocabulary = words.vocabulary;
     result.token_ids = words.ids;
     result.key_token_ids = words.key_ids;
+    if (computed.extra_key) {
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
     return result;
 }
 

@@ -1,6 +1,7 @@
 // The one place that composes a run: recipe → words → ids → parameters → embeddings → heads → attention → Result.
 #pragma once
 
+#include "attn/model/parameters.hpp"
 #include "attn/model/result.hpp"
 
 #include <functional>
@@ -25,6 +26,8 @@ struct RunSettings {
     Observer observer;
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
+    /// What Recipe::parameters names, as model/checkpoint.hpp finds it.
+    std::vector<StoredParameter> parameters = {};
 };
 
 /// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this
