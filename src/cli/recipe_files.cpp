@@ -116,8 +116,11 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     require_digest(file, parameters.sha256);
     take_hints(tensors.metadata, recipe, file.name());
 
-    const model::FittedLayer fitted =
-        model::fit(model::find_layer(shapes_in(tensors), recipe, file.name()), recipe, file.name());
+    model::CheckpointLayer layer = model::find_layer(shapes_in(tensors), recipe, file.name());
+    for (const model::Source& source : layer.sources) { // those of a type that we do not read have no shape here
+        (void)tensors.at(source.name, file.name());
+    }
+    const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name());
     tell(fitted, file.name(), files.log);
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {

@@ -311,7 +311,7 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
         ({"embedding": normal(1, 6, 8)}, 2, ["--vocab-size: got 7; allowed: 6"], ["--vocab-size", "7"]),
         ({"embeddings": normal(1, 5, 8)}, 65, ["embeddings: got the shape (5, 8); allowed: (6, 8)"], []),
         ({"out_proj.weight": numpy.ones((8, 8), "int64")}, 65, ["type of 'out_proj.weight': got int64"], []),
-        ({"out_proj.weight": numpy.ones((8, 8), "int32")}, 65, ["'out_proj.weight'"], []),
+        ({"out_proj.weight": numpy.ones((8, 8), "int32")}, 65, ["'out_proj.weight' in 'p.safetensors'", "I32"], []),
         ({}, 2, ["--heads: got 3; allowed: 1, 2, 4, 8"], ["--heads", "3"]),
         ({}, 2, ["--kv-heads: got 2; allowed: 4"], ["--heads", "4", "--kv-heads", "2"]),
         ({}, 2, ["--embed-dim: got 16; allowed: 8"], ["--embed-dim", "16"]),

@@ -10,6 +10,9 @@ namespace {
 /// Heads that are worth a list of divisors.
 constexpr Index most_heads = 65536;
 
+/// As far as a recipe, which the config of the result is, can name lengths.
+constexpr Index largest_length = 1048576;
+
 /// A projection read one way.
 struct Sizes {
     Index stack; ///< heads, when each has a matrix of its own; 0: one matrix of all
@@ -103,6 +106,9 @@ private:
                                                 : "(out, in), or with a matrix for each head three dimensions");
             }
             *sizes = *read;
+            if (read->in > largest_length || read->out > largest_length) {
+                return refuse_shape(target, "lengths up to " + std::to_string(largest_length));
+            }
         }
         reading_.dims.embed_dim = q_.in;
         return agree("--embed-dim", given_.embed_dim, q_.in, Target::W_q) &&
