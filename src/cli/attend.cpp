@@ -96,6 +96,7 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     StageReporter stages(log);
     model::RunSettings settings;
     settings.threads = globals.threads;
+    settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
     const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);

@@ -51,6 +51,16 @@ constexpr std::string_view notes = "A file is a recipe, a saved result, or sever
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
 
+/// Text that cannot be told is none; whoever reads it says what is wrong.
+bool begins_recipe(std::string_view json)
+{
+    try {
+        return io::kind_of(json) == io::Document::recipe;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 class Checker {
 public:
     Checker(const Arguments& arguments, const Globals& globals, Log& log)
@@ -142,9 +152,12 @@ void Checker::document(std::string_view json, const std::string& name)
 void Checker::file(const std::string& path)
 {
     const std::string contents = read_file(path, most_bytes_);
-    const std::vector<JsonText> documents = split_documents(contents);
+    std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
         throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");
+    }
+    if (documents.size() > 1 && begins_recipe(documents.front().text)) {
+        documents = {{contents, 1}}; // a recipe stands alone: what follows it is malformed
     }
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);

@@ -1,6 +1,7 @@
 // A command as data: what --help prints, what CLI11 parses and what runs it.
 #pragma once
 
+#include "attn/model/run.hpp"
 #include "cli/log.hpp"
 
 #include <map>
@@ -44,6 +45,7 @@ struct Arguments {
 /// The options that every command has, understood.
 struct Globals {
     int threads = 1;
+    std::optional<core::Isa> isa; ///< none: whatever suits the command
 };
 
 struct Command {
@@ -61,6 +63,7 @@ extern const Command attend_command;
 extern const Command check_command;
 extern const Command compare_command;
 extern const Command recipe_command;
+extern const Command bench_command;
 extern const Command schema_command;
 
 /// In the order of --help.

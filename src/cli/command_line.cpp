@@ -4,6 +4,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
 #include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
 #include "cli/stdout.hpp"
 #include "cli/suggest.hpp"
 #include "cli/system.hpp"
@@ -25,7 +26,12 @@ constexpr std::array global_specs{
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
     OptionSpec{"--color", "WHEN", "of messages: auto, always, never (default auto; NO_COLOR and TERM=dumb mean never)", {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
-    OptionSpec{"--isa", "SET", "instructions to use: portable, auto (both: baseline x86-64)", {}},
+    OptionSpec{"--isa",
+               "SET",
+               "instructions of float32 attention: portable, avx2, avx512, or auto (default): the fastest of this machine, but "
+               "for run "
+               "portable, the only one that gives the same bytes on every machine",
+               {}},
 };
 constexpr OptionGroup globals_group{"Global options, before or after the command", global_specs};
 
@@ -295,12 +301,9 @@ void refuse_strangers(const Parsed& parsed)
 
 Globals understand(const Arguments& arguments)
 {
-    constexpr std::array<std::string_view, 2> sets{"portable", "auto"};
-    if (const auto isa = arguments.value("--isa")) {
-        [[maybe_unused]] const std::size_t both_are_portable = choice("--isa", *isa, sets);
-    }
     const auto threads = arguments.value("--threads");
-    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads()};
+    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
+            isa_option(arguments)};
 }
 
 LogOptions log_options(const Arguments& arguments)
@@ -325,8 +328,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array<const Command*, 6> all{&run_command,     &attend_command, &check_command,
-                                                       &compare_command, &recipe_command, &schema_command};
+    static constexpr std::array<const Command*, 7> all{&run_command,    &attend_command, &check_command, &compare_command,
+                                                       &recipe_command, &bench_command,  &schema_command};
     return all;
 }
 
@@ -367,7 +370,7 @@ int execute(std::span<const char* const> arguments, Log& log)
     Parsed parsed = parse(std::move(words.parsed));
     log.configure(log_options(parsed.arguments));
     if (parsed.arguments.flag("--version")) {
-        print(version());
+        print(version(isa_option(parsed.arguments)));
         return success;
     }
     const bool help_command = parsed.strangers.size() == 1 && parsed.strangers.front() == "help" && words.rest.empty() &&

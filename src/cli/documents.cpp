@@ -5,6 +5,8 @@
 namespace attn::cli {
 namespace {
 
+constexpr std::string_view white_space = " \t\r\n"; ///< of JSON
+
 /// The length of the object at the front of `text`, or of everything when it does not end.
 std::size_t object_length(std::string_view text)
 {
@@ -33,18 +35,23 @@ std::vector<JsonText> split_documents(std::string_view file)
 {
     std::vector<JsonText> documents;
     Index line = 1;
-    while (true) {
-        const std::size_t begin = std::min(file.find_first_not_of(" \t\r\n"), file.size());
-        line += std::ranges::count(file.substr(0, begin), '\n');
-        file.remove_prefix(begin);
-        if (file.empty()) {
-            return documents;
+    for (std::string_view rest = file;;) {
+        const std::size_t first = std::min(rest.find_first_not_of(white_space), rest.size());
+        if (first == rest.size()) {
+            break;
         }
-        const std::size_t length = file.front() == '{' ? object_length(file) : file.size();
-        documents.push_back({file.substr(0, length), line});
-        line += std::ranges::count(file.substr(0, length), '\n');
-        file.remove_prefix(length);
+        const std::size_t begin = rest.substr(0, first).rfind('\n') + 1; // of its line; 0 when there is no newline before it
+        line += std::ranges::count(rest.substr(0, begin), '\n');
+        const std::size_t object = rest[first] == '{' ? first + object_length(rest.substr(first)) : rest.size();
+        const std::size_t end = std::min(rest.find('\n', object), rest.size());
+        documents.push_back({rest.substr(begin, end - begin), line});
+        line += std::ranges::count(documents.back().text, '\n');
+        rest.remove_prefix(end);
     }
+    if (documents.size() == 1) {
+        documents.front().text = file;
+    }
+    return documents;
 }
 
 } // namespace attn::cli

@@ -13,8 +13,9 @@ struct JsonText {
     Index line = 1; ///< of the file, where it begins
 };
 
-/// The objects of `file`, each on one line or on several (as `jq .` lays them out); what is no object ends the list as one more
-/// text, for the parser to refuse. An empty file has none.
+/// The objects of `file`, each on lines of its own, one or several (as `jq .` lays them out). What else stands on these lines
+/// is part of the text, and what is no object ends the list as one more text, for the parser to refuse. Each text begins where
+/// its line does, the only one of a file where the file does. An empty file has none.
 [[nodiscard]] std::vector<JsonText> split_documents(std::string_view file);
 
 } // namespace attn::cli

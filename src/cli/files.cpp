@@ -234,9 +234,10 @@ OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), targ
         }
         descriptor_ = create_temporary(directory_of(target_), name_, temporary_);
         if (exists) {
-            // Of a file that belongs to somebody else only root can keep the owner; others get a file of their own.
+            // Of a file that belongs to somebody else only root can keep the owner; others get a file of their own. What was
+            // trusted to run as its owner or group is not there any more, so those bits go.
             [[maybe_unused]] const int owned = ::fchown(descriptor_.number(), old.st_uid, old.st_gid);
-            ::fchmod(descriptor_.number(), old.st_mode & 07777U);
+            ::fchmod(descriptor_.number(), old.st_mode & 0777U);
         }
     }
     writer_ = BufferedWriter(descriptor_.number(), name_);

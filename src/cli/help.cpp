@@ -121,13 +121,14 @@ std::string short_help()
     return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n`attn-cli --help` tells more.\n";
 }
 
-std::string version()
+std::string version(std::optional<core::Isa> isa)
 {
     const auto dotted = [](auto... numbers) {
         std::string text;
         (text.append(text.empty() ? "" : ".").append(std::to_string(numbers)), ...);
         return text;
     };
+    const core::Isa used = isa.value_or(core::best_isa());
 #if defined(__clang__)
     const std::string compiler = "Clang " + dotted(__clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
@@ -135,7 +136,8 @@ std::string version()
 #endif
     return "attn-cli " ATTN_VERSION "\ncompiler: " + compiler +
            "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) +
-           "\ninstruction set: portable (baseline x86-64, SSE2)\n";
+           "\ninstruction set: " + std::string(name_of(used)) + (isa || used == core::Isa::portable ? "" : " (run: portable)") +
+           "\n";
 }
 
 } // namespace attn::cli

@@ -10,6 +10,7 @@ namespace attn::cli {
 [[nodiscard]] std::string help();                       ///< of the program
 [[nodiscard]] std::string help(const Command& command); ///< examples first, then the options in groups
 [[nodiscard]] std::string short_help();                 ///< for who typed nothing
-[[nodiscard]] std::string version();
+/// `isa` is what --isa says, none for auto.
+[[nodiscard]] std::string version(std::optional<core::Isa> isa);
 
 } // namespace attn::cli

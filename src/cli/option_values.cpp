@@ -2,6 +2,10 @@
 
 #include "attn/tensor/error.hpp"
 #include "cli/numbers.hpp"
+#include "cli/suggest.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace attn::cli {
 
@@ -69,6 +73,22 @@ ShownNames show_option(const Arguments& arguments, std::span<const char* const> 
         }
     }
     return shown;
+}
+
+std::optional<core::Isa> isa_option(const Arguments& arguments)
+{
+    const std::optional<std::string> name = arguments.value("--isa");
+    if (!name || name == "auto") {
+        return std::nullopt;
+    }
+    std::vector<std::string_view> names;
+    const std::vector<core::Isa> available = core::available_isas();
+    std::ranges::transform(available, std::back_inserter(names), core::name_of);
+    names.emplace_back("auto");
+    if (std::ranges::find(core::isa_names, *name) != core::isa_names.end() && std::ranges::find(names, *name) == names.end()) {
+        throw Error(ErrorKind::usage, "--isa: this machine has no " + *name + "; allowed: " + joined(names));
+    }
+    return available.at(choice("--isa", *name, names));
 }
 
 } // namespace attn::cli

@@ -34,6 +34,9 @@ template <typename Enum, std::size_t count>
 /// true when the flag is given, otherwise nothing.
 [[nodiscard]] std::optional<bool> switch_option(const Arguments& arguments, std::string_view option);
 
+/// --isa; none for auto. Throws Error(usage) for what this machine does not have, naming what it has.
+[[nodiscard]] std::optional<core::Isa> isa_option(const Arguments& arguments);
+
 [[nodiscard]] std::optional<core::Window> window_option(const Arguments& arguments); ///< --window L[,R]
 [[nodiscard]] std::optional<double> scale_option(const Arguments& arguments);        ///< --scale X|none; 1 for "none"
 [[nodiscard]] std::optional<double> softcap_option(const Arguments& arguments);      ///< --softcap X

@@ -120,7 +120,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     for (const model::Source& source : layer.sources) { // those of a type that we do not read have no shape here
         (void)tensors.at(source.name, file.name());
     }
-    const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name());
+    const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name(), files.settings.given);
     tell(fitted, file.name(), files.log);
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {

@@ -40,7 +40,8 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
-                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n";
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 std::string short_number(double value)
 {
@@ -55,11 +56,13 @@ public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
         : options_(options), recipe_(std::move(recipe)), log_(log), output_(options.output), stages_(log)
     {
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         refuse_terminal(output_, options.format);
         assumption_ = load_files(recipe_, {files_, settings_, log_});
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
+        settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         settings_.observer = stages_.observer();
     }
 

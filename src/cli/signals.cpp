@@ -79,8 +79,8 @@ void handle_signals()
     for (const int signal : handled) {
         struct sigaction before = {};
         sigaction(signal, nullptr, &before);
-        // nohup asks that a closed terminal be survived.
-        if (signal != SIGHUP || before.sa_handler != SIG_IGN) {
+        // Whoever started us asked that it be survived: nohup a closed terminal, a shell script ^C for what it runs with &.
+        if (before.sa_handler != SIG_IGN) {
             sigaction(signal, &action, nullptr);
         }
     }

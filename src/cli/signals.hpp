@@ -9,8 +9,9 @@
 
 namespace attn::cli {
 
-/// Also: an input file that became shorter while it was mapped, or whose disk fails (SIGBUS), ends the program in the same way
-/// with exit code 74; a write to a pipe without a reader, or beyond the limit on file sizes, becomes an error of that write.
+/// A signal that is ignored when the program starts stays ignored. Also: an input file that became shorter while it was mapped,
+/// or whose disk fails (SIGBUS), ends the program in the same way with exit code 74; a write to a pipe without a reader, or
+/// beyond the limit on file sizes, becomes an error of that write.
 void handle_signals();
 
 /// While one of these lives no handled signal is delivered to this thread.

@@ -10,7 +10,6 @@ The default shape, (64, 16, 1024, 64) in float32, is 1 GiB in all. Files go to a
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -32,10 +31,14 @@ def write_inputs(folder, shape, dtype):
 
 
 def peak_of(command, folder):
-    """Kilobytes that the largest child had resident at its peak (VmHWM)."""
+    """Kilobytes that the command had resident at its peak, and its seconds."""
     before = time.monotonic()
-    subprocess.run(command, cwd=folder, check=True)
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, time.monotonic() - before
+    child = subprocess.Popen(command, cwd=folder)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    return usage.ru_maxrss, time.monotonic() - before
 
 
 def main():

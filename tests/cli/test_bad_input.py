@@ -1,5 +1,8 @@
 """Texts that are no sentence, and work that does not fit."""
 
+import csv
+import io
+
 import pytest
 from program import SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within
 
@@ -52,6 +55,16 @@ def test_control_characters_are_escaped_in_tables(control):
 
 def test_control_characters_survive_json():
     assert succeeds("run", "a\x01b \x1b[31mred", "--json").json["tokens"] == ["a\x01b", "\x1b[31mred"]
+
+
+def test_words_come_back_from_csv_to_the_byte():
+    words = ["a\x01b", "\x1b[31mred", 'say"so"', "tab\there", "\x7f", "é\u202e", "two words", " line\nbreak"]
+    labels = ",".join(words)
+    ids = ",".join(str(i) for i in range(len(words)))
+    done = succeeds("run", "--ids", ids, "--vocab-size", 9, "--labels", labels, "--show", "token_ids", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.text, newline="")))
+    assert [row["query_token"] for row in rows] == words
+    assert [row["value"] for row in rows] == [f"{i}" for i in range(len(words))]
 
 
 def test_a_text_beyond_the_limit_is_bad_data():

@@ -136,7 +136,7 @@ def test_options_of_later_versions_do_not_exist_yet(option):
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
-    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, recipe, schema", f"did you mean {meant}?")
+    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, recipe, bench, schema", f"did you mean {meant}?")
 
 
 def test_what_stands_before_the_command_is_not_taken_for_its_sentence():
@@ -195,7 +195,7 @@ def test_threads_have_a_range(value):
 
 
 def test_choices_list_what_is_allowed():
-    assert_fails(run("run", SENTENCE, "--isa", "avx9"), 2, "--isa: got 'avx9'", "portable, auto")
+    assert_fails(run("run", SENTENCE, "--isa", "avx9"), 2, "--isa: got 'avx9'", "allowed: portable, ", "auto")
     assert_fails(run("run", SENTENCE, "--color", "atuo"), 2, "auto, always, never; did you mean auto?")
 
 

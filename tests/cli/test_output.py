@@ -234,13 +234,62 @@ def test_a_signal_while_computing_ends_at_once(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_hangup_that_nohup_ignores_is_ignored(tmp_path):
+def ignoring(*numbers):
+    """For preexec_fn: what `trap "" INT` does to a child."""
+    return lambda: [signal.signal(number, signal.SIG_IGN) for number in numbers]
+
+
+IGNORABLE = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1]
+
+
+@pytest.mark.parametrize("number", IGNORABLE, ids=lambda number: number.name)
+def test_a_signal_that_is_ignored_from_the_start_stays_ignored(number, tmp_path):
+    command = [PROGRAM, "run", "-", "-o", tmp_path / "out.json"]
     with subprocess.Popen(
-        ["nohup", PROGRAM, "run", "-", "-o", tmp_path / "out.json"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignoring(number)
     ) as process:
         wait_until(lambda: os.listdir(tmp_path))
-        process.send_signal(signal.SIGHUP)
+        process.send_signal(number)
         process.stdin.write(b"a b")
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert (process.wait(30), process.stderr.read()) == (0, b"")
     assert os.listdir(tmp_path) == ["out.json"]
+
+
+def test_the_other_signals_still_end_it(tmp_path):
+    command = [PROGRAM, "run", "-", "-o", tmp_path / "out.json"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignoring(signal.SIGINT, signal.SIGHUP)
+    ) as process:
+        wait_until(lambda: os.listdir(tmp_path))
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 143
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("start", ["nohup", "in the background"])
+def test_nohup_and_background_shells_are_respected(start, tmp_path):
+    run_it = '"$A" run - -o out.json < fifo 2> err'
+    script, number = {"nohup": (f"nohup {run_it} &", signal.SIGHUP), "in the background": (f"{run_it} &", signal.SIGINT)}[start]
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen(
+        ["sh", "-c", f'{script} echo $!; wait $!; echo "code $?"'], cwd=tmp_path, env={**os.environ, "A": PROGRAM}, stdout=subprocess.PIPE
+    ) as shell:
+        process = int(shell.stdout.readline())
+        with open(tmp_path / "fifo", "w") as fifo:
+            wait_until(lambda: list(tmp_path.glob(".attn-cli-*")))
+            os.kill(process, number)
+            fifo.write("a b")
+        assert shell.stdout.read() == b"code 0\n"
+    assert (tmp_path / "out.json").exists() and not list(tmp_path.glob(".attn-cli-*"))
+
+
+@pytest.mark.parametrize("bits", [0o4755, 0o2755, 0o6750])
+def test_a_replaced_file_loses_its_set_user_and_set_group_bits(bits, tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+    file.chmod(bits)
+    assert stat.S_IMODE(file.stat().st_mode) == bits
+    succeeds("run", SENTENCE, "-o", file)
+    assert stat.S_IMODE(file.stat().st_mode) == bits & 0o777

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets npy, npz, safetensors and parameters: valid files of every kind, and one file for each rule that a
+"""Writes the seeds of the fuzz targets npy, npz, parameters, safetensors and tensor_json: valid files of every kind, and one file for each rule that a
 reader has, which breaks it. Together they reach nearly every line of the readers.
 
     tests/fuzz/make_tensor_corpus.py tests/fuzz/corpus
@@ -256,8 +256,52 @@ def parameters_files():
     yield "other-width", layer({**plain, "W_v": (4, 9)})
 
 
+def tensor_json(dtype="float32", shape="[2]", data="[1.5,-2.0]", more="", schema="attn-cli/tensor/1"):
+    return f'{{"schema":"{schema}",{more}"dtype":"{dtype}","shape":{shape},"data":{data}}}'.encode()
+
+
+def tensor_json_files():
+    yield "one", tensor_json()
+    yield "named", tensor_json(more='"name":"weights λ\\n",')
+    yield "half", tensor_json("float16", data="[0.099975586,65504.0]")
+    yield "bfloat", tensor_json("bfloat16", data="[1.0078125,-0.0]")
+    yield "double", tensor_json("float64", data="[0.1,5e-324]")
+    yield "nested", tensor_json(shape="[2,1,2]", data="[[[1,2.5]],[[3e2,-0]]]") + b"\n"
+    yield "rank-0", tensor_json(shape="[]", data="0.5")
+    yield "not-finite", tensor_json(shape="[2,2]", data='[["inf","-inf"],["nan",null]]')
+    yield "empty", tensor_json(shape="[0]", data="[]")
+    yield "empty-rows", tensor_json(shape="[2,0,3]", data="[[],[]]")
+    yield "empty-and-huge", tensor_json(shape="[4611686018427387904,0,4611686018427387904]", data="[]")
+    yield "beyond-float32", tensor_json(shape="[4]", data="[1e39,-1e39,1e-310,-1e-310]")
+    yield "beyond-float64", tensor_json("float64", "[3]", "[1e400,1e-310,1e-400]")
+    yield "below-float64", tensor_json("float64", data="[1e-310,-1e-400]")
+    yield "far-below-float64", tensor_json("float64", "[1]", "[1e-99999999999999999999]")
+    yield "overflow", tensor_json(shape="[4611686018427387904,4]", data="[]")
+    yield "dimensions", tensor_json(shape="[" + "0," * 64 + "0]", data="[]")
+    yield "other-shape", tensor_json(shape="[3]")
+    yield "other-rank", tensor_json(shape="[2,1]")
+    yield "ragged", tensor_json(shape="[2,2]", data="[[1,2],[3]]")
+    yield "negative", tensor_json(shape="[-2]")
+    yield "fraction", tensor_json(shape="[2.0]")
+    yield "no-list", tensor_json(shape="2")
+    yield "type", tensor_json("int64", data="[1,2]")
+    yield "word", tensor_json(data='[1,"Infinity"]')
+    yield "truth", tensor_json(data="[1,true]")
+    yield "object", tensor_json(data="[1,{}]")
+    yield "schema", tensor_json(schema="attn-cli/tensor/2")
+    yield "unknown-key", tensor_json(more='"more":1,')
+    yield "twice", tensor_json(more='"dtype":"float32",')
+    yield "name", tensor_json(more='"name":1,')
+    yield "missing", b'{"schema":"attn-cli/tensor/1","dtype":"float32","shape":[1]}'
+    yield "deep", tensor_json(shape="[1]", data="[" * 40 + "]" * 40)
+    yield "cut", tensor_json()[:-3]
+    yield "more", tensor_json() + b"{"
+    yield "no-object", b"[1,2]"
+
+
 def main():
-    for target, files in (("npy", npy_files), ("npz", npz_files), ("parameters", parameters_files), ("safetensors", safetensors_files)):
+    makers = {"npy": npy_files, "npz": npz_files, "parameters": parameters_files, "safetensors": safetensors_files, "tensor_json": tensor_json_files}
+    for target, files in makers.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, contents in files():

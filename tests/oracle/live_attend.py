@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """attn-cli attend against live PyTorch: softmax(q @ k^T * scale + mask) @ v by hand, over random tensors.
 
-In float32 no number may be further from PyTorch's float64 result than rtol 2e-5, atol 2e-6; in float64 rtol 1e-11, atol 1e-12;
-float16 within 1e-3.
+Batch entries, grouped heads, boolean and additive masks, causal or not, with and without a cache, other value sizes, scales. In
+float32 no number may be further from PyTorch's float64 result than rtol 2e-5, atol 2e-6; in float64 rtol 1e-11, atol 1e-12;
+float16 within 1e-3, bfloat16 within 4e-3: half a unit in the last place, and a little. Files are .npy and .npz, those of bfloat16
+and some others .safetensors.
 
 usage: live_attend.py ATTN_CLI [CASES] [FIRST_SEED]
 Exits 77 (skipped) without PyTorch and NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that they must be there.
 """
+import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,7 +25,34 @@ except ImportError as error:
     print(f"no PyTorch: {error}")
     sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
 
-TOLERANCE = {torch.float16: (1e-3, 1e-5), torch.float32: (2e-5, 2e-6), torch.float64: (1e-11, 1e-12)}
+TOLERANCE = {
+    torch.float16: (1e-3, 1e-5), torch.float32: (2e-5, 2e-6), torch.float64: (1e-11, 1e-12), torch.bfloat16: (4e-3, 1e-5)
+}
+CODES = {torch.float16: "F16", torch.float32: "F32", torch.float64: "F64", torch.bfloat16: "BF16", torch.bool: "BOOL"}
+
+
+def save_safetensors(path: Path, tensors: dict) -> None:
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        stored = tensor.contiguous().view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
+        end = len(data) + len(stored.numpy().tobytes())
+        header[name] = {"dtype": CODES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [len(data), end]}
+        data += stored.numpy().tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def load_safetensors(path: Path) -> dict:
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    types = {code: dtype for dtype, code in CODES.items()}
+    return {
+        name: torch.frombuffer(
+            bytearray(content[8 + length:][slice(*entry["data_offsets"])]), dtype=types[entry["dtype"]]
+        ).reshape(entry["shape"])
+        for name, entry in json.loads(content[8:8 + length]).items()
+        if name != "__metadata__"
+    }
 
 
 class Case:
@@ -31,7 +62,8 @@ class Case:
         draw = torch.Generator().manual_seed(seed)
         number = lambda low, high: int(torch.randint(low, high + 1, (1,), generator=draw))
         normal = lambda *shape: torch.randn(*shape, generator=draw, dtype=torch.float64).to(self.dtype)
-        self.dtype = list(TOLERANCE)[number(0, 2)]
+        self.dtype = list(TOLERANCE)[number(0, 3)]
+        self.safetensors = self.dtype == torch.bfloat16 or number(0, 3) == 0
         batch, kv_heads, self.group = number(1, 3), number(1, 3), number(1, 3)
         queries, keys, past, d, d_v = number(1, 40), number(1, 40), number(0, 1) * number(1, 20), number(1, 128), number(1, 128)
         self.q = normal(batch, kv_heads * self.group, queries, d)
@@ -64,13 +96,28 @@ class Case:
         weights = torch.softmax(scores, -1).nan_to_num(0)  # an empty row is all NaN
         return {"weights": weights, "context": weights @ v}
 
+    @property
+    def output(self) -> str:
+        return "out.safetensors" if self.safetensors else "out.npz"
+
+    def result(self, folder: Path) -> dict:
+        if self.safetensors:
+            return load_safetensors(folder / self.output)
+        with numpy.load(folder / self.output) as file:
+            return {stage: torch.from_numpy(file[stage]) for stage in file.files}
+
     def arguments(self, folder: Path) -> list[str]:
-        files = {"--queries": self.q, "--keys": self.k, "--values": self.v, "--mask": self.mask}
+        tensors = {"--queries": self.q, "--keys": self.k, "--values": self.v, "--mask": self.mask}
         if self.past is not None:
-            files.update(zip(("--past-key", "--past-value"), self.past))
-        given = ["--show", "weights,context", "-o", str(folder / "out.npz")]
-        for option, tensor in files.items():
-            if tensor is not None:
+            tensors.update(zip(("--past-key", "--past-value"), self.past))
+        tensors = {option: tensor for option, tensor in tensors.items() if tensor is not None}
+        given = ["--show", "weights,context", "-o", str(folder / self.output)]
+        if self.safetensors:
+            save_safetensors(folder / "in.safetensors", tensors)
+            for option in tensors:
+                given += [option, f"{folder}/in.safetensors:{option}"]
+        else:
+            for option, tensor in tensors.items():
                 numpy.save(folder / f"{option}.npy", tensor.numpy())
                 given += [option, str(folder / f"{option}.npy")]
         given += ["--causal"] if self.causal else []
@@ -84,8 +131,7 @@ def check(binary: str, seed: int) -> list[str]:
         done = subprocess.run([binary, "attend", *case.arguments(folder)], capture_output=True, check=False)
         if done.returncode != 0:
             return [f"exit code {done.returncode}: {done.stderr.decode(errors='replace')} (seed {seed})"]
-        with numpy.load(folder / "out.npz") as file:
-            ours = {stage: torch.from_numpy(file[stage]) for stage in file.files}
+        ours = case.result(folder)
     rtol, atol = TOLERANCE[case.dtype]
     failures = []
     for stage, exact in case.compute().items():
@@ -101,6 +147,9 @@ def main() -> int:
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     failures = [failure for seed in range(first, first + cases) for failure in check(binary, seed)]
+    missing = set(TOLERANCE) - {Case(seed).dtype for seed in range(first, first + cases)}
+    if cases >= 100 and missing:
+        failures.append(f"no case of {missing}")
     print("\n".join(failures) if failures else f"{cases} runs of attend agree with PyTorch {torch.__version__}")
     return 1 if failures else 0
 

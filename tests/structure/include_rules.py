@@ -32,6 +32,9 @@ LIBRARIES = {
     "Eigen": {"tensor", "core", "model"},
     "utf8proc.h": {"text", "report"},
     "fmt": set(SEES),
+    "arm_neon.h": {"core"},  # the instruction sets of the tiled path
+    "cpuid.h": {"core"},
+    "immintrin.h": {"core"},
 }
 
 # The library never prints, exits, logs, opens a file, or reads argv, the environment or the clock.

@@ -80,6 +80,9 @@ LIBRARY_USE = [
     ("nlohmann/json.hpp", {"io"}),
     ("Eigen/Core", {"tensor", "core", "model"}),
     ("utf8proc.h", {"text", "report"}),
+    ("arm_neon.h", {"core"}),
+    ("cpuid.h", {"core"}),
+    ("immintrin.h", {"core"}),
 ]
 
 

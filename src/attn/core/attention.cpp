@@ -39,29 +39,6 @@ void require_shapes(const Heads<Scalar>& heads)
     }
 }
 
-/// Room for the stages that are kept and exist with these options.
-template <typename Scalar>
-Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep)
-{
-    const Index H = heads.queries.shape[0];
-    const Index T = heads.queries.shape[1];
-    const Index S = heads.keys.shape[1];
-    Stages<Scalar> stages;
-    const auto allot = [](bool kept, Tensor<Scalar>& tensor, const Shape& shape) {
-        if (kept) {
-            tensor = Tensor<Scalar>(shape);
-        }
-    };
-    allot(keep.scores, stages.scores, {H, T, S});
-    allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
-    allot(keep.capped_scores && options.softcap, stages.capped_scores, {H, T, S});
-    allot(keep.masked_scores && heads.masked(options), stages.masked_scores, {H, T, S});
-    allot(keep.weights, stages.weights, {H, T, S});
-    allot(keep.entropy, stages.entropy, {H, T});
-    allot(true, stages.head_context, {H, T, heads.values.shape[2]});
-    return stages;
-}
-
 /// What the query rows of one head read.
 struct KeysAndValues {
     Matrix<double> K_transposed; ///< (d_k, S)
@@ -172,17 +149,38 @@ private:
 } // namespace
 
 template <typename Scalar>
-Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep, const Work& work)
+Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep)
 {
     require_shapes(heads);
     const Index H = heads.queries.shape[0];
     const Index T = heads.queries.shape[1];
     const Index S = heads.keys.shape[1];
+    Stages<Scalar> stages;
+    const auto allot = [](bool kept, Tensor<Scalar>& tensor, const Shape& shape) {
+        if (kept) {
+            tensor = Tensor<Scalar>(shape);
+        }
+    };
+    allot(keep.scores, stages.scores, {H, T, S});
+    allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
+    allot(keep.capped_scores && options.softcap, stages.capped_scores, {H, T, S});
+    allot(keep.masked_scores && heads.masked(options), stages.masked_scores, {H, T, S});
+    allot(keep.weights, stages.weights, {H, T, S});
+    allot(keep.entropy, stages.entropy, {H, T});
+    allot(true, stages.head_context, {H, T, heads.values.shape[2]});
+    return stages;
+}
+
+template <typename Scalar>
+Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep, const Work& work)
+{
+    Stages<Scalar> stages = make_stages(heads, options, keep);
+    const Index T = heads.queries.shape[1];
+    const Index S = heads.keys.shape[1];
     const Index d_k = heads.queries.shape[2];
     const Index d_v = heads.values.shape[2];
-    const Index group = H / heads.keys.shape[0];
+    const Index group = heads.queries.shape[0] / heads.keys.shape[0];
 
-    Stages<Scalar> stages = make_stages(heads, options, keep);
     const Index rows = std::clamp<Index>(scores_per_block / std::max<Index>(S, 1), 1, std::max<Index>(T, 1));
     const Index blocks = (T + rows - 1) / rows;
     std::atomic<bool> overflowed = false;
@@ -210,6 +208,8 @@ Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& opt
     return stages;
 }
 
+template Stages<float> make_stages(const Heads<float>&, const AttentionOptions&, const Keep&);
+template Stages<double> make_stages(const Heads<double>&, const AttentionOptions&, const Keep&);
 template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
 template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
 

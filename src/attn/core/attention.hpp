@@ -77,11 +77,17 @@ struct Stages {
     bool overflowed = false; ///< a score, or a score times the scale, left the range of Scalar
 };
 
+/// Zeros for the stages that are kept and exist with these options. Throws as attention().
+template <typename Scalar>
+[[nodiscard]] Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep);
+
 /// Throws Error(internal), with both shapes, when the shapes do not belong together.
 template <typename Scalar>
 [[nodiscard]] Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep,
                                        const Work& work);
 
+extern template Stages<float> make_stages(const Heads<float>&, const AttentionOptions&, const Keep&);
+extern template Stages<double> make_stages(const Heads<double>&, const AttentionOptions&, const Keep&);
 extern template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
 extern template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
 

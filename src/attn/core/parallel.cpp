@@ -13,14 +13,14 @@ namespace {
 /// Hands out block numbers and keeps the first exception.
 class Blocks {
 public:
-    Blocks(Index count, const std::function<void(Index)>& block) : count_(count), block_(block) {}
+    Blocks(Index count, const std::function<void(Index, int)>& block) : count_(count), block_(block) {}
 
     /// Works blocks off until none is left; `done` is called after each.
-    void work_off(const std::function<void()>& done)
+    void work_off(int worker, const std::function<void()>& done)
     {
         try {
             for (Index index = next_++; index < count_ && !stopped_; index = next_++) {
-                block_(index);
+                block_(index, worker);
                 ++finished_;
                 done();
             }
@@ -44,7 +44,7 @@ public:
 
 private:
     Index count_;
-    const std::function<void(Index)>& block_;
+    const std::function<void(Index, int)>& block_;
     std::atomic<Index> next_{0};
     std::atomic<Index> finished_{0};
     std::atomic<bool> stopped_{false};
@@ -56,14 +56,19 @@ private:
 
 void for_each_block(Index count, const Work& work, const std::function<void(Index)>& block)
 {
+    for_each_block(count, work, [&block](Index index, int) { block(index); });
+}
+
+void for_each_block(Index count, const Work& work, const std::function<void(Index, int)>& block)
+{
     Blocks blocks(count, block);
     const Index helpers = std::min<Index>(work.threads, count) - 1;
     {
         std::vector<std::jthread> threads;
         for (Index i = 0; i < helpers; ++i) {
-            threads.emplace_back([&blocks] { blocks.work_off([] {}); });
+            threads.emplace_back([&blocks, i] { blocks.work_off(static_cast<int>(i) + 1, [] {}); });
         }
-        blocks.work_off([&] {
+        blocks.work_off(0, [&] {
             if (work.progress) {
                 work.progress(blocks.share());
             }

@@ -12,5 +12,8 @@ namespace attn::core {
 /// caller's. `work.progress` hears of the share done after each block of the calling thread. The first exception, from a block
 /// or from `progress`, stops the handing out of blocks and is thrown again here once every thread has ended.
 void for_each_block(Index count, const Work& work, const std::function<void(Index)>& block);
+/// The same, and tells each block which worker it is on, from 0 up to but not including `work.threads`: of two blocks on one
+/// worker the first has ended before the second begins.
+void for_each_block(Index count, const Work& work, const std::function<void(Index block, int worker)>& block);
 
 } // namespace attn::core

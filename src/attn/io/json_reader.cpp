@@ -1,50 +1,15 @@
 #include "attn/io/json_reader.hpp"
 
+#include "attn/io/json_events.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace attn::io {
 namespace {
 
-using Json = nlohmann::json;
 using Node = JsonDocument::Node;
-
-constexpr std::size_t deepest = 32;
-
-/// Walks over the text and tells how far the parser has come, because the parser keeps the text of integers to itself.
-class Walk {
-public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = char;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const char*;
-    using reference = const char&;
-
-    Walk() = default;
-    Walk(const char* at, const char** reached) : at_(at), reached_(reached) {}
-    reference operator*() const { return *at_; }
-    Walk& operator++()
-    {
-        *reached_ = ++at_;
-        return *this;
-    }
-    Walk operator++(int)
-    {
-        Walk before = *this;
-        ++*this;
-        return before;
-    }
-    bool operator==(const Walk& other) const { return at_ == other.at_; }
-
-private:
-    const char* at_ = nullptr;
-    const char** reached_ = nullptr;
-};
 
 /// Offsets and counts stay below the length of the text, which JsonDocument checks.
 std::uint32_t narrow(std::size_t number)
@@ -52,77 +17,11 @@ std::uint32_t narrow(std::size_t number)
     return static_cast<std::uint32_t>(number);
 }
 
-/// "line 3, column 7" of the byte at `offset`; columns count characters.
-std::string position(std::string_view text, std::size_t offset)
-{
-    const std::string_view before = text.substr(0, offset);
-    const std::size_t newline = before.rfind('\n');
-    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
-    const auto column =
-        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
-           std::to_string(1 + column);
-}
-
-/// What nlohmann says is wrong, without its own prefix, position and the bytes it read.
-std::string reason_of(std::string_view what)
-{
-    const std::size_t dash = what.find(" - ");
-    std::string_view reason = dash == std::string_view::npos ? "a number beyond the range of float64" : what.substr(dash + 3);
-    return std::string(reason.substr(0, reason.find("; last read: '")));
-}
-
-/// What both ways of reading share: where the parser is, and how it fails.
-class Events {
-public:
-    explicit Events(std::string_view text, std::string_view what = {}) : text_(text), what_(what), reached_(text.data()) {}
-
-    /// Hands the events of the text to `self`, until one of them says false. Throws Error(data) for what is no JSON.
-    template <typename Self>
-    void walk(Self& self)
-    {
-        const std::size_t nul = text_.find('\0'); // where nlohmann would believe the text to end
-        if (nul != std::string_view::npos) {
-            fail("NUL byte", nul);
-        }
-        Json::sax_parse(Walk(text_.data(), &reached_), Walk(text_.data() + text_.size(), &reached_), &self);
-    }
-    bool binary(Json::binary_t&) { return false; }
-    /// `read` counts the bytes up to the one that is wrong, and one more at the end of the text.
-    bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error)
-    {
-        fail(reason_of(error.what()), read == 0 ? 0 : read - 1);
-    }
-
-protected:
-    [[nodiscard]] std::size_t here() const { return static_cast<std::size_t>(reached_ - text_.data()); }
-    [[noreturn]] void fail(const std::string& reason, std::size_t offset) const
-    {
-        const std::string prefix = what_.empty() ? "" : std::string(what_) + ": ";
-        throw Error(ErrorKind::data, prefix + "malformed JSON at " + position(text_, offset) + ": " + reason);
-    }
-    void enter()
-    {
-        if (++depth_ > deepest) {
-            fail("nested deeper than " + std::to_string(deepest) + " levels", here() - 1);
-        }
-    }
-    void leave() { --depth_; }
-    [[nodiscard]] std::size_t depth() const { return depth_; }
-    [[nodiscard]] std::string_view text() const { return text_; }
-
-private:
-    std::string_view text_;
-    std::string_view what_;
-    const char* reached_;
-    std::size_t depth_ = 0;
-};
-
 /// Lays the values of a text down one after the other.
-class Builder : public Events {
+class Builder : public JsonEvents {
 public:
     Builder(std::string_view source, std::string_view what, std::vector<Node>& nodes, std::string& strings)
-        : Events(source, what), nodes_(nodes), strings_(strings)
+        : JsonEvents(source, what), nodes_(nodes), strings_(strings)
     {
     }
 
@@ -215,9 +114,9 @@ private:
 };
 
 /// Stops at the outermost "schema".
-class SchemaFinder : public Events {
+class SchemaFinder : public JsonEvents {
 public:
-    using Events::Events;
+    using JsonEvents::JsonEvents;
 
     std::optional<std::string> schema;
 

@@ -126,6 +126,9 @@ private:
     std::vector<JsonValue::Member> members_;
 };
 
+/// "a.b", or a['b c'] for a key that is no plain name: what errors call a member of the object at `place`.
+[[nodiscard]] std::string member_place(const std::string& place, std::string_view key);
+
 /// The string that an object gives for "schema", read no further than needed. Nothing when there is none. Throws Error(data)
 /// when the text is no JSON object.
 [[nodiscard]] std::optional<std::string> schema_of(std::string_view text);

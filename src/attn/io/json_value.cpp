@@ -19,18 +19,6 @@ std::string name_of(const std::string& place)
     return place.empty() ? "JSON" : place;
 }
 
-/// "a.b", or a['b c'] for a key that is no plain name.
-std::string member_place(const std::string& place, std::string_view key)
-{
-    const bool plain = !key.empty() && key.size() <= 40 && std::all_of(key.begin(), key.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    if (!plain) {
-        return place + "[" + quoted(key) + "]";
-    }
-    return place.empty() ? std::string(key) : place + "." + std::string(key);
-}
-
 std::string element_place(const std::string& place, std::size_t index)
 {
     return place + "[" + std::to_string(index) + "]";
@@ -51,6 +39,17 @@ std::string count_of(std::size_t n, const char* thing)
 }
 
 } // namespace
+
+std::string member_place(const std::string& place, std::string_view key)
+{
+    const bool plain = !key.empty() && key.size() <= 40 && std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    if (!plain) {
+        return place + "[" + quoted(key) + "]";
+    }
+    return place.empty() ? std::string(key) : place + "." + std::string(key);
+}
 
 std::string_view JsonValue::text() const
 {

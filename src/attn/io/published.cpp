@@ -1,6 +1,7 @@
 // The numbers that a recipe states.
 #include "attn/io/json_reader.hpp"
 #include "attn/io/recipe.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/model/result.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 using model::Published;
 
 constexpr Index largest_index = 2147483648; // 2^31
+constexpr int most_units = 1000000;         ///< more would forgive anything
 
 bool is_parameter_name(std::string_view name)
 {
@@ -81,15 +83,16 @@ void read_numbers(const JsonValue& values, Published& published)
             return "null";
         }
         const bool is_printed = kind == JsonKind::string;
-        const bool fits = is_printed ? text != "null" : kind == JsonKind::number;
+        const bool fits = is_printed ? math::find_printed(text).has_value() : kind == JsonKind::number;
         if (!fits || is_printed != printed.value_or(is_printed)) {
             return std::nullopt;
         }
         printed = is_printed;
         return text;
     };
-    JsonValue::Nested nested =
-        values.nested(leaf, "only strings (printed digits) or only numbers, and null where a score is masked");
+    JsonValue::Nested nested = values.nested(
+        leaf, "only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, and null where a "
+              "score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
     published.values = std::move(nested.leaves);
@@ -124,6 +127,9 @@ void read_tolerances(const JsonObject& object, Published& published)
     const bool words = published.array == "vocabulary" || published.array == "tokens" || published.array == "key_tokens";
     const bool computed = !published.printed && !published.values.empty() && !words;
     tolerance("units", published.printed, published.units);
+    if (published.units > most_units) {
+        object.at("units").refuse("0 to " + std::to_string(most_units));
+    }
     tolerance("rtol", computed, published.rtol);
     tolerance("atol", computed, published.atol);
 }

@@ -196,7 +196,11 @@ void read_distribution(const JsonObject& object, Draw& draw)
     number("std", normal, draw.second);
     // high - low is computed in the tensor's type and must stay finite there.
     if (uniform && (draw.first > draw.second || draw.second - draw.first == infinity)) {
-        object.value().refuse("low ≤ high, and high - low finite");
+        const auto shown = [&](std::string_view key, const char* otherwise) {
+            return object.has(key) ? std::string(object.at(key).text().substr(0, 40)) : otherwise;
+        };
+        throw Error(ErrorKind::data, object.value().place() + ": low and high",
+                    shown("low", "0") + " and " + shown("high", "1"), "low ≤ high, and high - low finite");
     }
     if (normal && draw.second < 0) {
         object.at("std").refuse("0 or more");

@@ -31,7 +31,7 @@ struct TensorFile {
     };
     std::vector<Entry> entries;
     std::vector<Unsupported> unsupported;
-    Metadata metadata = {}; ///< of a .safetensors
+    Metadata metadata = {}; ///< of a .safetensors, no more than the "schema" and "config" that `run` writes
     /// What was deflated in an .npz. No vector of bytes: that would write zeros first, also where no data will come.
     using Buffer = std::unique_ptr<std::byte[]>; // NOLINT(modernize-avoid-c-arrays): its size is known when it runs
     std::vector<Buffer> inflated;

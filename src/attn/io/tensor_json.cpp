@@ -1,10 +1,12 @@
 #include "attn/io/tensor_json.hpp"
 
+#include "attn/io/bytes.hpp"
 #include "attn/io/json_reader.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 
@@ -20,18 +22,6 @@ std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
     return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
 }
 
-/// As the type that the decimal was written from, so that it is rounded once.
-template <typename Scalar>
-double value_of(const std::string& text)
-{
-    Scalar value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc()) {
-        return static_cast<double>(value);
-    }
-    return std::stod(text); // beyond float32: 0 or infinity once it is stored
-}
-
 ElementType type_of(const JsonValue& value)
 {
     constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
@@ -40,6 +30,9 @@ ElementType type_of(const JsonValue& value)
 
 Shape shape_of(const JsonValue& value)
 {
+    if (value.size() > most_dimensions) { // before there is a JsonValue for each
+        value.refuse("up to " + std::to_string(most_dimensions) + " dimensions");
+    }
     Shape shape;
     for (const JsonValue& length : value.elements()) {
         shape.push_back(length.integer(0, std::numeric_limits<Index>::max()));
@@ -59,15 +52,17 @@ StoredTensor parse_tensor_json(std::string_view json)
     tensor.type = type_of(object.at("dtype"));
     tensor.shape = shape_of(object.at("shape"));
     const JsonValue::Nested nested = object.at("data").nested(decimal, R"(a number, "inf", "-inf", "nan" or null)");
-    const bool empty = nested.leaves.empty() && element_count(tensor.shape) == 0; // (2, 0) and (0, 2) can look alike
+    // (2, 0) and (0, 2) can look alike.
+    const bool empty = nested.leaves.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();
     if (nested.shape != tensor.shape && !empty) {
         throw Error(ErrorKind::data, "data", "arrays of the shape " + to_string(nested.shape),
                     to_string(tensor.shape) + ", the shape stated");
     }
     std::vector<double> values;
     values.reserve(nested.leaves.size());
-    for (const std::string& leaf : nested.leaves) {
-        values.push_back(tensor.type == ElementType::float64 ? value_of<double>(leaf) : value_of<float>(leaf));
+    for (const std::string& leaf : nested.leaves) { // as the type that it was written from, so that it is rounded once
+        const bool wide = tensor.type == ElementType::float64;
+        values.push_back(wide ? math::nearest<double>(leaf) : static_cast<double>(math::nearest<float>(leaf)));
     }
     tensor.bytes = to_bytes<double>(tensor.type, values);
     return tensor;

@@ -113,22 +113,32 @@ std::optional<Parts> split(std::string_view text)
     throw Error(ErrorKind::data, "number", quoted(text), allowed);
 }
 
+constexpr std::string_view json_number = "a JSON number, inf, -inf or nan";
+
 bool is_nonfinite_name(std::string_view text)
 {
     return text == "inf" || text == "-inf" || text == "nan";
 }
 
-/// Exponents beyond a billion belong to no number that any of our types holds.
-std::int64_t exponent_of(const Parts& parts, std::string_view text)
+constexpr std::int64_t largest_exponent = 1'000'000'000; ///< beyond it lies no number that any of our types holds
+
+/// The exponent, or the largest there is when it is larger still.
+std::int64_t saturated_exponent(const Parts& parts)
 {
-    constexpr std::int64_t limit = 1'000'000'000;
     std::string_view digits = parts.exponent.value_or("0");
-    if (digits.front() == '+') {
-        digits.remove_prefix(1);
-    }
+    const bool negative = take(digits, "+-") && parts.exponent->front() == '-';
     std::int64_t exponent = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-    if (error != std::errc{} || exponent > limit || exponent < -limit) {
+    if (error != std::errc{} || exponent > 2 * largest_exponent) {
+        exponent = 2 * largest_exponent;
+    }
+    return negative ? -exponent : exponent;
+}
+
+std::int64_t exponent_of(const Parts& parts, std::string_view text)
+{
+    const std::int64_t exponent = saturated_exponent(parts);
+    if (exponent > largest_exponent || exponent < -largest_exponent) {
         refuse(text, "an exponent from -1000000000 to 1000000000");
     }
     return exponent;
@@ -175,7 +185,7 @@ std::string canonical_decimal(std::string_view text)
     }
     const std::optional<Parts> parts = split(text);
     if (!parts || (parts->point && parts->fraction.empty())) {
-        refuse(text, "a JSON number, inf, -inf or nan");
+        refuse(text, json_number);
     }
     std::string digits = std::string(parts->whole) + std::string(parts->fraction);
     const std::string sign = parts->negative ? "-" : "";
@@ -188,7 +198,33 @@ std::string canonical_decimal(std::string_view text)
     return sign + digits.substr(first, last - first + 1) + "e" + std::to_string(exponent_of(*parts, text) + moved);
 }
 
-Printed parse_printed(std::string_view text)
+template <typename Scalar>
+Scalar nearest(std::string_view text)
+{
+    Scalar value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc{} && stop == end) {
+        return value;
+    }
+    const std::optional<Parts> parts = split(text);
+    if (!parts || (parts->point && parts->fraction.empty())) {
+        refuse(text, json_number);
+    }
+    const std::size_t first = (std::string(parts->whole) + std::string(parts->fraction)).find_first_not_of('0');
+    if (first == std::string::npos) {
+        return parts->negative ? Scalar{-0.0} : Scalar{0};
+    }
+    const bool tiny = saturated_exponent(*parts) + static_cast<std::int64_t>(parts->whole.size()) <=
+                      static_cast<std::int64_t>(first); // nothing before the point
+    value = tiny ? 0 : std::numeric_limits<Scalar>::infinity();
+    return parts->negative ? -value : value;
+}
+
+template float nearest(std::string_view);
+template double nearest(std::string_view);
+
+std::optional<Printed> find_printed(std::string_view text)
 {
     Printed printed;
     if (is_nonfinite_name(text)) {
@@ -196,28 +232,36 @@ Printed parse_printed(std::string_view text)
         printed.value = text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? infinity : -infinity;
         return printed;
     }
-    constexpr std::string_view allowed = "a printed number such as 0.0185, 1. or 1.4928e-02, inf, -inf or nan";
     const std::optional<Parts> parts = split(text);
     if (!parts || parts->fraction.size() > 1000) {
-        refuse(text, allowed);
+        return std::nullopt;
     }
     printed.digits = static_cast<int>(parts->fraction.size());
     printed.scientific = parts->exponent.has_value();
     const bool zero = (std::string(parts->whole) + std::string(parts->fraction)).find_first_not_of('0') == std::string::npos;
     // Scientific notation has one digit before the point, and 0 there for zero alone.
     if (printed.scientific && (parts->whole.size() != 1 || (parts->whole == "0" && !zero))) {
-        refuse(text, allowed);
+        return std::nullopt;
     }
     const auto result = std::from_chars(text.data(), text.data() + text.size(), printed.value);
-    if (result.ec != std::errc{}) {
-        refuse(text, "a number that a double can hold");
+    if (result.ec != std::errc{}) { // more than a double can hold
+        return std::nullopt;
     }
     if (!(printed.scientific && zero)) {
-        const std::string unit = "1e" + std::to_string((printed.scientific ? exponent_of(*parts, text) : 0) - printed.digits);
+        const std::string unit = "1e" + std::to_string((printed.scientific ? saturated_exponent(*parts) : 0) - printed.digits);
         // Out of range means smaller than the smallest double: a unit of 0.
         std::from_chars(unit.data(), unit.data() + unit.size(), printed.unit);
     }
     return printed;
+}
+
+Printed parse_printed(std::string_view text)
+{
+    const std::optional<Printed> printed = find_printed(text);
+    if (!printed) {
+        refuse(text, "a printed number that a double can hold, such as 0.0185, 1. or 1.4928e-02, inf, -inf or nan");
+    }
+    return *printed;
 }
 
 bool agrees(const Printed& printed, double value)

@@ -1,6 +1,7 @@
 // Decimal text of numbers: the shortest that reads back, and what "these two decimals are equal" means.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,11 @@ void append_shortest(std::string& out, double value);
 /// exponent beyond a billion.
 [[nodiscard]] std::string canonical_decimal(std::string_view text);
 
+/// The nearest float or double; beyond its range infinity or 0, with the sign of `text`, which is as above, whatever
+/// its exponent. Throws Error(data).
+template <typename Scalar>
+[[nodiscard]] Scalar nearest(std::string_view text);
+
 /// A number as an article prints it, such as "0.0185" or "1.4928e-02".
 struct Printed {
     double value = 0;
@@ -26,7 +32,9 @@ struct Printed {
     bool scientific = false;
     double unit = 0; ///< one unit of the last printed digit; 0 for a zero in scientific notation
 };
-/// Throws Error(data) when `text` is not such a number (inf, -inf and nan are).
+/// Nothing when `text` is not such a number (inf, -inf and nan are) or is more than a double can hold.
+[[nodiscard]] std::optional<Printed> find_printed(std::string_view text);
+/// Throws Error(data) in that case.
 [[nodiscard]] Printed parse_printed(std::string_view text);
 
 /// Whether `value`, rounded to the notation and digits of `printed`, gives the same text.

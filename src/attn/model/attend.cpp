@@ -2,6 +2,7 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/model/attend_layout.hpp"
+#include "attn/model/attend_tiled.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -11,41 +12,6 @@
 
 namespace attn::model {
 namespace {
-
-/// The place of query 0 among the keys of batch entry b.
-Index offset_of(const AttendViews& views, CausalAlign align, std::size_t b)
-{
-    const AttendLengths& l = views.sizes;
-    switch (align) {
-    case CausalAlign::offset: return views.lengths.empty() ? l.P : views.lengths[b] - l.T;
-    case CausalAlign::top_left: return 0;
-    case CausalAlign::bottom_right: return (views.lengths.empty() ? l.total() : views.lengths[b]) - l.T;
-    }
-    throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
-}
-
-/// Cached rows, then new ones, of one key/value head → (P+S, d).
-template <typename Scalar>
-Tensor<Scalar> joined(const std::optional<TensorView>& past, const TensorView& now, Index b, Index g)
-{
-    const std::array at{b, g};
-    const Index P = past ? past->shape[2] : 0;
-    Tensor<Scalar> rows({1, P + now.shape[2], now.shape[3]});
-    if (past) {
-        rows.matrix().topRows(P) = load_matrix<Scalar>(*past, at);
-    }
-    rows.matrix().bottomRows(now.shape[2]) = load_matrix<Scalar>(now, at);
-    return rows;
-}
-
-/// Where the numbers of one stage go.
-StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
-{
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) {
-        return tensor.name == stage_names.at(static_cast<std::size_t>(stage));
-    });
-    return found == tensors.end() ? nullptr : &*found;
-}
 
 template <typename Scalar>
 class Attending {
@@ -194,15 +160,37 @@ void require_stages(const AttendInputs& inputs, const Attend& options)
     }
 }
 
-/// Bytes of the results, and of what each thread works on.
-Index required_bytes(const AttendViews& views, const Attend& options, int threads)
+constexpr const char* memory_asked = "memory for the stages asked for";
+
+Index result_bytes(const AttendViews& views, const Attend& options)
 {
-    constexpr const char* what = "memory for the stages asked for";
     Index bytes = 0;
     for (const Stage stage : options.show) {
         const Index count = element_count(shape_of(stage, views));
-        bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), what), what);
+        bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), memory_asked), memory_asked);
     }
+    return bytes;
+}
+
+/// Bytes of the results, and of the key/value head that is converted where it cannot be read in place.
+Index required_in_tiles(const AttendViews& views, const Attend& options, int threads)
+{
+    constexpr Index row = 1024; // floats that a thread keeps for each of d_k and d_v: a few tiles of at most 96 rows
+    const AttendLengths& l = views.sizes;
+    const Index scratch = checked_product(checked_sum(l.d_k, l.d_v, memory_asked), row * threads, memory_asked);
+    const Index converted = tiles_read_in_place(views) ? 0
+                                                       : checked_sum(element_count({l.H / l.H_kv, l.T, l.d_k}),
+                                                                     element_count({l.total(), l.d_k + l.d_v}), memory_asked);
+    return checked_sum(result_bytes(views, options),
+                       checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked),
+                       memory_asked);
+}
+
+/// Bytes of the results, and of what each thread works on.
+Index required_bytes(const AttendViews& views, const Attend& options, int threads)
+{
+    constexpr const char* what = memory_asked;
+    const Index bytes = result_bytes(views, options);
     const AttendLengths& l = views.sizes;
     const Index group = l.H / l.H_kv;
     Index unit = checked_sum(element_count({group, l.T, l.d_k + l.d_v}), element_count({l.total(), 2, l.d_k + l.d_v}), what);
@@ -227,26 +215,28 @@ void require_finite_inputs(const AttendInputs& inputs)
     }
 }
 
-template <typename Scalar>
-AttendResult compute(const AttendViews& views, const Attend& options, const RunSettings& settings)
+/// Room for the stages asked for.
+std::vector<StoredTensor> make_tensors(const AttendViews& views, const Attend& options)
 {
-    AttendResult result;
+    std::vector<StoredTensor> tensors;
     for (const Stage stage : options.show) {
         const bool cached = stage == Stage::present_key || stage == Stage::present_value;
-        result.tensors.emplace_back(stage_names.at(static_cast<std::size_t>(stage)),
-                                    cached ? views.keys.type : views.queries.type, shape_of(stage, views));
+        tensors.emplace_back(stage_names.at(static_cast<std::size_t>(stage)), cached ? views.keys.type : views.queries.type,
+                             shape_of(stage, views));
     }
-    const AttendLengths& l = views.sizes;
-    core::Work work{settings.threads, {}};
-    if (settings.observer) {
-        settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
-        work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
-    }
+    return tensors;
+}
+
+template <typename Scalar>
+AttendResult attend_portable(const AttendViews& views, const Attend& options, core::Work work)
+{
+    AttendResult result{make_tensors(views, options), {}};
     // Whole heads are the larger pieces; rows are split where there are too few of them.
+    const AttendLengths& l = views.sizes;
     const Index groups = l.B * l.H_kv;
-    const bool by_head = groups >= settings.threads;
-    const core::Work inner = by_head ? core::Work{} : core::Work{settings.threads, {}};
-    work.threads = by_head ? settings.threads : 1;
+    const bool by_head = groups >= work.threads;
+    const core::Work inner = by_head ? core::Work{} : core::Work{work.threads, {}};
+    work.threads = by_head ? work.threads : 1;
     Attending<Scalar> attending(views, options, result.tensors);
     core::for_each_block(groups, work, [&](Index index) { attending.group(index / l.H_kv, index % l.H_kv, inner); });
     if (attending.overflowed() && !options.allow_nonfinite) {
@@ -256,23 +246,48 @@ AttendResult compute(const AttendViews& views, const Attend& options, const RunS
     return result;
 }
 
+void require_memory(Index required, Index limit)
+{
+    if (required > limit) {
+        throw Error(ErrorKind::too_large, "the stages asked for need " + std::to_string(required) + " bytes and " +
+                                              std::to_string(limit) +
+                                              " are free; ask for fewer with --show, or attend to part of the queries");
+    }
+}
+
 } // namespace
 
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
     require_stages(inputs, options);
     const AttendViews views = lay_out(inputs, options);
-    if (const Index required = required_bytes(views, options, settings.threads); required > settings.memory_limit) {
-        throw Error(ErrorKind::too_large, "the stages asked for need " + std::to_string(required) + " bytes and " +
-                                              std::to_string(settings.memory_limit) +
-                                              " are free; ask for fewer with --show, or attend to part of the queries");
+    const AttendLengths& l = views.sizes;
+    core::Work work{settings.threads, {}};
+    if (settings.observer) {
+        work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
     }
+    const auto tell = [&] {
+        if (settings.observer) {
+            settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
+        }
+    };
+    if (tiles_serve(views, options, settings)) {
+        require_memory(required_in_tiles(views, options, settings.threads), settings.memory_limit);
+        if (core::stays_finite(tiled_inputs(views, options), tiled_options(options))) {
+            tell();
+            AttendResult result{make_tensors(views, options), {}};
+            attend_tiled(views, options, settings, result.tensors, work);
+            return result;
+        }
+    }
+    require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
     if (!options.allow_nonfinite) {
         require_finite_inputs(inputs);
     }
+    tell();
     const bool wide = views.queries.type == ElementType::float64 || views.keys.type == ElementType::float64 ||
                       views.values.type == ElementType::float64;
-    return wide ? compute<double>(views, options, settings) : compute<float>(views, options, settings);
+    return wide ? attend_portable<double>(views, options, work) : attend_portable<float>(views, options, work);
 }
 
 } // namespace attn::model

@@ -4,6 +4,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace attn::model {
 namespace {
@@ -201,6 +202,41 @@ Shape context_shape(const AttendViews& views)
         return stage_shape(views, l.H, l.T, l.d_v);
     }
     return views.rank == 3 ? Shape{l.B, l.T, l.H * l.d_v} : Shape{l.T, l.H * l.d_v};
+}
+
+Index offset_of(const AttendViews& views, CausalAlign align, std::size_t b)
+{
+    const AttendLengths& l = views.sizes;
+    switch (align) {
+    case CausalAlign::offset: return views.lengths.empty() ? l.P : views.lengths[b] - l.T;
+    case CausalAlign::top_left: return 0;
+    case CausalAlign::bottom_right: return (views.lengths.empty() ? l.total() : views.lengths[b]) - l.T;
+    }
+    throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
+}
+
+template <typename Scalar>
+Tensor<Scalar> joined(const std::optional<TensorView>& past, const TensorView& now, Index b, Index g)
+{
+    const std::array at{b, g};
+    const Index P = past ? past->shape[2] : 0;
+    Tensor<Scalar> rows({1, P + now.shape[2], now.shape[3]});
+    if (past) {
+        rows.matrix().topRows(P) = load_matrix<Scalar>(*past, at);
+    }
+    rows.matrix().bottomRows(now.shape[2]) = load_matrix<Scalar>(now, at);
+    return rows;
+}
+
+template Tensor<float> joined(const std::optional<TensorView>&, const TensorView&, Index, Index);
+template Tensor<double> joined(const std::optional<TensorView>&, const TensorView&, Index, Index);
+
+StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
+{
+    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) {
+        return tensor.name == stage_names.at(static_cast<std::size_t>(stage));
+    });
+    return found == tensors.end() ? nullptr : &*found;
 }
 
 } // namespace attn::model

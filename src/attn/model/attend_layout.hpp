@@ -32,4 +32,14 @@ struct AttendViews {
 /// (B, H, rows, columns), without the dimensions that the queries do not have.
 [[nodiscard]] Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index columns);
 
+/// The place of query 0 among the keys of batch entry b.
+[[nodiscard]] Index offset_of(const AttendViews& views, CausalAlign align, std::size_t b);
+
+/// Cached rows, then new ones, of key/value head g in batch entry b → (1, P+S, d). Scalar is float or double.
+template <typename Scalar>
+[[nodiscard]] Tensor<Scalar> joined(const std::optional<TensorView>& past, const TensorView& now, Index b, Index g);
+
+/// Where the numbers of one stage go; nullptr when it was not asked for.
+[[nodiscard]] StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage);
+
 } // namespace attn::model

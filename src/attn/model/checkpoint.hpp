@@ -11,6 +11,7 @@
 // without the prefix: embedding, key_embedding, value_embedding, or by position embeddings, key_embeddings.
 #pragma once
 
+#include "attn/model/given.hpp"
 #include "attn/model/parameters.hpp"
 
 namespace attn::model {
@@ -54,9 +55,9 @@ struct FittedLayer {
                                          const std::string& file);
 
 /// Which way round its matrices lie, and what dimensions follow. Throws Error(data) for shapes that do not belong together, and
-/// for matrices that read both ways unless a layout is said; Error(usage) for dimensions of the recipe, above all heads, that
-/// the shapes contradict, with those that they allow.
-[[nodiscard]] FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file);
+/// for matrices that read both ways unless a layout is said; for dimensions of the recipe, above all heads, that the shapes
+/// contradict, with those that they allow: Error(usage) where the command line `given` them.
+[[nodiscard]] FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Given& given);
 
 /// The recipe with what is known of its file: prefix, layout and dimensions. What it draws of embeddings that the file holds is
 /// left out; tables of their own that keys or values need, and the file does not hold, are drawn last.

@@ -52,13 +52,14 @@ struct Reading {
 /// Reads the shapes of a layer one way.
 class Reader {
 public:
-    Reader(const CheckpointLayer& layer, const Recipe& recipe, const std::string& file, Sides sides)
-        : layer_(layer), given_(recipe.dims), file_(file), reading_{sides, {}, false, {}}
+    Reader(const CheckpointLayer& layer, const Dims& said, const Given& given, const std::string& file)
+        : layer_(layer), said_(said), given_(given), file_(file)
     {
     }
 
-    Reading read() &&
+    Reading read(Sides sides) &&
     {
+        reading_.sides = sides;
         (void)(read_projections() && read_heads() && read_output() && read_vectors() && read_tables());
         return std::move(reading_);
     }
@@ -89,10 +90,10 @@ private:
     }
 
     /// An option or a recipe may say what the shapes say, and nothing else.
-    bool agree(const char* option, const std::optional<Index>& given, Index found, Target target)
+    bool agree(Setting setting, const std::optional<Index>& said, Index found, Target target)
     {
-        return !given || *given == found ||
-               refuse(ErrorKind::usage, option, std::to_string(*given),
+        return !said || *said == found ||
+               refuse(given_.fault({setting}), given_.name_of(setting), std::to_string(*said),
                       std::to_string(found) + ", which follows from " + place(target));
     }
 
@@ -111,9 +112,9 @@ private:
             }
         }
         reading_.dims.embed_dim = q_.in;
-        return agree("--embed-dim", given_.embed_dim, q_.in, Target::W_q) &&
-               reads(Target::W_k, k_.in, width_read(given_.key_dim, Target::key_embedding, q_.in)) &&
-               reads(Target::W_v, v_.in, width_read(given_.value_dim, Target::value_embedding, k_.in));
+        return agree(Setting::embed_dim, said_.embed_dim, q_.in, Target::W_q) &&
+               reads(Target::W_k, k_.in, width_read(said_.key_dim, Target::key_embedding, q_.in)) &&
+               reads(Target::W_v, v_.in, width_read(said_.value_dim, Target::value_embedding, k_.in));
     }
 
     /// What W_k or W_v must read: as the recipe says, as wide as a table of its own is, or with plain names as much as the one
@@ -156,16 +157,17 @@ private:
 
     bool read_heads()
     {
-        const bool known = given_.heads || q_.stack != 0;
-        const Index H = q_.stack != 0 ? q_.stack : given_.heads.value_or(1);
-        if (!agree("--heads", given_.heads, H, Target::W_q)) {
+        const bool known = said_.heads || q_.stack != 0;
+        const Index H = q_.stack != 0 ? q_.stack : said_.heads.value_or(1);
+        if (!agree(Setting::heads, said_.heads, H, Target::W_q)) {
             return false;
         }
         if (!possible(H)) {
             const std::string list = possible_heads();
             return list.empty() ? refuse_shape(Target::W_k, "heads as large as those of " + place(Target::W_q) + ", " +
                                                                 to_string(find(Target::W_q)->shape))
-                                : refuse(ErrorKind::usage, "--heads", known ? std::to_string(H) : "1, as nothing else is said",
+                                : refuse(given_.fault({Setting::heads}), given_.name_of(Setting::heads),
+                                         known ? std::to_string(H) : "1, as nothing else is said",
                                          list + ", into which the matrices of " + file_ + " can be divided");
         }
         Dims& dims = reading_.dims;
@@ -179,8 +181,8 @@ private:
                 return refuse_shape(target, std::to_string(*dims.kv_heads) + " heads, as the others have");
             }
         }
-        return agree("--kv-heads", given_.kv_heads, *dims.kv_heads, Target::W_k) &&
-               agree("--d-k", given_.d_k, *dims.d_k, Target::W_q) && agree("--d-v", given_.d_v, *dims.d_v, Target::W_v);
+        return agree(Setting::kv_heads, said_.kv_heads, *dims.kv_heads, Target::W_k) &&
+               agree(Setting::d_k, said_.d_k, *dims.d_k, Target::W_q) && agree(Setting::d_v, said_.d_v, *dims.d_v, Target::W_v);
     }
 
     bool read_output()
@@ -241,7 +243,7 @@ private:
                 if (dims.vocab_size && *dims.vocab_size != source->shape[0]) {
                     return refuse_shape(target, std::to_string(*dims.vocab_size) + " rows, as the table before");
                 }
-                if (!agree("--vocab-size", given_.vocab_size, source->shape[0], target)) {
+                if (!agree(Setting::vocab_size, said_.vocab_size, source->shape[0], target)) {
                     return false;
                 }
                 dims.vocab_size = source->shape[0];
@@ -257,9 +259,10 @@ private:
     }
 
     const CheckpointLayer& layer_;
-    const Dims& given_;
+    const Dims& said_; ///< by options or the recipe
+    const Given& given_;
     const std::string& file_;
-    Reading reading_;
+    Reading reading_{};
     Sizes q_{}, k_{}, v_{};
 };
 
@@ -310,7 +313,7 @@ bool is(MatrixLayout layout, Sides sides, bool output)
 
 } // namespace
 
-FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file)
+FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Given& given)
 {
     const std::optional<MatrixLayout>& layout = recipe.parameters->layout;
     std::vector<Reading> readings;
@@ -319,7 +322,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
         if (layout && !is(*layout, sides, has_output(layer))) {
             continue;
         }
-        Reading reading = Reader(layer, recipe, file, sides).read();
+        Reading reading = Reader(layer, recipe.dims, given, file).read(sides);
         if (!reading.problem) {
             readings.push_back(std::move(reading));
         } else if (!problem) {
@@ -328,7 +331,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     }
     if (readings.empty()) {
         throw problem ? *problem
-                      : Error(ErrorKind::usage, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
+                      : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
                               "out-in, as the matrices of " + std::string(layer.family) + " lie");
     }
     if (readings.size() > 1 && layer.family == plain_family) {

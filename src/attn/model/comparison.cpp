@@ -4,7 +4,6 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace attn::model {
@@ -164,28 +163,10 @@ std::string name_of(std::string array, const At& at)
 
 double number_of(std::string_view text, Dtype dtype)
 {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     if (text == "null") {
-        return -infinity;
+        return -std::numeric_limits<double>::infinity();
     }
-    const char* const end = text.data() + text.size();
-    double value = 0;
-    if (dtype == Dtype::float32) {
-        float single = 0;
-        if (const auto [stop, error] = std::from_chars(text.data(), end, single); error == std::errc() && stop == end) {
-            return static_cast<double>(single);
-        }
-    }
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc::result_out_of_range) {
-        const bool tiny = math::canonical_decimal(text).find("e-") != std::string::npos;
-        value = tiny ? 0 : infinity;
-        return text.front() == '-' ? -value : value;
-    }
-    if (error != std::errc() || stop != end) {
-        throw Error(ErrorKind::data, "a stated number", quoted(text), "a decimal");
-    }
-    return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+    return dtype == Dtype::float32 ? static_cast<double>(math::nearest<float>(text)) : math::nearest<double>(text);
 }
 
 void Tally::count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated)

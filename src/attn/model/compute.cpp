@@ -2,6 +2,7 @@
 
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
+#include "attn/core/tiled.hpp"
 #include "attn/model/extra_key.hpp"
 #include "attn/model/mask.hpp"
 #include "attn/model/overrides.hpp"
@@ -193,7 +194,7 @@ private:
         }
         const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = core::attention(heads, how, stages_to_keep(plan_.show), work("attention", shape));
+        core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
         if (stages.overflowed) {
             warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }
@@ -213,6 +214,16 @@ private:
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
         keep(Item::entropy, std::move(stages.entropy));
+    }
+
+    core::Stages<Scalar> attention(const core::Heads<Scalar>& heads, const core::AttentionOptions& options,
+                                   const core::Work& work) const
+    {
+        if constexpr (std::is_same_v<Scalar, float>) {
+            return core::attention(heads, options, stages_to_keep(plan_.show), work, plan_.settings.isa);
+        } else {
+            return core::attention(heads, options, stages_to_keep(plan_.show), work);
+        }
     }
 
     template <typename AnyReference> // copies or moves, but only what is wanted

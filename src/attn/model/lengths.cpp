@@ -21,38 +21,61 @@ std::string divisors_of(Index number)
     return list;
 }
 
-/// The size of one head: as given, or by default.
-Index head_size(const std::optional<Index>& given, Index with_one_head, Index D, Index H, const char* option)
+/// The heads do not divide the embedding dimension, whose size d_k and d_v would have.
+[[noreturn]] void refuse_heads(Index D, Index H, const Given& given)
 {
-    if (given) {
-        return *given;
+    const ErrorKind fault = given.fault({Setting::heads, Setting::embed_dim});
+    const std::string instead = fault == ErrorKind::usage ? ", or give --d-k and --d-v" : ", or give dims.d_k and dims.d_v";
+    if (given.contains(Setting::embed_dim) && !given.contains(Setting::heads)) {
+        throw Error(fault, given.name_of(Setting::embed_dim), std::to_string(D),
+                    "a multiple of the " + std::to_string(H) + " heads" + instead);
     }
+    throw Error(fault, given.name_of(Setting::heads), std::to_string(H),
+                "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
+}
+
+/// The size of one head by default.
+Index head_size(Index with_one_head, Index D, Index H, const Given& given)
+{
     if (H == 1) {
         return with_one_head;
     }
     if (D % H != 0) {
-        throw Error(ErrorKind::usage, "--heads", std::to_string(H),
-                    "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + "), or give " +
-                        option);
+        refuse_heads(D, H, given);
     }
     return D / H;
 }
 
-void require_width(Index heads, Index size, const char* what)
+void require_kv_heads(Index H, Index H_kv, const Given& given)
 {
-    if (heads > largest_width / size) {
-        throw Error(ErrorKind::usage, what, std::to_string(heads) + " times " + std::to_string(size),
-                    "a product up to " + std::to_string(largest_width));
+    if (H % H_kv == 0) {
+        return;
+    }
+    const ErrorKind fault = given.fault({Setting::heads, Setting::kv_heads});
+    if (given.contains(Setting::heads) && !given.contains(Setting::kv_heads)) {
+        throw Error(fault, given.name_of(Setting::heads), std::to_string(H),
+                    "a multiple of the " + std::to_string(H_kv) + " key/value heads, or give --kv-heads");
+    }
+    throw Error(fault, given.name_of(Setting::kv_heads), std::to_string(H_kv),
+                "a divisor of the " + std::to_string(H) + " heads (" + divisors_of(H) + ")");
+}
+
+void require_width(Index H, Index size, Setting setting, const Given& given)
+{
+    if (H > largest_width / size) {
+        throw Error(given.fault({Setting::heads, setting}), given.name_of(Setting::heads) + " times " + given.name_of(setting),
+                    std::to_string(H) + " times " + std::to_string(size), "a product up to " + std::to_string(largest_width));
     }
 }
 
-Index rows_of_table(const Recipe& recipe, const Words& words)
+Index rows_of_table(const Recipe& recipe, const Words& words, const Given& options)
 {
     const std::optional<Index>& given = recipe.dims.vocab_size;
+    const std::string name = options.name_of(Setting::vocab_size);
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given && *given < distinct) {
-            throw Error(ErrorKind::data, "--vocab-size", std::to_string(*given),
+            throw Error(ErrorKind::data, name, std::to_string(*given),
                         std::to_string(distinct) + " and more, the distinct words of the input");
         }
         return given.value_or(distinct);
@@ -61,14 +84,16 @@ Index rows_of_table(const Recipe& recipe, const Words& words)
         return given.value_or(words.T());
     }
     if (!given) {
-        throw Error(ErrorKind::usage, "--ids needs --vocab-size; allowed: " +
-                                          std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
-                                          " and more for these ids");
+        const ErrorKind fault = options.fault({Setting::ids});
+        throw Error(fault, options.name_of(Setting::ids) + " needs " +
+                               (fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size") +
+                               "; allowed: " + std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
+                               " and more for these ids");
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= *given) {
             throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
-                        "0 to " + std::to_string(*given - 1) + " (--vocab-size is " + std::to_string(*given) + ")");
+                        "0 to " + std::to_string(*given - 1) + " (" + name + " is " + std::to_string(*given) + ")");
         }
     }
     return *given;
@@ -134,23 +159,20 @@ Shape natural_shape(const Draw& draw, const Lengths& l)
 
 } // namespace
 
-Lengths resolve(const Recipe& recipe, const Words& words)
+Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
 {
     Lengths l;
     l.D = recipe.dims.embed_dim.value_or(16);
     l.H = recipe.dims.heads.value_or(1);
     l.H_kv = recipe.dims.kv_heads.value_or(l.H);
-    if (l.H % l.H_kv != 0) {
-        throw Error(ErrorKind::usage, "--kv-heads", std::to_string(l.H_kv),
-                    "a divisor of the " + std::to_string(l.H) + " heads (" + divisors_of(l.H) + ")");
-    }
-    l.d_k = head_size(recipe.dims.d_k, 24, l.D, l.H, "--d-k and --d-v");
-    l.d_v = head_size(recipe.dims.d_v, 28, l.D, l.H, "--d-k and --d-v");
-    require_width(l.H, l.d_k, "--heads times --d-k");
-    require_width(l.H, l.d_v, "--heads times --d-v");
+    require_kv_heads(l.H, l.H_kv, given);
+    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(24, l.D, l.H, given);
+    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(28, l.D, l.H, given);
+    require_width(l.H, l.d_k, Setting::d_k, given);
+    require_width(l.H, l.d_v, Setting::d_v, given);
     l.T = words.T();
     l.S = words.S();
-    l.V = rows_of_table(recipe, words);
+    l.V = rows_of_table(recipe, words, given);
     l.key_dim = recipe.dims.key_dim.value_or(0);
     l.value_dim = recipe.dims.value_dim.value_or(0);
     return l;

@@ -179,22 +179,22 @@ std::map<Target, std::string> places_of(const Recipe& recipe, std::span<const St
 }
 
 /// What attention cannot do without.
-void require_targets(const Recipe& recipe, const Setting& setting)
+void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    const std::map<Target, std::string> places = places_of(recipe, setting.stored);
+    const std::map<Target, std::string> places = places_of(recipe, inputs.stored);
     const auto require = [&](bool there, const char* what) {
         if (!there) {
             throw Error(ErrorKind::data, std::string("draws: ") + what);
         }
     };
     const auto drawn = [&](Target target) { return places.contains(target); };
-    const Lengths& l = setting.lengths;
+    const Lengths& l = inputs.lengths;
     const bool table = drawn(Target::embedding);
     const bool rows = drawn(Target::embeddings);
     const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
-    require(!rows || setting.cross == drawn(Target::key_embeddings),
+    require(!rows || inputs.cross == drawn(Target::key_embeddings),
             "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
     require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
     require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
@@ -235,13 +235,13 @@ Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, co
 } // namespace
 
 template <typename Scalar>
-std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Setting& setting)
+std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    require_targets(recipe, setting);
-    const Lengths& lengths = setting.lengths;
+    require_targets(recipe, inputs);
+    const Lengths& lengths = inputs.lengths;
     std::optional<random::Stream> stream;
     std::vector<Parameter<Scalar>> parameters;
-    for (const StoredParameter& stored : setting.stored) {
+    for (const StoredParameter& stored : inputs.stored) {
         parameters.push_back(loaded<Scalar>(stored, recipe, lengths));
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
@@ -286,8 +286,8 @@ Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
     return factor;
 }
 
-template std::vector<Parameter<float>> draw_parameters(const Recipe&, const Setting&);
-template std::vector<Parameter<double>> draw_parameters(const Recipe&, const Setting&);
+template std::vector<Parameter<float>> draw_parameters(const Recipe&, const ParameterInputs&);
+template std::vector<Parameter<double>> draw_parameters(const Recipe&, const ParameterInputs&);
 template Matrix<double> as_right_factor(const Parameter<float>&, Index);
 template Matrix<double> as_right_factor(const Parameter<double>&, Index);
 

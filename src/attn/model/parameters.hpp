@@ -12,6 +12,7 @@
 // D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
 #pragma once
 
+#include "attn/model/given.hpp"
 #include "attn/model/recipe.hpp"
 #include "attn/model/words.hpp"
 #include "attn/tensor/view.hpp"
@@ -29,9 +30,10 @@ struct Lengths {
     [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }
 };
 
-/// Fills in the defaults. Throws Error(usage) when H does not divide D (listing the divisors) or H_kv does not divide H, when
-/// ids come without vocab_size; Error(data) for an id that is not below V or a vocabulary of more words than V.
-[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words);
+/// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
+/// product is too large, when ids come without vocab_size: usage or data, as `given` says who is at fault. Error(data) for an
+/// id that is not below V or a vocabulary of more words than V.
+[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words, const Given& given = {});
 
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const Lengths& lengths);
@@ -53,7 +55,7 @@ struct StoredParameter {
 };
 
 /// What parameters are made for.
-struct Setting {
+struct ParameterInputs {
     const Lengths& lengths;
     bool cross = false;
     std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
@@ -63,7 +65,7 @@ struct Setting {
 /// Error(data) for a draw before the first seed, a tensor there twice or missing, or a shape that is none of the above, naming
 /// the draw and both shapes.
 template <typename Scalar>
-[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Setting& setting);
+[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
 
 /// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
 template <typename Scalar>

@@ -156,17 +156,17 @@ Result run(const Recipe& recipe, const RunSettings& settings)
     result.show = what_to_show(recipe, settings.show);
     require_mask(recipe, settings);
     require_parameters(recipe, settings);
-    const Words words = read_words(recipe);
+    const Words words = read_words(recipe, settings.given);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
     }
-    result.query_positions = query_positions(recipe, words);
+    result.query_positions = query_positions(recipe, words, settings.given);
     std::vector<Index> rows = result.query_positions;
     if (rows.empty()) {
         rows.resize(static_cast<std::size_t>(words.T()));
         std::iota(rows.begin(), rows.end(), Index{0});
     }
-    const Lengths lengths = resolve(recipe, words);
+    const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
     require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
 

@@ -1,6 +1,8 @@
 // The one place that composes a run: recipe → words → ids → parameters → embeddings → heads → attention → Result.
 #pragma once
 
+#include "attn/core/isa.hpp"
+#include "attn/model/given.hpp"
 #include "attn/model/parameters.hpp"
 #include "attn/model/result.hpp"
 
@@ -21,6 +23,8 @@ using Observer = std::function<void(const Progress&)>;
 struct RunSettings {
     Show show;       ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
     int threads = 1; ///< never changes a number
+    /// Of attention in float32, which leaves the promise of the same numbers on every machine unless it is portable.
+    core::Isa isa = core::Isa::portable;
     Index memory_limit =
         std::numeric_limits<Index>::max(); ///< bytes; a run that needs more throws Error(too_large) before it allocates
     Observer observer;
@@ -28,10 +32,12 @@ struct RunSettings {
     std::optional<TensorView> mask = {};
     /// What Recipe::parameters names, as model/checkpoint.hpp finds it.
     std::vector<StoredParameter> parameters = {};
+    /// What of the recipe the command line gave, for errors.
+    Given given = {};
 };
 
 /// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this
-/// run), too_large.
+/// run), too_large. What a file said and not the command line is no matter of usage but of data.
 [[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
 
 /// What `all` means for this recipe: every item that it can give.

@@ -24,14 +24,15 @@ std::vector<std::string> words_of(const std::string& sentence, const SentenceInp
     return words;
 }
 
-Words read(const SentenceInput& input)
+Words read(const SentenceInput& input, const Given& given)
 {
     Words words;
     words.tokens = words_of(input.sentence, input, "the sentence");
     std::vector<std::string> all = words.tokens;
     if (input.cross) {
         words.cross = true;
-        words.key_tokens = words_of(*input.cross, input, "the --cross sentence");
+        words.key_tokens =
+            words_of(*input.cross, input, given.contains(Setting::cross) ? "the --cross sentence" : "the second sentence");
         all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
     }
     words.vocabulary = text::vocabulary(all);
@@ -61,7 +62,7 @@ std::vector<std::string> labels_or_numbers(const std::vector<std::string>& label
     return tokens;
 }
 
-Words read(const IdsInput& input)
+Words read(const IdsInput& input, const Given&)
 {
     Words words;
     words.tokens = labels_or_numbers(input.labels, input.ids, "ids");
@@ -69,7 +70,7 @@ Words read(const IdsInput& input)
     return words;
 }
 
-Words read(const PositionsInput& input)
+Words read(const PositionsInput& input, const Given&)
 {
     std::vector<Index> positions;
     for (Index i = 0; i < input.count; ++i) {
@@ -87,27 +88,29 @@ bool is_position(const std::string& text)
 
 } // namespace
 
-Words read_words(const Recipe& recipe)
+Words read_words(const Recipe& recipe, const Given& given)
 {
-    return std::visit([](const auto& input) { return read(input); }, recipe.input);
+    return std::visit([&](const auto& input) { return read(input, given); }, recipe.input);
 }
 
-std::vector<Index> query_positions(const Recipe& recipe, const Words& words)
+std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given)
 {
+    const ErrorKind fault = given.fault({Setting::query});
+    const std::string name = given.name_of(Setting::query);
     std::set<Index> chosen;
     for (std::string query : recipe.query) {
         if (is_position(query)) {
             Index position = 0;
             const auto [end, error] = std::from_chars(query.data(), query.data() + query.size(), position);
             if (error != std::errc() || position >= words.T()) {
-                throw Error(ErrorKind::usage, "--query", "position " + quoted(query), "0 to " + std::to_string(words.T() - 1));
+                throw Error(fault, name, "position " + quoted(query), "0 to " + std::to_string(words.T() - 1));
             }
             chosen.insert(position);
             continue;
         }
         const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
         if (sentence != nullptr && sentence->casefold) {
-            text::require_utf8(query, "--query");
+            text::require_utf8(query, name);
             query = text::casefold(query);
         }
         const std::size_t before = chosen.size();
@@ -121,7 +124,7 @@ std::vector<Index> query_positions(const Recipe& recipe, const Words& words)
             for (std::size_t i = 0; i < std::min<std::size_t>(words.tokens.size(), 8); ++i) {
                 allowed += (i == 0 ? "" : ", ") + quoted(words.tokens[i], 30);
             }
-            throw Error(ErrorKind::usage, "--query", "the word " + quoted(query),
+            throw Error(fault, name, "the word " + quoted(query),
                         allowed + (words.tokens.size() > 8 ? ", …" : "") + ") or a position, 0 to " +
                             std::to_string(words.T() - 1));
         }

@@ -1,6 +1,7 @@
 // From a recipe's input to words and ids.
 #pragma once
 
+#include "attn/model/given.hpp"
 #include "attn/model/recipe.hpp"
 
 #include <optional>
@@ -21,11 +22,11 @@ struct Words {
 };
 
 /// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
-[[nodiscard]] Words read_words(const Recipe& recipe);
+[[nodiscard]] Words read_words(const Recipe& recipe, const Given& given = {});
 
 /// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
-/// are always a position; a word chooses every place where it stands. Throws Error(usage) for a position or word that is not
-/// there.
-[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words);
+/// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:
+/// usage or data, as `given` says who asked for it.
+[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given = {});
 
 } // namespace attn::model

@@ -4,6 +4,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/buffer.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -13,10 +14,12 @@ namespace {
 using model::Item;
 using model::Result;
 
-/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a line break.
+/// A field as RFC 4180 wants it: quoted when it holds a comma, a quote or a control character such as a line break. Nothing is
+/// escaped: a reader of CSV gets the very word.
 std::string field(std::string_view text)
 {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    const auto needs_quotes = [](char c) { return c == ',' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+    if (std::ranges::none_of(text, needs_quotes)) {
         return std::string(text);
     }
     std::string quoted = "\"";

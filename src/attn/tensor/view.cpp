@@ -309,6 +309,48 @@ void require_finite(const TensorView& view, std::string_view what, bool or_maske
     });
 }
 
+double largest_magnitude(const TensorView& view)
+{
+    const Rows rows = rows_of(view);
+    if (view.type == ElementType::float32 && !view.swapped && rows.step == static_cast<Index>(sizeof(float))) {
+        // Without its sign a number orders as its bits do, NaN above infinity; and of integers the compiler makes vectors.
+        std::int32_t most = 0;
+        for_each_row(view, [&](const Shape&, const std::byte* at) {
+            for (Index i = 0; i < rows.length; ++i) {
+                std::int32_t bits = 0;
+                std::memcpy(&bits, at + i * rows.step, sizeof(bits));
+                most = std::max(most, bits & 0x7fffffff);
+            }
+        });
+        return static_cast<double>(std::bit_cast<float>(most));
+    }
+    double most = 0;
+    with_reader(view, [&](auto read) {
+        for_each_row(view, [&](const Shape&, const std::byte* at) {
+            for (Index i = 0; i < rows.length; ++i) {
+                const double value = std::abs(static_cast<double>(read(at + i * rows.step)));
+                most = value <= most || std::isnan(most) ? most : value; // takes NaN, and keeps it
+            }
+        });
+    });
+    return most;
+}
+
+double largest(const TensorView& view)
+{
+    const Rows rows = rows_of(view);
+    double most = -std::numeric_limits<double>::infinity();
+    with_reader(view, [&](auto read) {
+        for_each_row(view, [&](const Shape&, const std::byte* at) {
+            for (Index i = 0; i < rows.length; ++i) {
+                const auto value = static_cast<double>(read(at + i * rows.step));
+                most = value <= most || std::isnan(most) ? most : value; // takes NaN, and keeps it
+            }
+        });
+    });
+    return most;
+}
+
 template std::optional<StridedMatrix<float>> matrix_in_place(const TensorView&, std::span<const Index>);
 template std::optional<StridedMatrix<double>> matrix_in_place(const TensorView&, std::span<const Index>);
 template Matrix<float> load_matrix(const TensorView&, std::span<const Index>);

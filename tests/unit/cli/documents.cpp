@@ -23,7 +23,20 @@ TEST(Documents, AreSplitWhereAnObjectEnds)
 {
     EXPECT_EQ(documents(R"({"a": 1})"), (Documents{{R"({"a": 1})", 1}}));
     EXPECT_EQ(documents("{\"a\": {}}\n{\"b\": [{}]}\n"), (Documents{{R"({"a": {}})", 1}, {R"({"b": [{}]})", 2}}));
-    EXPECT_EQ(documents("{}{}"), (Documents{{"{}", 1}, {"{}", 1}}));
+}
+
+TEST(Documents, TakeAllOfTheLineOnWhichTheyEnd)
+{
+    EXPECT_EQ(documents("{}{}"), (Documents{{"{}{}", 1}}));
+    EXPECT_EQ(documents("{} x"), (Documents{{"{} x", 1}}));
+    EXPECT_EQ(documents("{\n} x\n{}\r\n"), (Documents{{"{\n} x", 1}, {"{}\r", 3}}));
+    EXPECT_EQ(documents("{} [\n] {}"), (Documents{{"{} [", 1}, {"] {}", 2}}));
+}
+
+TEST(Documents, BeginWithTheirLineOrTheFileSoThatColumnsAndLinesAreRight)
+{
+    EXPECT_EQ(documents("\n  {}\n"), (Documents{{"\n  {}\n", 2}}));
+    EXPECT_EQ(documents("\n  {}\n\n {}"), (Documents{{"  {}", 2}, {" {}", 4}}));
 }
 
 TEST(Documents, MaySpanLines)
@@ -33,14 +46,14 @@ TEST(Documents, MaySpanLines)
 
 TEST(Documents, KeepBracesOfStrings)
 {
-    EXPECT_EQ(documents(R"({"}\"}\\": "{"} {})"), (Documents{{R"({"}\"}\\": "{"})", 1}, {"{}", 1}}));
+    EXPECT_EQ(documents("{\"}\\\"}\\\\\": \"{\"}\n{}"), (Documents{{R"({"}\"}\\": "{"})", 1}, {"{}", 2}}));
 }
 
 TEST(Documents, LeaveWhatIsNoObjectToTheParser)
 {
     EXPECT_EQ(documents(""), Documents{});
     EXPECT_EQ(documents(" \n"), Documents{});
-    EXPECT_EQ(documents("{} x"), (Documents{{"{}", 1}, {"x", 1}}));
+    EXPECT_EQ(documents("{}\nx"), (Documents{{"{}", 1}, {"x", 2}}));
     EXPECT_EQ(documents("[1]\n2"), (Documents{{"[1]\n2", 1}}));
     EXPECT_EQ(documents(R"({"a": ")"), (Documents{{R"({"a": ")", 1}}));
     EXPECT_EQ(documents("{\"\\"), (Documents{{"{\"\\", 1}}));

@@ -115,6 +115,17 @@ TEST_F(Files, KeepTheirPermissionBits)
     EXPECT_EQ(now.st_mode & 07777U, 0640U);
 }
 
+TEST_F(Files, LoseTheBitsThatLendTheirOwnersRights)
+{
+    put("out", "old");
+    ASSERT_EQ(::chmod(path("out").c_str(), 06751), 0);
+    OutputFile file(path("out"));
+    file.commit();
+    struct stat now = {};
+    ASSERT_EQ(::stat(path("out").c_str(), &now), 0);
+    EXPECT_EQ(now.st_mode & 07777U, 0751U);
+}
+
 TEST_F(Files, AreNewWithTheBitsThatTheUmaskLeaves)
 {
     const mode_t before = ::umask(027);

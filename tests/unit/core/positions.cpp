@@ -1,11 +1,12 @@
 #include "attn/core/positions.hpp"
 
-#include "attn/core/attention.hpp"
+#include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace {
@@ -132,6 +133,17 @@ TEST(Alibi, FillsUpWithEveryOtherSlopeOfTwiceTheHeads)
     for (int h = 0; h < 4; ++h) { // of sixteen: 2^(-1/2), 2^(-3/2), …
         EXPECT_DOUBLE_EQ(twelve[static_cast<std::size_t>(8 + h)], std::pow(2.0, -0.5 - h));
     }
+}
+
+TEST(Alibi, IsNoMatterOfTheInstructionSet)
+{
+    attn::core::Heads<float> heads{Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 2}), {0, 1, 2}};
+    std::iota(heads.values.values.begin(), heads.values.values.end(), 1.0F);
+    const attn::core::AttentionOptions options{.slopes = {0.5, 2}};
+    const auto portable = attn::core::attention(heads, options, {}, {});
+    const auto tiled = attn::core::attention(heads, options, {}, {}, attn::core::Isa::avx2);
+    EXPECT_EQ(tiled.head_context.values, portable.head_context.values);
+    EXPECT_NE(attn::core::attention(heads, {}, {}, {}).head_context.values, portable.head_context.values);
 }
 
 TEST(Alibi, IsTakenOffTheScoresByDistanceFromEachQuery)

@@ -175,9 +175,13 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
         {R"({"tensor":"W_q","init":"linear","std":1})", "draws[0].std: got 1; allowed: only with \"init\": \"normal\""},
         {R"({"tensor":"W_q","init":"normal","std":-1})", "draws[0].std: got -1; allowed: 0 or more"},
         {R"({"tensor":"W_q","init":"uniform","low":2})",
-         "draws[0]: got an object of 3 members; allowed: low ≤ high, and high - low finite"},
+         "draws[0]: low and high: got 2 and 1; allowed: low ≤ high, and high - low finite"},
         {R"({"tensor":"W_q","init":"uniform","low":-1.7e308,"high":1.7e308})",
-         "draws[0]: got an object of 4 members; allowed: low ≤ high, and high - low finite"},
+         "draws[0]: low and high: got -1.7e308 and 1.7e308; allowed: low ≤ high, and high - low finite"},
+        {R"({"tensor":"W_q","init":"uniform","low":2,"high":1})",
+         "draws[0]: low and high: got 2 and 1; allowed: low ≤ high, and high - low finite"},
+        {R"({"tensor":"W_q","init":"uniform","high":-0.5})",
+         "draws[0]: low and high: got 0 and -0.5; allowed: low ≤ high, and high - low finite"},
         {R"({"tensor":"embedding","init":"normal","side":"left"})",
          "draws[0].side: got 'left'; allowed: only with W_q, W_k, W_v, W_o"},
         {R"({"tensor":"W_q","init":"normal","side":"top"})", "draws[0].side: got 'top'; allowed: left, right"},
@@ -204,15 +208,6 @@ TEST(Recipe, RefusesLengthsThatAreNoProductOfLetters)
         const std::string message = error_of_draw(std::string(R"({"discard":true,"init":"normal","shape":[)") + length + "]}");
         EXPECT_EQ(message.substr(0, 23), "draws[0].shape[0]: got ") << message;
     }
-}
-
-TEST(Recipe, ReadsTheFileOfAMask)
-{
-    const std::string digest(64, 'a');
-    const Recipe all = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npz","name":"m","sha256":")" + digest + R"("}})"));
-    EXPECT_EQ(all.attention.mask, (attn::model::FileTensor{"m.npz", "m", digest}));
-    const Recipe file = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npy"}})"));
-    EXPECT_EQ(file.attention.mask, (attn::model::FileTensor{"m.npy", "", ""}));
 }
 
 TEST(Recipe, RefusesAttentionOptionsOutOfRange)
@@ -308,7 +303,8 @@ TEST(Published, AShapeAlone)
 TEST(Published, RefusesWhatMakesNoSense)
 {
     const std::string name = "allowed: an array of the result, such as weights, or a parameter, such as W_q";
-    const std::string mixed = "allowed: only strings (printed digits) or only numbers, and null where a score is masked";
+    const std::string mixed = "allowed: only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, "
+                              "and null where a score is masked";
     const std::vector<std::pair<const char*, std::string>> cases{
         {R"("array":"weight","shape":[1])", "published[0].array: got 'weight'; " + name},
         {R"("array":"parameters","shape":[1])", "published[0].array: got 'parameters'; " + name},
@@ -316,6 +312,13 @@ TEST(Published, RefusesWhatMakesNoSense)
         {R"("array":"weights")", "published[0]: got an object of 1 member; allowed: values, shape, or both"},
         {R"("array":"weights","values":[1,"2"])", "published[0].values[1]: got '2'; " + mixed},
         {R"("array":"weights","values":["1",2])", "published[0].values[1]: got 2; " + mixed},
+        {R"("array":"weights","values":["0.5x"])", "published[0].values[0]: got '0.5x'; " + mixed},
+        {R"("array":"weights","values":["12.5e-01"])", "published[0].values[0]: got '12.5e-01'; " + mixed},
+        {R"("array":"weights","values":["1e999"])", "published[0].values[0]: got '1e999'; " + mixed},
+        {R"("array":"weights","values":["null"])", "published[0].values[0]: got 'null'; " + mixed},
+        {R"("array":"weights","values":["1"],"units":9223372036854775808)",
+         "published[0].units: got 9223372036854775808; allowed: 0 to 1000000"},
+        {R"("array":"weights","values":["1"],"units":1000000.5)", "published[0].units: got 1000000.5; allowed: 0 to 1000000"},
         {R"("array":"weights","values":[true])", "published[0].values[0]: got true; " + mixed},
         {R"("array":"weights","values":{"a":1})", "published[0].values: got an object of 1 member; " + mixed},
         {R"("array":"weights","values":[])", "published[0].values: got an array of 0 elements; allowed: at least one value"},

@@ -25,7 +25,16 @@ std::string error_of(const std::string& json)
     return "no error";
 }
 
-TEST(Recipe, ReadsWhatStandsInFiles)
+TEST(RecipeParts, ReadsTheFileOfAMask)
+{
+    const std::string digest(64, 'a');
+    const Recipe all = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npz","name":"m","sha256":")" + digest + R"("}})"));
+    EXPECT_EQ(all.attention.mask, (attn::model::FileTensor{"m.npz", "m", digest}));
+    const Recipe file = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npy"}})"));
+    EXPECT_EQ(file.attention.mask, (attn::model::FileTensor{"m.npy", "", ""}));
+}
+
+TEST(RecipeParts, ReadsWhatStandsInFiles)
 {
     const std::string digest(64, 'a');
     const Recipe read = parse_recipe(recipe(R"("parameters":{"file":"p.npz","prefix":"h.0","layout":"in-out",)"
@@ -43,7 +52,7 @@ TEST(Recipe, ReadsWhatStandsInFiles)
     EXPECT_NE(error_of(recipe(R"("parameters":{"file":"p","tensor":"x"})")).find("got 'tensor'"), std::string::npos);
 }
 
-TEST(Recipe, ReadsPositions)
+TEST(RecipeParts, ReadsPositions)
 {
     const auto positions = [](const std::string& members) {
         return *parse_recipe(recipe(R"("attention":{"positions":{)" + members + "}}")).attention.positions;

@@ -80,7 +80,7 @@ TEST(Safetensors, LoadsACheckpointWithTypesThatItDoesNotReadUntilOneIsWanted)
     EXPECT_EQ(tensors.unsupported[0].name, "steps");
     EXPECT_EQ(tensors.unsupported[0].type, "I32");
     expect_refused(file, "'steps' in q.file: element type: got 'I32'; allowed: float16, bfloat16", "steps");
-    expect_refused(file, "got no tensor 'b'", "b");
+    expect_refused(file, "got no tensor 'b'; allowed: 'a'", "b");
 }
 
 TEST(Safetensors, RefusesUnknownTypesWhoseSizeNobodyCanCheck)
@@ -133,6 +133,16 @@ TEST(Safetensors, RefusesHeadersThatAreNoSuchObject)
     expect_refused(safetensors("{\"a\":nul}"), "q.file: header: malformed JSON at line 1, column 9");
 }
 
+TEST(Safetensors, RefusesTokensThatDoNotEnd)
+{
+    expect_refused(safetensors("{\"a\\\""), "malformed JSON at line 1, column 6: a string without its closing quote");
+    expect_refused(safetensors("{\"a\\"), "malformed JSON");
+    expect_refused(safetensors("{\"a\": " + std::string(1001, '1') + "}"),
+                   "malformed JSON at line 1, column 1007: a number or word of more than 1000 bytes");
+    expect_refused(safetensors("{\"a\": " + std::string(300, '1') + "}"), "header.a: got ");
+    EXPECT_TRUE(read(safetensors("{\"__metadata__\":{\"long\":\"" + std::string(5000, 'x') + "\"}}")).entries.empty());
+}
+
 TEST(Safetensors, RefusesKeysTwice)
 {
     const std::string tensor = R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
@@ -176,12 +186,12 @@ TEST(Safetensors, RefusesShapesThatDoNotFitTheirBytes)
 
 TEST(Safetensors, RefusesDeepJson)
 {
-    expect_refused(safetensors("{\"a\":" + std::string(100000, '[')), "nested deeper");
+    expect_refused(safetensors("{\"a\":" + std::string(100000, '[')), "header.a: got an array; allowed: an object");
     std::string objects;
     for (int i = 0; i < 100000; ++i) {
         objects += "{\"a\":";
     }
-    expect_refused(safetensors(objects), "nested deeper");
+    expect_refused(safetensors(objects), "header.a: key: got 'a'; allowed: dtype, shape, data_offsets");
 }
 
 TEST(Safetensors, RefusesEveryOtherLengthAndSurvivesEveryChangedBit)

@@ -267,4 +267,41 @@ TEST(FixedAndScientific, PrintAsPrintfDoes)
     }
 }
 
+// ---- nearest ----------------------------------------------------------------------------------------------------------
+
+TEST(Nearest, ReadsBackWhatWasWritten)
+{
+    EXPECT_EQ(nearest<float>("0.1"), 0.1F);
+    EXPECT_EQ(nearest<double>("0.1"), 0.1);
+    EXPECT_EQ(nearest<double>("-1.5E+2"), -150);
+    EXPECT_EQ(nearest<float>("1e-45"), std::numeric_limits<float>::denorm_min());
+    EXPECT_EQ(nearest<double>("5e-324"), std::numeric_limits<double>::denorm_min());
+    EXPECT_EQ(nearest<double>("-inf"), -std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(nearest<float>("nan")));
+}
+
+TEST(Nearest, GivesInfinityOrZeroBeyondTheRange)
+{
+    constexpr float beyond = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(nearest<float>("1e39"), beyond);
+    EXPECT_EQ(nearest<float>("-1e39"), -beyond);
+    EXPECT_EQ(nearest<float>("1234567890123456789012345678901234567890.5"), beyond); // of which the last digit is small
+    EXPECT_EQ(nearest<double>("1e400"), static_cast<double>(beyond));
+    for (const char* tiny : {"1e-310", "0.0000000001e-300", "1000000000e-330", "0.1e-45", "9e-99999999999999999999"}) {
+        EXPECT_EQ(nearest<float>(tiny), 0) << tiny;
+        EXPECT_TRUE(std::signbit(nearest<float>(std::string("-") + tiny))) << tiny;
+    }
+    EXPECT_EQ(nearest<double>("1e-400"), 0);
+    EXPECT_EQ(nearest<double>("0e400"), 0);
+    EXPECT_EQ(nearest<double>("1e99999999999999999999"), static_cast<double>(beyond));
+    EXPECT_EQ(nearest<float>("0.000000000000000000000000000000000000000000000000000001e99"), beyond);
+}
+
+TEST(Nearest, RefusesWhatIsNoNumber)
+{
+    for (const char* text : {"", "x", "1x", "-", "1e", "0x10", "--1"}) {
+        EXPECT_THROW((void)attn::math::nearest<double>(text), attn::Error) << text;
+    }
+}
+
 } // namespace

@@ -237,6 +237,37 @@ TEST_F(AttendTest, WarnsWhenAScoreOverflows)
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_EQ(warnings[0], "scores: a dot product overflowed float32; the weights of its row may be nan");
     EXPECT_TRUE(attend(sharp()).warnings.empty());
+    Attend knowingly;
+    knowingly.allow_nonfinite = true;
+    EXPECT_TRUE(attend(inputs, knowingly).warnings.empty());
+}
+
+TEST_F(AttendTest, ComputesInFloat64WhenAnyOfTheThreeIsWide)
+{
+    AttendInputs inputs = level(1, {1, 1});
+    inputs.values = tensor({2, 1}, {16777217, -16777216}, ElementType::float64); // 2^24 + 1, which is no float32
+    EXPECT_EQ(context(inputs), std::vector<double>{0.5});
+    Attend scores;
+    scores.show = {Stage::scores};
+    inputs = {tensor({1, 2}, {1, 1}),
+              tensor({1, 2}, {16777217, -16777216}, ElementType::float64),
+              tensor({1, 1}, {1}),
+              {},
+              {},
+              {},
+              {}};
+    EXPECT_EQ(context(inputs, scores), std::vector<double>{1});
+}
+
+TEST_F(AttendTest, NamesTheTensorThatIsNotFinite)
+{
+    AttendInputs inputs = level(1, {1});
+    inputs.past_key = tensor({1, 1}, {1});
+    inputs.past_value = tensor({1, 1}, {nan});
+    expect_refused(inputs, {}, ErrorKind::data, "past_value at (0, 0): got nan; allowed: finite numbers");
+    inputs.past_value = tensor({1, 1}, {1});
+    inputs.past_key = tensor({1, 1}, {infinity});
+    expect_refused(inputs, {}, ErrorKind::data, "past_key at (0, 0): got inf; allowed: finite numbers");
 }
 
 TEST_F(AttendTest, TellsTheObserverHowFarItIsAndStopsWhenItThrows)

@@ -3,6 +3,7 @@
 #include "unit/model/unit_vectors.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/comparison.hpp"
 
 #include <gtest/gtest.h>
 
@@ -243,6 +244,26 @@ TEST(CheckSavedResult, AToleranceRelaxesNumbersAlone)
     EXPECT_EQ(mismatches(saved, {0, 5.9e-5}), std::vector<std::string>{});
     saved.arrays[0].decimals[1] = "2"; // token_ids
     EXPECT_EQ(mismatches(saved, {10, 10}), std::vector<std::string>{"token_ids[1]: stated 2, computed 1"});
+}
+
+TEST(CheckSavedResult, CutsOverlongDecimalsInItsReport)
+{
+    Recipe recipe = default_recipe();
+    std::get<SentenceInput>(recipe.input).sentence = "a";
+    SavedResult saved;
+    saved.config = recipe;
+    const std::string forty = "0." + std::string(37, '1') + "2";
+    for (const std::string& decimal : {forty, forty + "3"}) {
+        saved.arrays = {{"weights", {1, 1, 1}, {decimal}}};
+        const std::string shown = forty + (decimal == forty ? "" : "…");
+        EXPECT_EQ(check(saved, {}, {}).findings.at(0).first, "weights[0][0][0]: stated " + shown + ", computed 1.0");
+    }
+}
+
+TEST(CheckSavedResult, ComputesNothingForPositionsAlone)
+{
+    EXPECT_EQ(items_of(default_recipe(), {"query_positions"}), Show{Item::tokens});
+    EXPECT_EQ(items_of(default_recipe(), {"query_positions", "W_q"}), Show{Item::parameters});
 }
 
 } // namespace

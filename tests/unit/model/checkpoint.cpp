@@ -29,7 +29,7 @@ Recipe recipe_with(std::optional<Index> heads = {}, const std::string& prefix = 
 
 FittedLayer fitted(const Tensors& tensors, const Recipe& recipe)
 {
-    return fit(find_layer(tensors, recipe, "'f'"), recipe, "'f'");
+    return fit(find_layer(tensors, recipe, "'f'"), recipe, "'f'", Given::all());
 }
 
 std::string message_of(const std::function<void()>& action)

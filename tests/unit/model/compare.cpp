@@ -317,4 +317,40 @@ TEST(TensorsOf, GivesTheArraysOfAResultInTheirType)
     EXPECT_EQ(tensors.words[1].words, (std::vector<std::string>{"cat = 0", "my = 1"}));
 }
 
+TEST(TensorsOf, KeepsIdsThatNoFloat32Holds)
+{
+    attn::model::SavedResult saved;
+    saved.config.dtype = attn::Dtype::float32;
+    saved.arrays = {{"token_ids", {1}, {"16777217"}}};
+    EXPECT_EQ(attn::load<std::int64_t>(attn::model::tensors_of(saved).tensors.at(0).view()).values,
+              std::vector<std::int64_t>{16777217});
+}
+
+TEST(Compare, WantsEqualIntegersWhenUnitsInTheLastPlaceAreForgiven)
+{
+    EXPECT_TRUE(agree(integers({1000000000}), integers({1000000001}))); // rtol is 1e-7
+    CompareOptions ulps;                                                // beside a tolerance that would forgive more
+    ulps.ulps = 5;
+    EXPECT_FALSE(agree(integers({1000000000}), integers({1000000001}), ulps));
+    EXPECT_TRUE(agree(integers({-7}), integers({-7}), within_ulps(0)));
+}
+
+TEST(Compare, MeasuresIntegersAgainstTheMagnitudeOfWhatIsRight)
+{
+    EXPECT_TRUE(agree(integers({-1000001}), integers({-1000000}), tolerance(1e-5, 0)));
+    EXPECT_FALSE(agree(integers({-1000001}), integers({-1000000}), tolerance(1e-7, 0)));
+}
+
+TEST(Compare, GivesNoRelativeDifferenceFromZeroAndNoShareOfNothing)
+{
+    const StoredTensor a = row({0, 2});
+    const StoredTensor b = row({1, 0});
+    const TensorComparison from_zero = compared(a.view(), row({0, 0}).view());
+    EXPECT_EQ(from_zero.absolute->value, 2);
+    EXPECT_FALSE(from_zero.relative);
+    EXPECT_EQ(compared(a.view(), b.view()).relative->value, 1);
+    const StoredTensor none = row({});
+    EXPECT_EQ(compared(none.view(), none.view()).percentage(), 0);
+}
+
 } // namespace

@@ -78,8 +78,11 @@ TEST(Resolve, RefusesIdsBeyondTheTableAndTablesSmallerThanTheVocabulary)
 {
     Recipe recipe = model::default_recipe();
     recipe.input = model::IdsInput{{2, 6}, {}};
-    EXPECT_NE(message_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("needs --vocab-size"),
-              std::string::npos);
+    const model::Words ids = model::read_words(recipe);
+    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids, model::Given::all()); }),
+              "--ids needs --vocab-size; allowed: 7 and more for these ids");
+    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids); }),
+              "input.ids needs dims.vocab_size; allowed: 7 and more for these ids");
     recipe.dims.vocab_size = 6;
     EXPECT_NE(message_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("got 6; allowed: 0 to 5"),
               std::string::npos);

@@ -230,10 +230,12 @@ TEST(Run, SaysWhatIsWrongWithItsInput)
     EXPECT_EQ(kind_of([] { (void)model::run(sentence(" , ,,\t")); }), ErrorKind::data);
     EXPECT_EQ(kind_of([] { (void)model::run(sentence("a \xff b")); }), ErrorKind::data);
     Recipe recipe = sentence(life);
-    recipe.query = {"6"};
-    EXPECT_EQ(kind_of([&] { (void)model::run(recipe); }), ErrorKind::usage);
-    recipe.query = {"life"};
-    EXPECT_EQ(kind_of([&] { (void)model::run(recipe); }), ErrorKind::usage);
+    const RunSettings options{.show = {}, .observer = {}, .given = model::Given::all()};
+    for (const char* query : {"6", "life"}) {
+        recipe.query = {query};
+        EXPECT_EQ(kind_of([&] { (void)model::run(recipe, options); }), ErrorKind::usage);
+        EXPECT_EQ(kind_of([&] { (void)model::run(recipe); }), ErrorKind::data);
+    }
     RunSettings settings;
     settings.show = {Item::masked_scores};
     EXPECT_EQ(kind_of([&] { (void)model::run(sentence(life), settings); }), ErrorKind::usage);

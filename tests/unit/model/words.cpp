@@ -18,10 +18,10 @@ model::Recipe recipe_of(model::Input input, Names query = {})
     return recipe;
 }
 
-std::string message_of(const model::Recipe& recipe)
+std::string message_of(const model::Recipe& recipe, const model::Given& given = model::Given::all())
 {
     try {
-        (void)model::query_positions(recipe, model::read_words(recipe));
+        (void)model::query_positions(recipe, model::read_words(recipe, given), given);
     } catch (const attn::Error& error) {
         return error.what();
     }
@@ -101,6 +101,17 @@ TEST(QueryPositions, SaysWhichWordsThereAre)
     EXPECT_EQ(message_of(recipe_of(input, {"2"})), "--query: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(message_of(recipe_of(input, {"99999999999999999999"})),
               "--query: got position '99999999999999999999'; allowed: 0 to 1");
+}
+
+TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
+{
+    const model::SentenceInput input{"Life is", {}, {}, false};
+    const model::Given file;
+    EXPECT_EQ(message_of(recipe_of(input, {"life"}), file),
+              "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1");
+    EXPECT_EQ(message_of(recipe_of(input, {"2"}), file), "query: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false}), file),
+              "no words in the input: the second sentence is ' '; allowed: at least one word");
 }
 
 } // namespace

@@ -93,6 +93,14 @@ TEST(Csv, QuotesFields)
     EXPECT_EQ(csv_of(result), std::string(header) + "token_ids,,0,,\"a,b\",,1\ntoken_ids,,1,,\"say \"\"x\"\"\n\",,0\n");
 }
 
+TEST(Csv, KeepsControlCharactersBetweenQuotes)
+{
+    Result result = sample::two_words();
+    result.tokens = {"\x1b[31mred", "a\tb\x7f"};
+    result.show = {Item::token_ids};
+    EXPECT_EQ(csv_of(result), std::string(header) + "token_ids,,0,,\"\x1b[31mred\",,1\ntoken_ids,,1,,\"a\tb\x7f\",,0\n");
+}
+
 TEST(Csv, LeavesMaskedScoresEmpty)
 {
     constexpr float infinity = std::numeric_limits<float>::infinity();

@@ -1,0 +1,80 @@
+// The inner loops of the tiled path as plain functions over raw pointers, one table of them an instruction set.
+//
+// A tile is some keys by some queries. Its scores lie transposed, S[key · width + query], so that what a query gathers (its
+// maximum, its sum) is a vertical operation on vectors of queries. Only pointers and numbers cross this boundary: each table is
+// compiled with its own flags, and nothing that the linker could merge with the rest of the program may come out of it.
+#pragma once
+
+#include "attn/tensor/element.hpp"
+
+namespace attn::core {
+
+/// Rows of float32, float16 or bfloat16 in somebody's memory; `stride` in elements.
+struct TileRows {
+    const std::byte* data;
+    Index stride;
+    ElementType type;
+};
+struct TileTarget {
+    std::byte* data;
+    Index stride;
+    ElementType type;
+};
+
+/// What one query tile works on, all in scratch memory. The kernels of a table read and write whole vectors: each column count
+/// is rounded up to `lanes`.
+struct Tile {
+    Index queries;       ///< columns in use
+    Index keys;          ///< rows in use
+    bool first;          ///< nothing was added to O yet
+    bool far;            ///< differences of scores may be as large as float32 goes
+    bool masked;         ///< -inf may be among the scores
+    Index features;      ///< d_v, rounded up to whole vectors: the row length of O
+    float* S;            ///< (key_tile + lanes, query_tile): raw scores, then scores, then powers of two
+    float* tile_maximum; ///< (query_tile)
+    float* maximum;      ///< (query_tile): of all tiles so far
+    float* sum;          ///< (query_tile): of the powers of two of all tiles so far
+    float* rescale;      ///< (query_tile): what the last tile's maximum made of everything before it
+    float* O;            ///< (query_tile, features): Σ powers · V so far
+};
+
+struct TileKernels {
+    Index lanes, query_tile, key_tile;
+
+    /// Q (queries, d) → packed (d, query_tile), float32; columns beyond `queries` are 0.
+    void (*pack_queries)(const TileRows& Q, Index queries, Index d, float* packed);
+    /// (rows, d) → (rows, stride), float32, filled up with zeros to whole vectors.
+    void (*copy_rows)(const TileRows& from, Index rows, Index d, float* to, Index stride);
+
+    /// S = K·Qᵀ, and tile_maximum of it. K (keys, d)
+    void (*scores)(const Tile& tile, const float* packed, const float* K, Index stride, Index d);
+    /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
+    void (*cap)(const Tile& tile, float scale, float cap);
+    /// S = S + biasᵀ. bias (queries, stride); -inf masks.
+    void (*add_bias)(const Tile& tile, const float* bias, Index stride);
+    /// -inf where the key, counted from the tile's first, is below begin or not below end of its query.
+    void (*hide)(const Tile& tile, const float* begin, const float* end);
+    /// tile_maximum of S, once it was changed.
+    void (*find_maximum)(const Tile& tile);
+
+    /// Takes tile_maximum into maximum; S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
+    void (*powers)(const Tile& tile, float factor);
+    /// O = O · rescale + Sᵀ·V. V (keys, features)
+    void (*add_values)(const Tile& tile, const float* V, Index stride);
+    /// O / sum, or `empty` where sum is 0 → (rows, d_v)
+    void (*finish)(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to);
+
+    /// For the second pass, when maximum and sum are those of the whole row: S = 2^((S - maximum) · factor) / sum, the weights;
+    /// information += Σ weight · (S - maximum) · factor, (query_tile).
+    void (*weights)(const Tile& tile, float factor, float* information);
+    /// Sᵀ · factor → (rows, keys)
+    void (*store_scores)(const Tile& tile, Index rows, float factor, const TileTarget& to);
+
+    /// See isa.hpp.
+    Index (*multiply_add)(Index rounds);
+};
+
+/// Each exists only in programs for its architecture.
+extern const TileKernels avx2_kernels, avx512_kernels, neon_kernels;
+
+} // namespace attn::core

@@ -1,0 +1,58 @@
+// What every tile of one tiled_attention shares, and one tile of queries on its way through the tiles of keys.
+#pragma once
+
+#include "attn/core/tiled.hpp"
+#include "attn/core/tiles/kernels.hpp"
+
+#include <memory>
+
+namespace attn::core {
+
+/// nullptr for what is portable or not available.
+[[nodiscard]] const TileKernels* kernels_of(Isa isa);
+
+struct TiledPlan {
+    const TiledInputs& inputs;
+    const AttentionOptions& options;
+    const TiledOutputs& outputs;
+    const TileKernels& kernels;
+    Index B, H, H_kv, T, P, S, d_k, d_v;
+    Index features;   ///< d_v in whole vectors
+    float scale, cap; ///< cap is 0 without a softcap
+    bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
+    float factor;  ///< that makes powers of two of score differences
+
+    [[nodiscard]] Index keys() const { return P + S; }
+};
+
+[[nodiscard]] TiledPlan plan_tiles(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs,
+                                   const TileKernels& kernels);
+
+/// Numbers of one cache line, so that a vector of them is aligned for any vector load.
+struct alignas(64) CacheLine {
+    std::array<float, 16> numbers;
+};
+
+/// The memory of one worker; used for one tile of queries after another.
+class TileScratch {
+public:
+    explicit TileScratch(const TiledPlan& plan);
+
+    Tile tile = {};
+    float* packed = nullptr;      ///< (d_k, query_tile)
+    float* K = nullptr;           ///< (key_tile, K_stride): keys that are not read in place
+    float* V = nullptr;           ///< (key_tile, features)
+    float* bias = nullptr;        ///< (query_tile, key_tile)
+    float* begin = nullptr;       ///< (query_tile), first key seen, counted from a tile's first
+    float* end = nullptr;         ///< (query_tile)
+    float* information = nullptr; ///< (query_tile), see TileKernels::weights
+    Index K_stride = 0;
+
+private:
+    std::unique_ptr<CacheLine[]> lines_; ///< not filled: most of it is written before it is read, the rest never counts
+};
+
+/// Computes all kept stages of the queries [first, first + query_tile) of head h in batch entry b.
+void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first);
+
+} // namespace attn::core

@@ -1,0 +1,306 @@
+#include "attn/core/stages.hpp"
+#include "attn/core/tiles/bias.hpp"
+#include "attn/core/tiles/plan.hpp"
+#include "attn/math/elementary.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numbers>
+
+namespace attn::core {
+namespace {
+
+Index whole(Index count, Index unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+/// Row `row` of matrix (b, h) and on.
+TileRows rows_at(const TensorView& view, Index b, Index h, Index row)
+{
+    const Index offset = b * view.strides[0] + h * view.strides[1] + row * view.strides[2];
+    return {view.bytes.data() + offset * size_of(view.type), view.strides[2], view.type};
+}
+
+TileTarget target(const StageSpan& stage, Index b, Index h, Index row, Index column)
+{
+    const Index offset = b * stage.batch + h * stage.head + row * stage.row + column;
+    return {stage.data + offset * size_of(stage.type), stage.row, stage.type};
+}
+
+void store_number(const TileTarget& to, float value)
+{
+    const auto put = [&](auto bits) { std::memcpy(to.data, &bits, sizeof(bits)); };
+    switch (to.type) {
+    case ElementType::float16: return put(to_float16(static_cast<double>(value)));
+    case ElementType::bfloat16: return put(to_bfloat16(static_cast<double>(value)));
+    default: return put(value);
+    }
+}
+
+class QueryTile {
+public:
+    QueryTile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first)
+        : plan_(plan), kernels_(plan.kernels), scratch_(scratch), tile_(scratch.tile), b_(b), h_(h),
+          g_(h / (plan.H / plan.H_kv)), first_(first), rows_(std::min(plan.kernels.query_tile, plan.T - first))
+    {
+        tile_.queries = rows_;
+        find_ranges();
+        kernels_.pack_queries(rows_at(plan.inputs.queries, b, h, first), rows_, plan.d_k, scratch.packed);
+    }
+
+    /// The context, and with it the maximum and the sum of every row.
+    void attend()
+    {
+        const Index width = kernels_.query_tile;
+        std::fill_n(tile_.maximum, width, -std::numeric_limits<float>::infinity());
+        std::fill_n(tile_.sum, width, 0.0F);
+        tile_.first = true;
+        for (Index key = tile_start(least_); key < most_; key += tile_.keys) {
+            start_tile(key, most_);
+            if (!load_bias(key)) {
+                continue;
+            }
+            score(key);
+            const bool rescored = rescore();
+            const bool hidden = hide(key);
+            if (rescored || hidden) {
+                kernels_.find_maximum(tile_);
+            }
+            tile_.masked = hidden || plan_.inputs.mask;
+            kernels_.powers(tile_, plan_.factor);
+            add_values(key);
+            tile_.first = false;
+        }
+        if (plan_.outputs.context.data != nullptr) {
+            kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs.context, b_, h_, first_, 0));
+        }
+    }
+
+    /// The stages that are as large as the scores, and the entropy.
+    void keep_stages()
+    {
+        const TiledOutputs& out = plan_.outputs;
+        const bool masked_too = out.scores.data != nullptr || out.scaled_scores.data != nullptr ||
+                                out.capped_scores.data != nullptr || out.masked_scores.data != nullptr;
+        if (!masked_too && out.weights.data == nullptr && out.entropy.data == nullptr) {
+            return;
+        }
+        std::fill_n(scratch_.information, kernels_.query_tile, 0.0F);
+        const Index most = masked_too ? plan_.keys() : most_; // weights of keys that nobody sees are 0 already
+        for (Index key = masked_too ? 0 : tile_start(least_); key < most; key += tile_.keys) {
+            start_tile(key, most);
+            (void)load_bias(key);
+            score(key);
+            keep(out.scores, key, 1);
+            keep(out.scaled_scores, key, plan_.scale);
+            (void)rescore(&out.capped_scores, key);
+            (void)hide(key);
+            keep(out.masked_scores, key, plan_.rescored ? 1 : plan_.scale);
+            kernels_.weights(tile_, plan_.factor, scratch_.information);
+            keep(out.weights, key, 1);
+        }
+        for (Index i = 0; i < rows_; ++i) {
+            keep_entropy(i);
+            if (plan_.options.nan_for_empty_rows && tile_.sum[i] == 0) {
+                fill_weights(i);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] float empty() const { return plan_.options.nan_for_empty_rows ? std::numeric_limits<float>::quiet_NaN() : 0; }
+
+    /// The keys that each row may see, and those that any may.
+    void find_ranges()
+    {
+        const TiledInputs& in = plan_.inputs;
+        AttentionOptions options = plan_.options;
+        const auto b = static_cast<std::size_t>(b_);
+        options.valid_keys = in.lengths.empty() ? plan_.keys() : in.lengths[b];
+        if (in.mask) {
+            options.valid_keys = std::min(*options.valid_keys, in.mask->shape[3]);
+        }
+        least_ = plan_.keys();
+        most_ = 0;
+        latest_begin_ = 0;
+        earliest_end_ = plan_.keys();
+        for (Index i = 0; i < rows_; ++i) {
+            const Index place =
+                in.query_positions.empty() ? first_ + i : in.query_positions[static_cast<std::size_t>(first_ + i)];
+            const KeyRange range = visible_keys(options, place + (in.offsets.empty() ? 0 : in.offsets[b]), plan_.keys());
+            ranges_[static_cast<std::size_t>(i)] = range;
+            latest_begin_ = std::max(latest_begin_, range.begin);
+            earliest_end_ = std::min(earliest_end_, range.end);
+            if (range.begin < range.end) {
+                least_ = std::min(least_, range.begin);
+                most_ = std::max(most_, range.end);
+            }
+        }
+    }
+
+    /// The start of the tile that holds `key`. Tiles lie at the same keys for all queries, so that what a query gets does not
+    /// depend on which others are in its tile.
+    [[nodiscard]] Index tile_start(Index key) const
+    {
+        const Index origin = key < plan_.P ? 0 : plan_.P;
+        return key - (key - origin) % kernels_.key_tile;
+    }
+
+    /// A tile ends where the cache does, so that all its rows are of one tensor.
+    void start_tile(Index key, Index most)
+    {
+        tile_.keys = std::min(kernels_.key_tile, (key < plan_.P ? std::min(plan_.P, most) : most) - key);
+    }
+
+    /// Rows of keys or values from `key` on: in place when the kernels can read them there, otherwise copied.
+    struct Floats {
+        const float* data;
+        Index stride;
+    };
+    Floats rows_of(const TensorView& now, const std::optional<TensorView>& past, Index key, float* copy, Index stride) const
+    {
+        const TileRows rows = key < plan_.P ? rows_at(*past, b_, g_, key) : rows_at(now, b_, g_, key - plan_.P);
+        const Index d = now.shape[3];
+        // Rows far apart fall on the same few lines of the cache, and a last vector must not reach beyond the row.
+        const bool vectors = copy != scratch_.V || d % kernels_.lanes == 0;
+        if (rows.type == ElementType::float32 && rows.stride < 2 * d && vectors) {
+            return {reinterpret_cast<const float*>(rows.data), rows.stride};
+        }
+        kernels_.copy_rows(rows, tile_.keys, d, copy, stride);
+        return {copy, stride};
+    }
+
+    void score(Index key)
+    {
+        const Floats K = rows_of(plan_.inputs.keys, plan_.inputs.past_key, key, scratch_.K, scratch_.K_stride);
+        kernels_.scores(tile_, scratch_.packed, K.data, K.stride, plan_.d_k);
+    }
+
+    void add_values(Index key)
+    {
+        const Floats V = rows_of(plan_.inputs.values, plan_.inputs.past_value, key, scratch_.V, plan_.features);
+        kernels_.add_values(tile_, V.data, V.stride);
+    }
+
+    /// Whether any key of the tile is seen.
+    bool load_bias(Index key)
+    {
+        if (!plan_.inputs.mask) {
+            return true;
+        }
+        const BiasPlace place{b_, h_, first_, rows_, key, tile_.keys};
+        return core::load_bias(*plan_.inputs.mask, place, scratch_.bias, kernels_.key_tile);
+    }
+
+    /// Caps and adds the mask, where there is any; whether it did.
+    bool rescore(const StageSpan* capped = nullptr, Index key = 0)
+    {
+        if (plan_.rescored) {
+            kernels_.cap(tile_, plan_.scale, plan_.cap);
+        }
+        if (capped != nullptr) {
+            keep(*capped, key, 1);
+        }
+        if (plan_.inputs.mask) {
+            kernels_.add_bias(tile_, scratch_.bias, kernels_.key_tile);
+        }
+        return plan_.rescored || plan_.inputs.mask;
+    }
+
+    /// Hides what causality, window and lengths hide in this tile; whether there is any.
+    bool hide(Index key)
+    {
+        if (latest_begin_ <= key && earliest_end_ >= key + tile_.keys) {
+            return false;
+        }
+        for (Index i = 0; i < kernels_.query_tile; ++i) {
+            const KeyRange range = ranges_[static_cast<std::size_t>(std::min(i, rows_ - 1))];
+            scratch_.begin[i] = static_cast<float>(std::clamp<Index>(range.begin - key, 0, tile_.keys));
+            scratch_.end[i] = static_cast<float>(std::clamp<Index>(range.end - key, 0, tile_.keys));
+        }
+        kernels_.hide(tile_, scratch_.begin, scratch_.end);
+        return true;
+    }
+
+    void keep(const StageSpan& stage, Index key, float factor)
+    {
+        if (stage.data != nullptr) {
+            kernels_.store_scores(tile_, rows_, factor, target(stage, b_, h_, first_, key));
+        }
+    }
+
+    /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) - ln 2 · Σ w·t.
+    void keep_entropy(Index i)
+    {
+        if (plan_.outputs.entropy.data == nullptr) {
+            return;
+        }
+        const auto sum = static_cast<double>(tile_.sum[i]);
+        const double entropy = math::log(sum) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
+        const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
+        store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);
+    }
+
+    void fill_weights(Index i)
+    {
+        for (Index key = 0; plan_.outputs.weights.data != nullptr && key < plan_.keys(); ++key) {
+            store_number(target(plan_.outputs.weights, b_, h_, first_ + i, key), empty());
+        }
+    }
+
+    const TiledPlan& plan_;
+    const TileKernels& kernels_;
+    TileScratch& scratch_;
+    Tile& tile_;
+    Index b_, h_, g_, first_, rows_;
+    static constexpr std::size_t most_queries = 64; // of a tile, whatever the instruction set
+    std::array<KeyRange, most_queries> ranges_ = {};
+    Index least_ = 0, most_ = 0;                ///< keys that any row sees
+    Index latest_begin_ = 0, earliest_end_ = 0; ///< keys between are seen by all
+};
+
+} // namespace
+
+TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.kernels.lanes))
+{
+    const TileKernels& k = plan.kernels;
+    const bool biased = plan.inputs.mask.has_value();
+    const std::array<std::pair<float**, Index>, 13> parts{{{&packed, plan.d_k * k.query_tile},
+                                                           {&K, k.key_tile * K_stride},
+                                                           {&V, k.key_tile * plan.features},
+                                                           {&bias, biased ? k.query_tile * k.key_tile : 0},
+                                                           {&begin, k.query_tile},
+                                                           {&end, k.query_tile},
+                                                           {&information, k.query_tile},
+                                                           {&tile.S, (k.key_tile + k.lanes) * k.query_tile},
+                                                           {&tile.tile_maximum, k.query_tile},
+                                                           {&tile.maximum, k.query_tile},
+                                                           {&tile.sum, k.query_tile},
+                                                           {&tile.rescale, k.query_tile},
+                                                           {&tile.O, k.query_tile * plan.features}}};
+    constexpr Index line = sizeof(CacheLine) / sizeof(float);
+    Index lines = 0;
+    for (const auto& [part, count] : parts) {
+        lines += whole(count, line) / line;
+    }
+    lines_ = std::make_unique_for_overwrite<CacheLine[]>(static_cast<std::size_t>(lines));
+    auto* at = reinterpret_cast<float*>(lines_.get());
+    for (const auto& [part, count] : parts) {
+        *part = at;
+        at += whole(count, line);
+    }
+    tile.features = plan.features;
+    tile.far = plan.rescored;
+}
+
+void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first)
+{
+    QueryTile tile(plan, scratch, b, h, first);
+    tile.attend();
+    tile.keep_stages();
+}
+
+} // namespace attn::core

@@ -1,0 +1,45 @@
+// Attention on random tensors of given sizes, to be timed.
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/core/isa.hpp"
+
+namespace attn::model {
+
+/// Sizes and options of one measurement; as many keys as queries, float32.
+struct Workload {
+    Index seq = 2048;                 ///< T = S
+    Index heads = 8;                  ///< H
+    Index kv_heads = 8;               ///< H_kv, a divisor of H
+    Index head_dim = 64;              ///< d_k
+    Index value_dim = 64;             ///< d_v
+    core::AttentionOptions attention; ///< causal, window, softcap
+
+    /// 2·(d_k + d_v)·H floating-point operations for each pair of a query and a key that it sees: the two products, and
+    /// nothing of the softmax. 4·T·S·d·H where d_k = d_v and nothing is masked.
+    [[nodiscard]] double operations() const;
+    /// Of queries, keys, values and context. Throws Error(too_large) when they cannot be counted.
+    [[nodiscard]] Index bytes() const;
+};
+
+class WorkloadTensors {
+public:
+    /// Draws queries, keys and values, uniform in [-0.5, 0.5), always the same ones.
+    explicit WorkloadTensors(const Workload& workload);
+
+    /// Computes the context alone; nothing of it can be left out by a compiler.
+    void attend(core::Isa isa, int threads);
+
+    [[nodiscard]] const Tensor<float>& context() const { return context_; } ///< (H, T, d_v), of the last call
+
+private:
+    core::AttentionOptions options_;
+    core::Heads<float> heads_;
+    Tensor<float> context_;
+};
+
+/// Multiplies and adds in registers on `threads` threads at once, as core::multiply_add does on one, and returns the
+/// floating-point operations of all: timed, the most that the machine can do.
+[[nodiscard]] double multiply_add(core::Isa isa, Index rounds, int threads);
+
+} // namespace attn::model

@@ -1,0 +1,108 @@
+#include "attn/report/timing.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/json_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace attn::report {
+namespace {
+
+constexpr std::array<std::string_view, 12> column_names{"seq", "heads",     "kv_heads", "head_dim", "value_dim", "threads",
+                                                        "isa", "median ms", "GFLOP/s",  "peak",     "of peak",   "peak MiB"};
+
+using Row = std::array<std::string, column_names.size()>;
+
+Row row_of(const Timing& timing)
+{
+    const model::Workload& w = timing.workload;
+    return {std::to_string(w.seq),
+            std::to_string(w.heads),
+            std::to_string(w.kv_heads),
+            std::to_string(w.head_dim),
+            std::to_string(w.value_dim),
+            std::to_string(timing.threads),
+            std::string(core::name_of(timing.isa)),
+            math::fixed(timing.median_seconds * 1e3, 3),
+            math::fixed(timing.gflops(), 1),
+            math::fixed(timing.peak_gflops, 1),
+            math::fixed(100 * timing.gflops() / timing.peak_gflops, 1) + "%",
+            math::fixed(static_cast<double>(timing.peak_rss_bytes) / (1 << 20), 1)};
+}
+
+void write(JsonWriter& json, const Timing& timing)
+{
+    const auto integer = [&](std::string_view key, std::int64_t value) {
+        json.key(key);
+        json.integer(value);
+    };
+    const auto number = [&](std::string_view key, double value) {
+        json.key(key);
+        json.number(value);
+    };
+    const model::Workload& w = timing.workload;
+    json.begin_object();
+    integer("seq", w.seq);
+    integer("heads", w.heads);
+    integer("head_dim", w.head_dim);
+    integer("threads", timing.threads);
+    json.key("isa");
+    json.string(core::name_of(timing.isa));
+    json.key("seconds");
+    json.begin_object();
+    number("min", timing.least_seconds);
+    number("median", timing.median_seconds);
+    json.end_object();
+    number("gflops", timing.gflops());
+    number("peak_gflops", timing.peak_gflops);
+    integer("peak_rss_bytes", timing.peak_rss_bytes);
+    integer("kv_heads", w.kv_heads);
+    integer("value_dim", w.value_dim);
+    json.key("causal");
+    json.boolean(w.attention.causal);
+    if (w.attention.window) {
+        json.key("window");
+        json.integers({w.attention.window->left, w.attention.window->right});
+    }
+    integer("repeats", timing.repeats);
+    json.end_object();
+}
+
+} // namespace
+
+void write_timings(std::span<const Timing> timings, const Sink& sink)
+{
+    std::vector<Row> rows{Row{}};
+    std::ranges::copy(column_names, rows.front().begin());
+    std::ranges::transform(timings, std::back_inserter(rows), row_of);
+    Buffer buffer(sink);
+    for (const Row& row : rows) {
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            const auto width = [&](const Row& other) { return other.at(column).size(); };
+            const std::size_t widest = width(*std::ranges::max_element(rows, {}, width));
+            buffer.append(std::string(widest - row.at(column).size() + (column == 0 ? 0 : 2), ' '));
+            buffer.append(row.at(column));
+        }
+        buffer.append("\n");
+    }
+    buffer.flush();
+}
+
+void write_timings_json(std::span<const Timing> timings, const Sink& sink)
+{
+    JsonWriter json(sink);
+    if (timings.size() != 1) {
+        json.begin_array();
+    }
+    std::ranges::for_each(timings, [&](const Timing& timing) { write(json, timing); });
+    if (timings.size() != 1) {
+        json.end_array();
+    }
+    json.newline();
+    json.finish();
+}
+
+} // namespace attn::report

@@ -1,0 +1,193 @@
+// attn-cli bench: how long attention of given sizes takes, beside what the machine can do at most.
+#include "attn/report/timing.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
+#include "cli/output.hpp"
+#include "cli/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <sys/resource.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array size_specs{
+    OptionSpec{"--seq", "LIST", "queries and keys; several sizes give several measurements (default 128,512,2048)", {}},
+    OptionSpec{"--heads", "H", "(default 8)", {}},
+    OptionSpec{"--kv-heads", "H_KV", "of keys and values, a divisor of H (default H)", {}},
+    OptionSpec{"--head-dim", "D", "of a query and a key of one head (default 64)", {}},
+    OptionSpec{"--value-dim", "D_V", "of a value of one head (default D)", {}},
+};
+constexpr std::array attention_specs{
+    OptionSpec{"--causal", "", "a query sees no later key", {}},
+    OptionSpec{"--window", "L[,R]", "a query sees L keys back and R ahead; -1 is no limit; one number means both", {}},
+};
+constexpr std::array measurement_specs{
+    OptionSpec{"--repeat", "N", "computations timed of each size (default: as many as fit half a second, at least 5)", {}},
+    OptionSpec{"--json", "", "an object for one size, an array for several", {}},
+};
+constexpr std::array<OptionGroup, 3> groups{
+    {{"Sizes", size_specs}, {"Attention", attention_specs}, {"Measurement", measurement_specs}}};
+
+constexpr std::array examples{
+    Example{"attn-cli bench --threads 1", "three sizes on one core"},
+    Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
+    Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "half the work, one instruction set"},
+};
+constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations for\n"
+                                   "each pair of a query and a key that it sees, in the median of the computations; peak\n"
+                                   "is what fused multiply-adds in registers reach on as many threads, timed in turns with\n"
+                                   "them. JSON: seconds of one computation, peak_rss_bytes of the process so far.\n";
+
+constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
+
+struct BenchOptions {
+    std::vector<Index> lengths;
+    model::Workload workload; ///< of every length
+    std::optional<Index> repeats;
+};
+
+BenchOptions read_options(const Arguments& arguments)
+{
+    expect_at_most(arguments, 0, "bench takes options alone");
+    BenchOptions options;
+    const std::string lengths = arguments.value("--seq").value_or("128,512,2048");
+    for (const std::string_view item : list_of_words("--seq", lengths)) {
+        options.lengths.push_back(integer("--seq", item, 1, most_tokens));
+    }
+    model::Workload& workload = options.workload;
+    workload.heads = integer_option(arguments, "--heads", 1, most_heads).value_or(workload.heads);
+    workload.kv_heads = integer_option(arguments, "--kv-heads", 1, most_heads).value_or(workload.heads);
+    if (workload.heads % workload.kv_heads != 0) {
+        throw Error(ErrorKind::usage, "--kv-heads", std::to_string(workload.kv_heads),
+                    "a divisor of the " + std::to_string(workload.heads) + " heads");
+    }
+    workload.head_dim = integer_option(arguments, "--head-dim", 1, most_tokens).value_or(workload.head_dim);
+    workload.value_dim = integer_option(arguments, "--value-dim", 1, most_tokens).value_or(workload.head_dim);
+    workload.attention.causal = arguments.flag("--causal");
+    workload.attention.window = window_option(arguments);
+    options.repeats = integer_option(arguments, "--repeat", 1, largest_int32);
+    return options;
+}
+
+/// As the portable path needs it, which converts keys and values to double.
+void require_memory(const model::Workload& workload)
+{
+    const Index required = checked_product(workload.bytes(), 3, "memory for the tensors and copies of them");
+    if (const Index limit = memory_limit(); required > limit) {
+        throw Error(ErrorKind::too_large, "--seq " + std::to_string(workload.seq) + " needs about " + std::to_string(required) +
+                                              " bytes and " + std::to_string(limit) +
+                                              " are free; ask for fewer tokens or heads");
+    }
+}
+
+using Clock = std::chrono::steady_clock;
+
+template <typename Work>
+double seconds_of(Work work)
+{
+    const Clock::time_point begin = Clock::now();
+    work();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+/// The machine's rate in GFLOP/s over about `seconds`: as long as what it is compared with, so that whatever else runs slows
+/// down both.
+double sample_peak(core::Isa isa, int threads, double seconds)
+{
+    constexpr Index few_rounds = 100;
+    const auto rate = [&](Index rounds) {
+        double operations = 0;
+        const double elapsed = seconds_of([&] { operations = model::multiply_add(isa, rounds, threads); });
+        return std::pair(operations / elapsed, static_cast<double>(rounds) / elapsed);
+    };
+    const double rounds = rate(few_rounds).second * std::clamp(seconds, 1e-3, 1.0);
+    return rate(std::max(few_rounds, static_cast<Index>(rounds))).first * 1e-9;
+}
+
+Index peak_resident_bytes()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return Index{usage.ru_maxrss} * 1024;
+}
+
+report::Timing measure(const model::Workload& workload, std::optional<Index> repeats, core::Isa isa, int threads)
+{
+    constexpr double enough_seconds = 0.5;
+    constexpr std::size_t enough_repeats = 5;
+    require_memory(workload);
+    model::WorkloadTensors tensors(workload);
+    tensors.attend(isa, threads); // touches every page, wakes the processor
+    std::vector<double> seconds;
+    std::vector<double> peaks;
+    double total = 0;
+    const auto enough = [&] {
+        const std::size_t done = seconds.size();
+        return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
+    };
+    while (!enough()) {
+        seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
+        peaks.push_back(sample_peak(isa, threads, seconds.back()));
+        total += seconds.back();
+    }
+    return {.workload = workload,
+            .threads = threads,
+            .isa = isa,
+            .least_seconds = std::ranges::min(seconds),
+            .median_seconds = median(seconds),
+            .repeats = static_cast<Index>(seconds.size()),
+            .peak_gflops = median(peaks),
+            .peak_rss_bytes = peak_resident_bytes()};
+}
+
+int execute_bench(const Arguments& arguments, const Globals& globals, Log& log)
+{
+    BenchOptions options = read_options(arguments);
+    Output output{std::nullopt};
+    std::vector<report::Timing> timings;
+    const core::Isa isa = globals.isa.value_or(core::best_isa());
+    for (const Index length : options.lengths) {
+        options.workload.seq = length;
+        timings.push_back(measure(options.workload, options.repeats, isa, globals.threads));
+        log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
+    }
+    if (arguments.flag("--json")) {
+        report::write_timings_json(timings, output.sink());
+    } else {
+        report::write_timings(timings, output.sink());
+    }
+    output.finish();
+    return success;
+}
+
+std::span<const OptionGroup> option_groups()
+{
+    return groups;
+}
+
+} // namespace
+
+constinit const Command bench_command{
+    .name = "bench",
+    .operands = "",
+    .summary = "Time the attention core for given sizes.",
+    .examples = examples,
+    .groups = option_groups,
+    .notes = notes,
+    .execute = execute_bench,
+};
+
+} // namespace attn::cli

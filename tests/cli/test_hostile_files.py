@@ -1,0 +1,55 @@
+"""Headers of .safetensors made to be costly: each takes a few times its own bytes at most, whatever it holds."""
+
+import struct
+
+import pytest
+from program import assert_fails, limits_memory, run, within
+from tensors import numpy
+
+SIZE = 40_000_000
+ROOM = 400  # megabytes of address space, of which the file itself takes 40
+
+
+def repeated(front, element, back):
+    """`front`, then as many of `element(0)`, `element(1)`, … as there is room for, then `back`."""
+    parts, size, number = [front], len(front), 0
+    while size < SIZE:
+        parts.append(element(number))
+        size += len(parts[-1])
+        number += 1
+    return b"".join(parts).rstrip(b",") + back
+
+
+HEADERS = {
+    "a list of numbers": (lambda: repeated(b'{"a":[', lambda i: b"0," * 1000, b"]}"), "header.a: got an array"),
+    "a shape without end": (lambda: repeated(b'{"a":{"shape":[', lambda i: b"0," * 1000, b"]}}"), "up to 64 dimensions"),
+    "offsets without end": (lambda: repeated(b'{"a":{"data_offsets":[', lambda i: b"0," * 1000, b"]}}"), "two offsets"),
+    "empty objects": (lambda: repeated(b"{", lambda i: b'"%x":{},' % i, b"}"), "header.0: key 'dtype' is missing"),
+    "metadata": (lambda: repeated(b'{"__metadata__":{', lambda i: b'"%x":"",' % i, b"}}"), "got no tensor 'a'"),
+    "metadata with a key twice": (
+        lambda: repeated(b'{"__metadata__":{', lambda i: b'"%x":"",' % (i % 1_000_000), b"}}"), "given twice"
+    ),
+    "tensors without elements": (
+        lambda: repeated(b"{", lambda i: b'"t%x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},' % i, b"}"), "got no tensor 'a'"
+    ),
+    "one name": (lambda: b'{"' + b"a" * SIZE + b'":1}', "allowed: an object"),
+    "one name without an end": (lambda: b'{"' + b"a" * SIZE, "malformed JSON"),
+    "one number": (lambda: b'{"a":' + b"1" * SIZE + b"}", "malformed JSON"),
+    "one string": (lambda: b'{"a":{"dtype":"' + b"F" * SIZE + b'"}}', "header.a.dtype: got 'FFF"),
+    "spaces": (lambda: b"{" + b" " * SIZE + b"}", "got no tensor 'a'"),
+    "brackets": (lambda: b'{"a":' + b"[" * SIZE, "got an array"),
+}
+
+
+@limits_memory
+@pytest.mark.parametrize("kind", HEADERS)
+def test_a_costly_header_takes_little_memory(kind, tmp_path):
+    make, message = HEADERS[kind]
+    header = make()
+    with open(tmp_path / "h.safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(header)))
+        file.write(header)
+    numpy.save(tmp_path / "one.npy", numpy.zeros(1, "float32"))
+    done = run("compare", "h.safetensors:a", "one.npy", "--threads", "1", cwd=tmp_path, preexec_fn=within(ROOM))
+    (tmp_path / "h.safetensors").unlink()  # pytest keeps its folders
+    assert_fails(done, 65, "'h.safetensors'", message)
