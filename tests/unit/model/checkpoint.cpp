@@ -241,6 +241,10 @@ TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
               "--heads: got 1, as nothing else is said; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
     EXPECT_EQ(refusal(llama, recipe_with(4)),
               "--heads: got 4; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
+    const Tensors uneven{{"q_proj.weight", {24, 5}}, {"k_proj.weight", {16, 5}}, {"v_proj.weight", {16, 5}}};
+    EXPECT_EQ(refusal(uneven, recipe_with(3)),
+              "'k_proj.weight' of 'f' (W_k): got the shape (16, 5); allowed: heads as large as "
+              "those of 'q_proj.weight' of 'f' (W_q), (24, 5)");
     EXPECT_TRUE(fitted(known()[0].tensors, recipe_with()).heads_assumed);
     EXPECT_FALSE(fitted(known()[0].tensors, recipe_with(1)).heads_assumed);
     EXPECT_EQ(refusal(known()[6].tensors, recipe_with(3)), "--heads: got 3; allowed: 2, which follows from 'W_q' of 'f'");
