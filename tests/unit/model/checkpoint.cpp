@@ -250,6 +250,26 @@ TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
     EXPECT_EQ(refusal(known()[6].tensors, recipe_with(3)), "--heads: got 3; allowed: 2, which follows from 'W_q' of 'f'");
 }
 
+TEST(Shapes, ThatDoNotBelongTogetherAreRefused)
+{
+    const auto with = [](const char* name, const Shape& shape) {
+        Tensors tensors = known()[5].tensors; // D 10, W_q 24, W_k and W_v 8
+        std::erase_if(tensors, [&](const StoredShape& tensor) { return tensor.name == name; });
+        tensors.push_back({name, shape});
+        return refusal(tensors, recipe_with(6));
+    };
+    EXPECT_EQ(with("o_proj.weight", {9, 24}), "'o_proj.weight' of 'f' (W_o): got the shape (9, 24); allowed: (10, 24)");
+    EXPECT_EQ(with("o_proj.weight", {10, 23}), "'o_proj.weight' of 'f' (W_o): got the shape (10, 23); allowed: (10, 24)");
+    EXPECT_EQ(with("q_proj.bias", {8}), "'q_proj.bias' of 'f' (b_q): got the shape (8,); allowed: (24,)");
+    EXPECT_EQ(with("k_proj.bias", {2, 4}), "'k_proj.bias' of 'f' (b_k): got the shape (2, 4); allowed: (8,)");
+    EXPECT_EQ(with("v_proj.bias", {}), "'v_proj.bias' of 'f' (b_v): got the shape (); allowed: (8,)");
+    EXPECT_EQ(with("embedding", {9, 11}),
+              "'embedding' of 'f': got the shape (9, 11); allowed: rows of 10 numbers, as the matrices read");
+    EXPECT_EQ(with("q_proj.weight", {24}).substr(0, 63), "'q_proj.weight' of 'f' (W_q): got the shape (24,); allowed: (ou");
+    EXPECT_EQ(with("q_proj.weight", {24, 0}).substr(0, 61), "'q_proj.weight' of 'f' (W_q): got the shape (24, 0); allowed:");
+    EXPECT_NE(with("q_proj.weight", {24, 1048577}).find("lengths up to 1048576"), std::string::npos);
+}
+
 TEST(WithLayer, LeavesOutWhatTheFileHoldsAndDrawsWhatItNeeds)
 {
     const Recipe with_table = with_layer(recipe_with(), fitted(known()[6].tensors, recipe_with()));
@@ -260,6 +280,11 @@ TEST(WithLayer, LeavesOutWhatTheFileHoldsAndDrawsWhatItNeeds)
     EXPECT_EQ(separate.draws, (std::vector<Step>{Seed{123}, normal(Target::embedding), normal(Target::key_embedding),
                                                  normal(Target::value_embedding)}));
     EXPECT_FALSE(*separate.parameters->output_projection);
+    Tensors tables = known()[1].tensors;
+    tables.push_back({"key_embedding", {9, 3}});
+    const Recipe half = with_layer(separate, fitted(tables, separate)); // which draws that table too
+    EXPECT_EQ(half.draws, (std::vector<Step>{Seed{123}, normal(Target::embedding), normal(Target::value_embedding)}));
+    EXPECT_EQ(half.dims.vocab_size, 9);
 }
 
 /// 0, 1, 2, …
