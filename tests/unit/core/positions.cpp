@@ -97,21 +97,28 @@ TEST(Rope, KeepsLengthsAndProductsOfEqualDistance)
     }
 }
 
+std::string refusal(Index d, std::optional<Index> r)
+{
+    try {
+        (void)attn::core::rotate(Tensor<float>({1, 2, d}), {.dim = r});
+    } catch (const attn::Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
 TEST(Rope, RefusesOddAndTooLargeDimensions)
 {
-    const auto message = [](Index d, std::optional<Index> r) {
-        try {
-            (void)attn::core::rotate(Tensor<float>({1, 2, d}), {.dim = r});
-        } catch (const attn::Error& error) {
-            return std::string(error.what());
-        }
-        return std::string("no error");
-    };
-    EXPECT_EQ(message(3, {}), "rotary dimension: got 3; allowed: an even number up to the 3 numbers of a query or key");
-    EXPECT_EQ(message(4, 6), "rotary dimension: got 6; allowed: an even number up to the 4 numbers of a query or key");
-    EXPECT_EQ(message(4, 2), "no error");
-    EXPECT_THROW((void)attn::core::rotate(Tensor<float>({1, attn::core::most_positions + 1, 2}), {}), attn::Error);
-    EXPECT_THROW((void)attn::core::add_sinusoids(Tensor<float>({attn::core::most_positions + 1, 1})), attn::Error);
+    EXPECT_EQ(refusal(3, {}), "rotary dimension: got 3; allowed: an even number up to the 3 numbers of a query or key");
+    EXPECT_EQ(refusal(4, 6), "rotary dimension: got 6; allowed: an even number up to the 4 numbers of a query or key");
+    EXPECT_EQ(refusal(4, 2), "no error");
+}
+
+TEST(Positions, EndWhereSinesAreNoLongerExact)
+{
+    constexpr Index too_many = attn::core::most_positions + 1;
+    EXPECT_THROW((void)attn::core::rotate(Tensor<float>({1, too_many, 2}), {}), attn::Error);
+    EXPECT_THROW((void)attn::core::add_sinusoids(Tensor<float>({too_many, 1})), attn::Error);
 }
 
 TEST(Alibi, HalvesFromHeadToHeadOfEight)
