@@ -101,10 +101,23 @@ def test_embeddings_that_the_file_lacks_are_the_first_draws_of_the_seed(tmp_path
     assert loaded["embeddings"] == result(tmp_path, "--seed", "7", "--show", "embeddings")["embeddings"]
 
 
-def test_lines_share_the_parameters_of_a_file(tmp_path):
-    save_safetensors(tmp_path / "p.safetensors", multihead(16))
-    options = ("--params", "p.safetensors", "--heads", "4", "--json", "--show", "all")
-    lines = ["Life is short", "eat dessert first eat", "a"]
+SEPARATE = {"q_proj_weight": normal(1, 4, 4), "k_proj_weight": normal(2, 4, 3), "v_proj_weight": normal(3, 4, 5)}
+SHARED = {
+    "fused": multihead(16),
+    "extra": {**multihead(8), "bias_k": normal(8, 1, 1, 8), "bias_v": normal(9, 1, 1, 8), "embedding": normal(7, 9, 8)},
+    "separate": SEPARATE,
+    "tables": {**SEPARATE, "embedding": normal(4, 9, 4), "key_embedding": normal(5, 9, 3), "value_embedding": normal(6, 9, 5)},
+    "rows": {**multihead(8), "embeddings": normal(5, 4, 8)},
+}
+
+
+@pytest.mark.parametrize("positions", ["none", "sinusoidal", "rope"])
+@pytest.mark.parametrize("show", ["all", "keys,values,weights"])
+@pytest.mark.parametrize("name", SHARED)
+def test_lines_share_the_parameters_of_a_file(tmp_path, name, show, positions):
+    save_safetensors(tmp_path / "p.safetensors", SHARED[name])
+    options = ("--params", "p.safetensors", "--heads", "2", "--json", "--show", show, "--positions", positions)
+    lines = ["a b c d", "d c c d", "b b a c"] if name == "rows" else ["a a", "b", "a b a", "b c a b", "d b"]
     done = succeeds("run", "--lines", "-", *options, stdin="\n".join(lines), cwd=tmp_path).json_lines
     for i, line in enumerate(lines):
         assert done[i] == {**succeeds("run", line, *options, cwd=tmp_path).json, "index": i}

@@ -13,7 +13,7 @@ namespace attn::core {
 namespace {
 
 /// Floating-point operations that are done before a second thread has started.
-constexpr double worth_a_thread = 2e7;
+constexpr double worth_a_thread = 1.5e7;
 
 Index unit_count(const TiledPlan& plan)
 {

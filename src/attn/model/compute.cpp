@@ -8,31 +8,12 @@
 #include "attn/model/overrides.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace attn::model {
 namespace {
 
 template <typename Scalar>
 constexpr const char* type_name = sizeof(Scalar) == 4 ? "float32" : "float64";
-
-template <typename Scalar>
-using Parameters = std::vector<Parameter<Scalar>>;
-
-template <typename Scalar>
-const Parameter<Scalar>* find(const Parameters<Scalar>& parameters, Target target)
-{
-    const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const auto& parameter) { return parameter.target == target; });
-    return found == parameters.end() ? nullptr : &*found;
-}
-
-template <typename Scalar>
-RowVector<double> bias(const Parameters<Scalar>& parameters, Target target)
-{
-    const auto* b = find(parameters, target);
-    return b == nullptr ? RowVector<double>() : RowVector<double>(b->tensor.matrix().template cast<double>());
-}
 
 /// The rows of `tensor` (n, rows, d) at `positions`.
 template <typename Scalar>
@@ -50,21 +31,38 @@ Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index
     return selected;
 }
 
-/// The rows of a sequence, (T, D): as drawn by position, or looked up by id in `table`, or in the one of all where there is no
-/// such table.
+/// The rows of `table` (n, V, d) of each id.
 template <typename Scalar>
-Tensor<Scalar> look_up(const Parameters<Scalar>& parameters, const std::vector<Index>& ids, Target by_position, Target table)
+Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& ids)
 {
-    if (const auto* drawn = find(parameters, by_position)) {
-        return drawn->tensor;
+    const Index d = table.columns();
+    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
+    Scalar* next = rows.values.data();
+    for (Index h = 0; h < table.shape[0]; ++h) {
+        for (const Index id : ids) {
+            next = std::copy_n(table.values.data() + (h * table.rows() + id) * d, d, next);
+        }
     }
-    const auto* own = find(parameters, table);
-    const Tensor<Scalar>& rows = (own == nullptr ? find(parameters, Target::embedding) : own)->tensor;
-    Tensor<Scalar> X({static_cast<Index>(ids.size()), rows.columns()});
-    for (std::size_t t = 0; t < ids.size(); ++t) {
-        X.matrix().row(static_cast<Index>(t)) = rows.matrix().row(ids[t]);
+    return rows;
+}
+
+/// The words of one side.
+template <typename Scalar>
+struct Sequence {
+    const std::vector<Index>& ids;
+    Tensor<Scalar> X; ///< (T, D); empty where only projections of the table are needed
+};
+
+template <typename Scalar>
+std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
+{
+    std::vector<Array> arrays;
+    for (Parameter<Scalar>& parameter : parameters) {
+        if (is_parameter(parameter.target)) {
+            arrays.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
+        }
     }
-    return X;
+    return arrays;
 }
 
 core::Keep stages_to_keep(const Show& show)
@@ -80,44 +78,41 @@ core::Keep stages_to_keep(const Show& show)
 template <typename Scalar>
 class Computation {
 public:
-    explicit Computation(const Plan& plan) : plan_(plan) {}
+    Computation(const Plan& plan, const Prepared<Scalar>& prepared) : plan_(plan), prepared_(prepared) {}
 
     ComputedArrays compute()
     {
         const Lengths& l = plan_.lengths;
-        const RunSettings& settings = plan_.settings;
-        tell("parameters", {static_cast<Index>(plan_.recipe.draws.size() + settings.parameters.size())});
-        parameters_ = draw_parameters<Scalar>(plan_.recipe, {l, plan_.words.cross, settings.parameters});
-
         tell("embeddings", {l.T, l.D});
         const Words& words = plan_.words;
         const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
-        const bool other_keys = words.cross || find(parameters_, Target::key_embedding) != nullptr;
-        const bool other_values = find(parameters_, Target::value_embedding) != nullptr;
-        const Tensor<Scalar> X = embed(words.ids, Target::embeddings, Target::embedding);
-        const Tensor<Scalar> Y = other_keys ? embed(key_ids, Target::key_embeddings, Target::key_embedding) : Tensor<Scalar>();
-        const Tensor<Scalar> Z = other_values ? embed(key_ids, Target::none, Target::value_embedding) : Tensor<Scalar>();
-        const Tensor<Scalar>& keys_from = other_keys ? Y : X;
+        const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
+        const bool other_values = prepared_.parameter(Target::value_embedding) != nullptr;
+        const Sequence<Scalar> queries_from = embed(words.ids, {Target::embeddings, Target::embedding, Target::W_q});
+        const Sequence<Scalar> other = other_keys ? embed(key_ids, {Target::key_embeddings, Target::key_embedding, Target::W_k})
+                                                  : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar> third =
+            other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
-        Tensor<Scalar> Q = turn(project("queries", X, {Target::W_q, Target::b_q, l.H}));
-        Tensor<Scalar> K = turn(project("keys", keys_from, {Target::W_k, Target::b_k, l.H_kv}));
-        Tensor<Scalar> V = project("values", other_values ? Z : keys_from, {Target::W_v, Target::b_v, l.H_kv});
-        if (const auto* extra = find(parameters_, Target::bias_k)) {
+        Tensor<Scalar> Q = turn(project("queries", queries_from, Target::W_q, l.H));
+        Tensor<Scalar> K = turn(project("keys", keys_from, Target::W_k, l.H_kv));
+        Tensor<Scalar> V = project("values", other_values ? third : keys_from, Target::W_v, l.H_kv);
+        if (const auto* extra = prepared_.parameter(Target::bias_k)) {
             K = with_row(K, extra->tensor);
-            V = with_row(V, find(parameters_, Target::bias_v)->tensor);
+            V = with_row(V, prepared_.parameter(Target::bias_v)->tensor);
         }
-        keep(Item::embeddings, X);
-        keep(Item::key_embeddings, Y);
+        keep(Item::embeddings, queries_from.X);
+        keep(Item::key_embeddings, other.X);
         if (plan_.show.contains(Item::queries)) {
             keep(Item::queries, select_rows(Q, plan_.rows));
         }
         keep(Item::keys, K);
         keep(Item::values, V);
 
-        if (std::any_of(plan_.show.begin(), plan_.show.end(), [](Item item) { return item >= Item::scores; })) {
+        if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
-        keep_parameters();
         return std::move(computed_);
     }
 
@@ -128,11 +123,41 @@ private:
         return positions && positions->kind == kind;
     }
 
-    /// With the sinusoids of its positions, if asked for.
-    Tensor<Scalar> embed(const std::vector<Index>& ids, Target by_position, Target table) const
+    /// Where the words of one side come from.
+    struct Origin {
+        Target by_position; ///< as drawn
+        Target by_id;       ///< the table; where there is none, that of all
+        Target read_by;     ///< the projection
+    };
+
+    /// As drawn by position, or looked up by id; with the sinusoids of its positions, if asked for.
+    Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
     {
-        Tensor<Scalar> X = look_up(parameters_, ids, by_position, table);
-        return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+        const auto placed = [&](Tensor<Scalar> X) {
+            return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+        };
+        if (const auto* drawn = prepared_.parameter(from.by_position)) {
+            return {ids, placed(drawn->tensor)};
+        }
+        const bool shown =
+            from.read_by == Target::W_q ? plan_.show.contains(Item::embeddings) : plan_.show.contains(Item::key_embeddings);
+        if (is_projected(from.read_by) && !shown) {
+            return {ids, {}};
+        }
+        const auto* own = prepared_.parameter(from.by_id);
+        const Tensor<Scalar>& table = (own == nullptr ? prepared_.parameter(Target::embedding) : own)->tensor;
+        Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
+        for (std::size_t t = 0; t < ids.size(); ++t) {
+            X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]);
+        }
+        return {ids, placed(std::move(X))};
+    }
+
+    /// Whether the rows of its table are projected already.
+    [[nodiscard]] bool is_projected(Target W) const
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        return ready != nullptr && !ready->of_table.values.empty();
     }
 
     /// Queries or keys (heads, T, d_k), by their positions, if asked for.
@@ -141,25 +166,33 @@ private:
         return positions_are(PositionKind::rope) ? core::rotate(std::move(X), plan_.recipe.attention.positions->rope) : X;
     }
 
-    struct Projection {
-        Target W;
-        Target b;
-        Index heads;
-    };
-
     /// X (T, D) → (heads, T, d)
-    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, const Projection& layer)
+    Tensor<Scalar> project(const char* name, const Sequence<Scalar>& sequence, Target W, Index heads)
     {
-        const Matrix<double> W = as_right_factor(*find(parameters_, layer.W), layer.heads);
-        Shape shape{layer.heads, X.rows(), W.cols() / layer.heads};
-        if (layer.W == Target::W_o) { // of all heads together
-            shape.erase(shape.begin());
+        if (!is_projected(W)) {
+            return project(name, sequence.X, W, heads);
         }
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        const Tensor<Scalar>& table = ready->of_table;
+        tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
+        Tensor<Scalar> rows = look_up(table, sequence.ids);
+        if (!ready->finite_table) {
+            warn_of_overflow(name, rows);
+        }
+        return rows;
+    }
+
+    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, Target W, Index heads)
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
+        const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
+        const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
+        const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
-        Tensor<Scalar> heads =
-            core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name, shape));
-        warn_of_overflow(name, heads);
-        return heads;
+        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
+        warn_of_overflow(name, projected);
+        return projected;
     }
 
     void attend(Tensor<Scalar> Q, Tensor<Scalar> K, Tensor<Scalar> V)
@@ -202,7 +235,7 @@ private:
         warn_of_overflow("context", context);
         Tensor<Scalar> output;
         if (plan_.show.contains(Item::output)) {
-            output = project("output", context, {Target::W_o, Target::b_o, 1});
+            output = project("output", context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
         keep(Item::scores, std::move(stages.scores));
@@ -234,29 +267,27 @@ private:
         }
     }
 
-    void keep_parameters()
-    {
-        for (Parameter<Scalar>& parameter : parameters_) {
-            if (is_parameter(parameter.target)) {
-                computed_.parameters.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
-            }
-        }
-    }
-
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
     void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
     {
-        const auto finite = [](Scalar value) { return std::isfinite(value); };
-        if (!std::all_of(tensor.values.begin(), tensor.values.end(), finite)) {
+        if (!all_finite<Scalar>(tensor.values)) {
             warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
         }
     }
 
-    void tell(std::string_view stage, const Shape& shape, double share = 0) const
+    void tell(std::string_view stage, const Shape& shape) const
     {
         if (plan_.settings.observer) {
-            plan_.settings.observer({stage, shape, share});
+            plan_.settings.observer({stage, shape, 0});
+        }
+    }
+
+    /// A list costs nothing where nobody hears of it.
+    void tell(std::string_view stage, std::initializer_list<Index> shape) const
+    {
+        if (plan_.settings.observer) {
+            plan_.settings.observer({stage, shape, 0});
         }
     }
 
@@ -264,13 +295,13 @@ private:
     {
         core::Work work{plan_.settings.threads, {}};
         if (plan_.settings.observer) {
-            work.progress = [this, stage, shape](double share) { tell(stage, shape, share); };
+            work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
         }
         return work;
     }
 
     const Plan& plan_;
-    Parameters<Scalar> parameters_;
+    const Prepared<Scalar>& prepared_;
     ComputedArrays computed_;
 };
 
@@ -279,7 +310,23 @@ private:
 template <typename Scalar>
 ComputedArrays compute(const Plan& plan)
 {
-    return Computation<Scalar>(plan).compute();
+    const std::vector<StoredParameter>& stored = plan.settings.parameters;
+    if (plan.settings.observer) {
+        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
+    }
+    const ParameterInputs inputs{plan.lengths, plan.words.cross, stored};
+    if (plan.preparations != nullptr) {
+        const Prepared<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, inputs);
+        ComputedArrays computed = Computation<Scalar>(plan, shared).compute();
+        if (plan.show.contains(Item::parameters)) {
+            computed.parameters = named(shared.parameters);
+        }
+        return computed;
+    }
+    Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
+    ComputedArrays computed = Computation<Scalar>(plan, own).compute();
+    computed.parameters = named(std::move(own.parameters));
+    return computed;
 }
 
 template ComputedArrays compute<float>(const Plan&);

@@ -197,6 +197,8 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     require(!rows || inputs.cross == drawn(Target::key_embeddings),
             "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
     require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
+    require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
+            "key_embeddings are drawn beside key_embedding; allowed: one of them");
     require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
     require(l.keys_read() == l.D || drawn(Target::key_embedding),

@@ -105,11 +105,11 @@ inline Vector load_as(const std::byte* p)
 /// Rounded to nearest, ties to even; NaN stays NaN.
 inline Integers bfloat16_bits(Vector v)
 {
-    constexpr int half = 0x7fff;
-    constexpr int quiet = 0x40;
+    constexpr std::uint32_t half = 0x7fff;
+    constexpr std::uint32_t quiet = 0x40;
     const auto bits = (Integers)v;
-    const Integers upper = (bits >> bfloat16_shift) & 0xffff;
-    const Integers rounded = ((bits + half + (upper & 1)) >> bfloat16_shift) & 0xffff;
+    const Integers upper = (bits >> bfloat16_shift) & 0xffffU;
+    const Integers rounded = ((bits + half + (upper & 1U)) >> bfloat16_shift) & 0xffffU;
     return v == v ? rounded : (upper | quiet); // NOLINT(misc-redundant-expression): NaN is not itself
 }
 

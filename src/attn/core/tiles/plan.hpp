@@ -49,7 +49,8 @@ public:
     Index K_stride = 0;
 
 private:
-    std::unique_ptr<CacheLine[]> lines_; ///< not filled: most of it is written before it is read, the rest never counts
+    /// Not filled: what is read before it is written never counts.
+    std::unique_ptr<CacheLine[]> lines_; // NOLINT(modernize-avoid-c-arrays): as many as the sizes need
 };
 
 /// Computes all kept stages of the queries [first, first + query_tile) of head h in batch entry b.

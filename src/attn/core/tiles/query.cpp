@@ -286,6 +286,7 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
     for (const auto& [part, count] : parts) {
         lines += whole(count, line) / line;
     }
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays)
     lines_ = std::make_unique_for_overwrite<CacheLine[]>(static_cast<std::size_t>(lines));
     auto* at = reinterpret_cast<float*>(lines_.get());
     for (const auto& [part, count] : parts) {

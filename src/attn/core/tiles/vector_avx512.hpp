@@ -12,7 +12,7 @@ namespace attn::core {
 namespace {
 
 using Vector = __m512; // + - * / of each element are the compiler's own
-using Integers = std::int32_t __attribute__((vector_size(64)));
+using Integers = std::uint32_t __attribute__((vector_size(64)));
 
 using Index = std::ptrdiff_t;
 

@@ -12,7 +12,7 @@ namespace attn::core {
 namespace {
 
 using Vector = float32x4_t; // + - * / of each element are the compiler's own
-using Integers = int32x4_t;
+using Integers = uint32x4_t;
 
 using Index = std::ptrdiff_t;
 
@@ -74,11 +74,11 @@ inline void store_float16(void* p, Vector v)
 /// 16 bits each, to and from the low half of an integer
 inline Integers load_halves(const void* p)
 {
-    return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(static_cast<const std::uint16_t*>(p))));
+    return vmovl_u16(vld1_u16(static_cast<const std::uint16_t*>(p)));
 }
 inline void store_halves(void* p, Integers v)
 {
-    vst1_u16(static_cast<std::uint16_t*>(p), vmovn_u32(vreinterpretq_u32_s32(v)));
+    vst1_u16(static_cast<std::uint16_t*>(p), vmovn_u32(v));
 }
 
 } // namespace
