@@ -33,6 +33,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
+    Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
@@ -52,16 +53,16 @@ public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
         : options_(options), recipe_(std::move(recipe)), log_(log), output_(options.output), stages_(log)
     {
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
+        refuse_terminal(output_, options.format);
+        assumption_ = load_files(recipe_, {files_, settings_, log_});
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
-        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         if (options.source != Source::lines || log.verbose()) {
             settings_.observer = stages_.observer();
         }
-        refuse_terminal(output_, options.format);
-        load_files(recipe_, files_, settings_);
     }
 
     /// The recipe as it is.
@@ -73,6 +74,7 @@ public:
 
 private:
     model::Result compute();
+    void warn_of_assumption();
     void write(const model::Result& result);
     void set_sentence(std::string sentence);
 
@@ -83,7 +85,15 @@ private:
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
+    std::optional<std::string> assumption_; ///< to be said once, when nothing is wrong
 };
+
+void Runner::warn_of_assumption()
+{
+    if (assumption_) {
+        log_.warning(*assumption_);
+    }
+}
 
 void Runner::set_sentence(std::string sentence)
 {
@@ -122,6 +132,7 @@ model::Result Runner::compute()
 int Runner::once()
 {
     const model::Result result = compute();
+    warn_of_assumption();
     files_.require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);
@@ -149,6 +160,7 @@ int Runner::standard_input()
 
 int Runner::each_line()
 {
+    warn_of_assumption();
     return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
 }
 

@@ -210,7 +210,8 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
 Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep, const Work& work, Isa isa)
 {
     const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
-    if (isa == Isa::portable || rounded || !stays_finite(as_batch(heads, options), options)) {
+    const bool by_distance = !options.slopes.empty();
+    if (isa == Isa::portable || rounded || by_distance || !stays_finite(as_batch(heads, options), options)) {
         return attention(heads, options, keep, work);
     }
     Stages<float> stages = make_stages(heads, options, keep);

@@ -16,6 +16,11 @@ class JsonValue;
 /// The same of a recipe inside another document, such as the "config" of a result.
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
+/// Parts of it (recipe_parts.cpp).
+[[nodiscard]] model::FileTensor file_tensor_of(const JsonValue& value);
+[[nodiscard]] model::FileParameters file_parameters_of(const JsonValue& value);
+[[nodiscard]] model::Positions positions_of_words(const JsonValue& value);
+
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);
 [[nodiscard]] std::vector<model::PrecisionClaim> precision_of(const JsonValue& value);

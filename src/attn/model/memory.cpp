@@ -67,12 +67,21 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
+    if (recipe.parameters) { // a table of the file counts as one of the words' own
+        for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
+            parameters.add(shape_of(Draw{.target = target}, l));
+        }
+    }
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
     working.add({l.H_kv, l.S, l.d_k + l.d_v});
     if (recipe.attention.mask && rows < l.T) {
         working.add({l.H, rows, l.S}, 2); // its rows, of 8 bytes at most
+    }
+    const bool masked = recipe.attention.mask || recipe.attention.causal || recipe.attention.window;
+    if (recipe.parameters && masked) { // joined to one that lets a key of the file's own through
+        working.add({recipe.attention.mask ? l.H : 1, rows, l.S + 1}, 2);
     }
     Count doubles; // factors of products are held in double, one key/value head at a time
     doubles.add({l.S, l.d_k + l.d_v});
