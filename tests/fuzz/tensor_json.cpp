@@ -18,7 +18,7 @@ bool is_writable(const attn::Shape& shape)
 {
     attn::Index lists = 1;
     for (std::size_t d = 0; d + 1 < shape.size(); ++d) {
-        if (__builtin_mul_overflow(lists, shape[d], &lists) || lists > 1'000'000) {
+        if (__builtin_mul_overflow(lists, shape[d], &lists) || lists > 10'000) {
             return false;
         }
     }
