@@ -2,11 +2,13 @@
 
 #include "attn/io/sha256.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 
 namespace attn::cli {
 
 void load_files(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings)
 {
+    load_embeddings(recipe, inputs, settings);
     settings.mask.reset();
     if (!recipe.attention.mask) {
         return;

@@ -6,6 +6,7 @@
 #include "attn/report/json.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lines.hpp"
 #include "cli/output.hpp"
@@ -63,6 +64,9 @@ public:
         settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);
+        if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
+            settings_.word_vectors->prepare();
+        }
     }
 
     /// The recipe as it is.
@@ -227,6 +231,9 @@ model::Recipe make_recipe(const RunOptions& options)
     if (options.mask) {
         const TensorArgument mask = split_tensor_argument(*options.mask);
         overrides.mask = {mask.path, mask.name, {}};
+    }
+    if (overrides.embeddings) {
+        split_name(*overrides.embeddings);
     }
     const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
     if (text_comes_later) {

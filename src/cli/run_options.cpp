@@ -1,6 +1,7 @@
 #include "cli/run_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_values.hpp"
 #include "cli/suggest.hpp"
@@ -81,8 +82,6 @@ constexpr std::array output_specs{
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
 };
-constexpr std::array<OptionGroup, 4> groups{
-    {{"Input", input_specs}, {"Parameters", parameter_specs}, {"Attention", attention_specs}, {"Output", output_specs}}};
 
 // ---- what they mean --------------------------------------------------------------------------------------------------
 
@@ -142,7 +141,8 @@ model::IdsInput read_ids(const Arguments& arguments, const std::string& text, co
             throw Error(ErrorKind::usage, std::string(option) + " and --ids exclude each other: ids are no text");
         }
     }
-    if (!options.overrides.dims.vocab_size && !options.recipe) {
+    const bool rows_known = options.overrides.dims.vocab_size || options.overrides.embeddings || options.recipe;
+    if (!rows_known) {
         throw Error(ErrorKind::usage, "--ids needs --vocab-size");
     }
     model::IdsInput input;
@@ -251,6 +251,7 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.window = window_option(arguments);
     overrides.scale = scale_option(arguments);
     overrides.softcap = softcap_option(arguments);
+    overrides.embeddings = read_embeddings(arguments);
     overrides.query = read_query(arguments);
     overrides.verify = switch_option(arguments, "--verify");
     return overrides;
@@ -260,6 +261,11 @@ model::Overrides read_overrides(const Arguments& arguments)
 
 std::span<const OptionGroup> run_option_groups()
 {
+    static const std::array<OptionGroup, 5> groups{{{"Input", input_specs},
+                                                    {"Parameters", parameter_specs},
+                                                    {"Word vectors", embedding_specs()},
+                                                    {"Attention", attention_specs},
+                                                    {"Output", output_specs}}};
     return groups;
 }
 

@@ -16,6 +16,9 @@ class JsonValue;
 /// The same of a recipe inside another document, such as the "config" of a result.
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
+/// Embeddings that stand in a file (recipe_embeddings.cpp).
+[[nodiscard]] model::FileEmbeddings embeddings_of(const JsonValue& value);
+
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);
 [[nodiscard]] std::vector<model::PrecisionClaim> precision_of(const JsonValue& value);

@@ -33,6 +33,15 @@ RowVector<double> bias(const Parameters<Scalar>& parameters, Target target)
     return b == nullptr ? RowVector<double>() : RowVector<double>(b->tensor.matrix().template cast<double>());
 }
 
+template <typename Scalar>
+Tensor<Scalar> converted(const Tensor<double>& tensor)
+{
+    Tensor<Scalar> other(tensor.shape);
+    std::transform(tensor.values.begin(), tensor.values.end(), other.values.begin(),
+                   [](double value) { return static_cast<Scalar>(value); });
+    return other;
+}
+
 /// The rows of `tensor` (n, rows, d) at `positions`.
 template <typename Scalar>
 Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index>& positions)
@@ -84,6 +93,9 @@ public:
         const Lengths& l = plan_.lengths;
         tell("parameters", {static_cast<Index>(plan_.recipe.draws.size())});
         parameters_ = draw_parameters<Scalar>(plan_.recipe, l, plan_.words.cross);
+        if (plan_.embedding != nullptr) {
+            parameters_.insert(parameters_.begin(), {Target::embedding, Side::left, converted<Scalar>(*plan_.embedding)});
+        }
 
         tell("embeddings", {l.T, l.D});
         const Tensor<Scalar> X = embed(parameters_, plan_.words.ids, Target::embeddings);

@@ -14,6 +14,7 @@ struct Plan {
     const std::vector<Index>& rows; ///< the positions of the query rows, ascending
     const Show& show;               ///< the arrays to keep
     const RunSettings& settings;
+    const Tensor<double>* embedding = nullptr; ///< (V, D), where it is not drawn
 };
 
 struct ComputedArrays {

@@ -67,6 +67,11 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
+    Count doubles;           // factors of products are held in double, one key/value head at a time
+    if (recipe.embeddings) { // as the file gives them, and as parameters
+        parameters.add({l.V, l.D});
+        doubles.add({l.V, l.D});
+    }
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
@@ -74,7 +79,6 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
     if (recipe.attention.mask && rows < l.T) {
         working.add({l.H, rows, l.S}, 2); // its rows, of 8 bytes at most
     }
-    Count doubles; // factors of products are held in double, one key/value head at a time
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
     Count drawn; // in double

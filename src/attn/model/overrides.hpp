@@ -22,6 +22,7 @@ struct Overrides {
     std::optional<double> scale; ///< 1 for "none"
     std::optional<double> softcap;
     std::optional<FileTensor> mask = {};
+    std::optional<FileEmbeddings> embeddings = {};
     std::vector<std::string> query;
     std::optional<bool> verify;
 };

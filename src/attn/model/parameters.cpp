@@ -176,7 +176,9 @@ void require_targets(const Recipe& recipe, bool cross)
         }
     };
     const auto drawn = [&](Target target) { return places.contains(target); };
-    const bool table = drawn(Target::embedding);
+    require(!drawn(Target::embedding) || !recipe.embeddings,
+            "embedding is drawn beside embeddings from a file; allowed: one of them");
+    const bool table = drawn(Target::embedding) || recipe.embeddings;
     const bool rows = drawn(Target::embeddings);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");

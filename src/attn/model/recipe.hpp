@@ -5,6 +5,7 @@
 #pragma once
 
 #include "attn/core/attention.hpp"
+#include "attn/model/file_embeddings.hpp"
 #include "attn/tensor/tensor.hpp"
 
 #include <array>
@@ -174,6 +175,7 @@ struct Recipe {
     Dims dims;
     Generator generator = Generator::torch;
     Dtype dtype = Dtype::float32;
+    std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
     std::vector<Step> draws;
     Attention attention;
     std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all

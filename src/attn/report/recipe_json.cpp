@@ -1,5 +1,7 @@
 #include "attn/report/recipe_json.hpp"
 
+#include "attn/report/embeddings_json.hpp"
+
 #include <array>
 #include <optional>
 
@@ -316,6 +318,9 @@ void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished p
     member(json, "generator", name_in(generator_names, recipe.generator));
     member(json, "dtype", name_in(dtype_names, recipe.dtype));
     write_dims(json, recipe.dims);
+    if (recipe.embeddings) {
+        write_embeddings(json, *recipe.embeddings);
+    }
     json.key("draws");
     json.begin_array();
     for (const model::Step& step : recipe.draws) {
