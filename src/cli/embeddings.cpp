@@ -125,7 +125,7 @@ WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbedding
         };
         return vectors;
     }
-    const MappedFile& words_file = inputs.file(embeddings.words->file);
+    const MappedFile& words_file = inputs.any_file(embeddings.words->file);
     const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
     if (list->size() != tensor.shape[0]) {
         throw Error(ErrorKind::data, words_file.name(), std::to_string(list->size()) + " words",
@@ -214,11 +214,11 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
     }
     model::FileEmbeddings& embeddings = *recipe.embeddings;
     refuse_standard_input(embeddings.file, "--embeddings");
-    const MappedFile& file = inputs.file(embeddings.file);
+    const MappedFile& file = inputs.any_file(embeddings.file);
     require_digest(file, embeddings.digest);
     if (embeddings.words) {
         refuse_standard_input(embeddings.words->file, "--embedding-words");
-        require_digest(inputs.file(embeddings.words->file), embeddings.words->digest);
+        require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest);
     }
     WordVectors vectors =
         io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs) : vectors_of_text(file, embeddings);
@@ -226,6 +226,12 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
     const bool ids = std::holds_alternative<model::IdsInput>(recipe.input);
     if (vectors.rows && (ids || recipe.dims.vocab_size)) {
         put(recipe.dims.vocab_size, vectors.row_count, Setting::vocab_size, settings.given, vectors.name);
+    }
+    if (vectors.find && ids) {
+        throw Error(settings.given.fault({Setting::ids}),
+                    settings.given.name_of(Setting::ids) + " beside " + vectors.name +
+                        ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
+                        "are ids");
     }
     if (vectors.find && recipe.dims.vocab_size) {
         throw Error(settings.given.fault({Setting::vocab_size}),

@@ -4,6 +4,8 @@
 #include "attn/text/utf8.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace attn::model {
 namespace {
@@ -81,9 +83,7 @@ EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::strin
     return {std::move(rows), "embeddings: no vector for " + list_of(missing) + "; that of " + quoted(*unknown) + " is used"};
 }
 
-} // namespace
-
-EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors)
+EmbeddingTable table_of(const Recipe& recipe, const Words& words, const WordVectors& vectors)
 {
     if (vectors.find && words.vocabulary) {
         return table_of_words(recipe, *words.vocabulary, vectors);
@@ -93,12 +93,27 @@ EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const W
                                          " gives vectors to words, and the input is of ids; allowed: a sentence, or a "
                                          "tensor without a list of words");
     }
-    if (words.vocabulary && static_cast<Index>(words.vocabulary->size()) != vectors.row_count) {
+    const auto distinct = static_cast<Index>(words.vocabulary ? words.vocabulary->size() : 0);
+    if (words.vocabulary && distinct != vectors.row_count && recipe.dims.vocab_size != vectors.row_count) {
         throw Error(ErrorKind::data, vectors.name, std::to_string(vectors.row_count) + " rows without a list of words",
-                    std::to_string(words.vocabulary->size()) +
-                        " rows, one for each word of the vocabulary in its order, or a list with --embedding-words");
+                    std::to_string(distinct) + " rows, one for each word of the vocabulary in its order, or a list with "
+                                               "--embedding-words");
     }
     return {vectors.rows(), {}};
+}
+
+} // namespace
+
+EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors)
+{
+    EmbeddingTable table = table_of(recipe, words, vectors);
+    constexpr double most = std::numeric_limits<float>::max();
+    const auto too_large = std::find_if(table.rows.values.begin(), table.rows.values.end(),
+                                        [](double value) { return std::isfinite(value) && std::abs(value) > most; });
+    if (recipe.dtype == Dtype::float32 && too_large != table.rows.values.end()) {
+        throw Error(ErrorKind::data, vectors.name + " holds numbers beyond float32; allowed: up to 3.4e38, or --dtype float64");
+    }
+    return table;
 }
 
 } // namespace attn::model

@@ -35,7 +35,7 @@ struct EmbeddingTable {
 };
 
 /// The table of this run. Throws Error(data) for words that the file lacks, listing them, unless FileEmbeddings::unknown names
-/// one that has a vector, and for a tensor whose rows are not as many as V.
+/// one that has a vector, for a tensor whose rows are not as many as V, and for numbers beyond float32 in a run of that type.
 [[nodiscard]] EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors);
 
 } // namespace attn::model
