@@ -1,7 +1,6 @@
 # find_package(attn): the libraries that attn::attn links, then attn::attn itself.
 include(CMakeFindDependencyMacro)
 find_dependency(Eigen3 3.4 NO_MODULE)
-find_dependency(fmt 9)
 find_dependency(PkgConfig)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_dependency(Threads)

@@ -29,8 +29,7 @@ constexpr std::array global_specs{
     OptionSpec{"--isa",
                "SET",
                "instructions of float32 attention: portable, avx2, avx512, or auto (default): the fastest of this machine, but "
-               "for run "
-               "portable, the only one that gives the same bytes on every machine",
+               "for run portable, the only one that gives the same bytes on every machine",
                {}},
 };
 constexpr OptionGroup globals_group{"Global options, before or after the command", global_specs};
@@ -169,9 +168,13 @@ Words prepare(std::span<const char* const> arguments)
 
 // ---- CLI11 -----------------------------------------------------------------------------------------------------------
 
-void declare(CLI::App& app, const OptionGroup& group)
+/// Only those that are typed: the others would take longer than a short sentence.
+void declare(CLI::App& app, const OptionGroup& group, const std::vector<std::string>& words)
 {
     for (const OptionSpec& option : group.options) {
+        if (std::ranges::none_of(words, [&](const std::string& word) { return is_called(option, word); })) {
+            continue;
+        }
         const std::string names =
             (option.shortcut.empty() ? "" : std::string(option.shortcut) + ",") + std::string(option.name);
         // Every value stays text here; what was given twice is noticed when it is read.
@@ -190,13 +193,14 @@ struct Parsed {
 
 void collect(Arguments& arguments, const CLI::App& app, const OptionSpec& option)
 {
-    const CLI::Option* given = app.get_option(std::string(option.name));
-    if (given->count() > 1) {
+    const CLI::Option* given = app.get_option_no_throw(std::string(option.name));
+    const std::size_t count = given == nullptr ? 0 : given->count(); // what is not typed is not declared
+    if (count > 1) {
         throw Error(ErrorKind::usage, std::string(option.name) + ": given more than once");
     }
-    if (given->count() == 1 && option.value.empty()) {
+    if (count == 1 && option.value.empty()) {
         arguments.flags.emplace(option.name);
-    } else if (given->count() == 1) {
+    } else if (count == 1) {
         const std::string& text = given->results().front();
         arguments.values.emplace(option.name, text == disguised_plus_plus ? plus_plus : text);
     }
@@ -209,7 +213,7 @@ Parsed parse(std::vector<std::string> words)
     app.set_help_flag();
     app.allow_extras();
     app.require_subcommand(0, 1);
-    declare(app, globals_group);
+    declare(app, globals_group, words);
     for (const Command* command : commands()) {
         CLI::App* sub = app.add_subcommand(std::string(command->name));
         sub->fallthrough();
@@ -218,7 +222,7 @@ Parsed parse(std::vector<std::string> words)
             parsed.before_command = app.remaining().size();
         });
         for (const OptionGroup& group : command->groups()) {
-            declare(*sub, group);
+            declare(*sub, group, words);
         }
     }
     std::ranges::reverse(words); // CLI11 takes them from the back

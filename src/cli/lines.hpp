@@ -1,11 +1,15 @@
-// A stream, line by line.
+// A stream, line by line, and in batches for several threads.
 #pragma once
 
+#include "attn/tensor/shape.hpp"
+
 #include <cstddef>
-#include <functional>
+#include <exception>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn::cli {
 
@@ -14,24 +18,59 @@ struct Line {
     bool too_long = false; ///< longer than allowed; the text is dropped
 };
 
+/// Whether to wait for whoever writes the stream.
+enum class Wait { no, yes };
+
 /// A line ends at "\n"; the last one may lack it. Never holds more than one line and one piece of the stream.
 class LineReader {
 public:
-    /// `before_waiting` is called before each read, which may take as long as whoever writes the stream: a good moment to
-    /// flush.
-    LineReader(int descriptor, std::string name, std::size_t most, std::function<void()> before_waiting);
+    /// Once the descriptor `wake` can be read, nobody waits for the stream any more, as though it had ended; -1: none.
+    LineReader(int descriptor, std::string name, std::size_t most, int wake = -1);
 
-    [[nodiscard]] std::optional<Line> next();
+    /// Nothing at the end of the stream and, without waiting, when there is no whole line yet.
+    [[nodiscard]] std::optional<Line> next(Wait wait);
 
 private:
-    bool fill();
+    enum class Input { more, none_yet, ended };
+
+    void take(std::string_view part);
+    [[nodiscard]] Line finish(bool ended);
+    [[nodiscard]] Input fill(Wait wait);
 
     int descriptor_;
+    int wake_;
     std::string name_;
     std::size_t most_;
-    std::function<void()> before_waiting_;
     std::string buffer_;
     std::string_view unread_; ///< of buffer_
+    Line line_;               ///< the part that was read of the next one
+    bool begun_ = false;      ///< there is such a part, be it empty
+};
+
+/// Some lines in a row.
+struct Batch {
+    Index number = 0; ///< of the batches
+    Index first = 0;  ///< the number of its first line
+    std::vector<Line> lines;
+    bool full = false;          ///< it could have been longer
+    std::exception_ptr failure; ///< that came after these lines
+};
+
+/// Hands out a stream in batches, each as long as it can be without keeping a line waiting for one that has not come yet.
+/// May be used by several threads at once.
+class Batches {
+public:
+    explicit Batches(LineReader reader) : reader_(std::move(reader)) {}
+
+    /// An empty one at the end, and after a failure.
+    [[nodiscard]] Batch next();
+
+private:
+    std::mutex mutex_;
+    LineReader reader_;
+    Index next_number_ = 0;
+    Index next_line_ = 0;
+    bool ended_ = false;
 };
 
 } // namespace attn::cli

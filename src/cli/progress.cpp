@@ -32,8 +32,8 @@ void to_terminal(const std::string& text)
 } // namespace
 
 StageReporter::StageReporter(Log& log)
-    : log_(log), terminal_(error_terminal() && !log.quiet()), work_began_(Clock::now()), stage_began_(work_began_),
-      shown_(work_began_)
+    : log_(log), terminal_(error_terminal() && !log.quiet()), output_terminal_(terminal_ && ::isatty(STDOUT_FILENO) != 0),
+      work_began_(Clock::now()), stage_began_(work_began_), shown_(work_began_)
 {
 }
 
@@ -81,15 +81,36 @@ void StageReporter::end_stage()
 
 void StageReporter::show(double share)
 {
+    if (terminal_) {
+        show_text(prefix_ + stage_ + " " + std::to_string(static_cast<int>(share * 100)) + " %");
+    }
+}
+
+void StageReporter::show_line(Index done)
+{
+    if (terminal_) {
+        show_text(std::to_string(done) + " lines");
+    }
+}
+
+void StageReporter::show_text(const std::string& text)
+{
     const auto now = Clock::now();
-    if (!terminal_ || now - work_began_ < patience || now - shown_ < interval) {
+    if (now - work_began_ < patience || now - shown_ < interval) {
         return;
     }
     shown_ = now;
     if (!std::exchange(line_shown_, true)) {
         erase_line_on_signal(true);
     }
-    to_terminal("\r\x1b[K" + prefix_ + stage_ + " " + std::to_string(static_cast<int>(share * 100)) + " %");
+    to_terminal("\r\x1b[K" + text);
+}
+
+void StageReporter::make_way()
+{
+    if (output_terminal_) {
+        erase();
+    }
 }
 
 void StageReporter::erase()

@@ -24,16 +24,24 @@ public:
     /// Of the stages that come, "line 3: ".
     void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
+    /// Work that is told by the line instead: how many are done.
+    void show_line(Index done);
+    /// Before something else goes to the terminal.
+    void erase();
+    /// The same, when standard output is a terminal too.
+    void make_way();
+
 private:
     using Clock = std::chrono::steady_clock;
 
     void observe(const model::Progress& progress);
     void end_stage();
     void show(double share);
-    void erase();
+    void show_text(const std::string& text);
 
     Log& log_;
-    bool terminal_;
+    bool terminal_;        ///< standard error is one
+    bool output_terminal_; ///< standard output is one
     std::string prefix_;
     std::string stage_; ///< under way; empty: none
     Shape shape_;

@@ -8,19 +8,19 @@
 #include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/lines.hpp"
+#include "cli/notes.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
 #include "cli/result_tensors.hpp"
+#include "cli/run_lines.hpp"
 #include "cli/run_options.hpp"
 #include "cli/system.hpp"
 #include "cli/tensor_output.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -34,21 +34,19 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
+    Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
+    Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Results come in the order of the lines, each as soon as no other line is there\n"
+                                   "to go with it; the memory does not grow with their number. Under GNU parallel\n"
+                                   "--pipe, or in a Spark pipe, each chunk counts its \"index\" from 0.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
-
-std::string short_number(double value)
-{
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 2).ptr;
-    return {text.data(), end};
-}
 
 /// One run of the command: computes results and writes them.
 class Runner {
@@ -60,8 +58,10 @@ public:
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
-        settings_.observer = stages_.observer();
         settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
+        if (options.source != Source::lines || log.verbose()) {
+            settings_.observer = stages_.observer();
+        }
         refuse_terminal(output_, options.format);
         load_files(recipe_, files_, settings_);
         if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
@@ -78,10 +78,7 @@ public:
 
 private:
     model::Result compute();
-    void write(const model::Result& result, std::optional<Index> index);
-    void tell(const model::Result& result, const std::string& prefix);
-    void line(const Line& line, Index index);
-    void failed_line(Index index, const Error& error);
+    void write(const model::Result& result);
     void set_sentence(std::string sentence);
 
     const RunOptions& options_;
@@ -91,8 +88,6 @@ private:
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
-    bool written_ = false; ///< a result, so that the next one is set apart
-    bool failed_ = false;  ///< a line
 };
 
 void Runner::set_sentence(std::string sentence)
@@ -103,48 +98,40 @@ void Runner::set_sentence(std::string sentence)
     recipe_ = model::apply(std::move(recipe_), text);
 }
 
-model::Result Runner::compute()
-{
-    settings_.memory_limit = memory_limit();
-    model::Result result = model::run(recipe_, settings_);
-    files_.require_unchanged();
-    return result;
-}
-
-void Runner::write(const model::Result& result, std::optional<Index> index)
+void Runner::write(const model::Result& result)
 {
     switch (options_.format) {
-    case Format::json: report::write_json(result, index, output_.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = !written_, .index = index}, output_.sink()); break;
+    case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = true, .index = {}}, output_.sink()); break;
     case Format::table:
-        if (index) {
-            output_.write((written_ ? "\nline " : "line ") + std::to_string(*index) + "\n");
-        }
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
     default: write_result_tensors(result, options_.format, output_);
     }
-    written_ = true;
 }
 
-void Runner::tell(const model::Result& result, const std::string& prefix)
+model::Result Runner::compute()
 {
-    if (options_.format != Format::json) { // JSON holds them itself
-        for (const std::string& warning : result.warnings) {
-            log_.warning(prefix + warning);
+    settings_.memory_limit = small_memory;
+    try {
+        return model::run(recipe_, settings_);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::too_large) {
+            throw;
         }
     }
-    for (const model::Difference& difference : log_.quiet() ? std::vector<model::Difference>() : result.verify) {
-        log_.note(prefix + "verify: " + difference.array + " differs from float64 by at most " +
-                  short_number(difference.absolute) + ", relatively by at most " + short_number(difference.relative));
-    }
+    settings_.memory_limit = memory_limit();
+    return model::run(recipe_, settings_);
 }
 
 int Runner::once()
 {
     const model::Result result = compute();
-    tell(result, "");
-    write(result, std::nullopt);
+    files_.require_unchanged();
+    for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
+        say(log_, note);
+    }
+    write(result);
     output_.finish();
     return success;
 }
@@ -165,51 +152,9 @@ int Runner::standard_input()
     return once();
 }
 
-void Runner::failed_line(Index index, const Error& error)
-{
-    failed_ = true;
-    if (options_.format == Format::json) {
-        report::write_json_error(index, exit_code(error.kind()), error.what(), output_.sink());
-    } else {
-        output_.flush(); // so that a terminal shows both in order
-        log_.error("line " + std::to_string(index) + ": " + error.what());
-    }
-}
-
-void Runner::line(const Line& line, Index index)
-{
-    const std::string prefix = "line " + std::to_string(index) + ": ";
-    stages_.set_prefix(prefix);
-    try {
-        if (line.too_long) {
-            throw Error(ErrorKind::data, "the line is longer than " + std::to_string(options_.max_input_bytes) +
-                                             " bytes; --max-input-bytes allows more");
-        }
-        set_sentence(line.text);
-        const model::Result result = compute();
-        tell(result, prefix);
-        write(result, index);
-    } catch (const Error& error) {
-        // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a query
-        // word that this line does not have.
-        const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
-                                 (error.kind() == ErrorKind::usage && !recipe_.query.empty());
-        if (!of_the_line) {
-            throw;
-        }
-        failed_line(index, error);
-    }
-}
-
 int Runner::each_line()
 {
-    const Descriptor input = open_input(options_.lines);
-    LineReader reader(input.number(), name_of_input(options_.lines), options_.max_input_bytes, [this] { output_.flush(); });
-    for (Index index = 0; const std::optional<Line> next = reader.next(); ++index) {
-        line(*next, index);
-    }
-    output_.finish();
-    return failed_ ? bad_data : success;
+    return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
 }
 
 /// Names for the ids or positions that the recipe brought.

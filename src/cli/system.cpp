@@ -1,6 +1,7 @@
 #include "cli/system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <limits>
@@ -20,14 +21,13 @@ constexpr Index unlimited = std::numeric_limits<Index>::max();
 /// Up to 64 KiB of a file that the kernel makes; empty when there is none.
 std::string kernel_text(const std::string& path)
 {
-    std::string text(std::size_t{1} << 16U, '\0');
+    std::array<char, std::size_t{1} << 16U> text; // NOLINT(cppcoreguidelines-pro-type-member-init): hardly any of it is used
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const ssize_t count = file == -1 ? 0 : ::read(file, text.data(), text.size());
     if (file != -1) {
         ::close(file);
     }
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    return text;
+    return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
 /// limit - used, when both files hold a number ("max" is none).

@@ -19,6 +19,9 @@ inline constexpr int most_threads = 1024;
 /// RLIMIT_AS (`ulimit -v`), each less what is in use, with an eighth held back for what nobody counts.
 [[nodiscard]] Index memory_limit();
 
+/// Bytes that may be used without a look at memory_limit(), which takes longer than a short sentence.
+inline constexpr Index small_memory = Index{16} << 20U;
+
 /// The number after `key` in text such as that of /proc/meminfo ("MemAvailable:   123 kB"), or -1.
 [[nodiscard]] Index number_after(std::string_view text, std::string_view key);
 

@@ -58,6 +58,8 @@ def paste_commands(text):
 
 
 def write_files(text, folder):
+    """The files that the text shows, and data/ of the repository."""
+    (Path(folder) / "data").symlink_to(README.parent / "data")
     for name, contents in files(text).items():
         (Path(folder) / name).write_text(contents, encoding="utf-8")
 

@@ -129,7 +129,7 @@ def test_an_option_like_nothing_points_to_the_help():
     assert_fails(run("run", "--temperature", "1", SENTENCE), 2, "unknown option '--temperature'", "attn-cli run --help")
 
 
-@pytest.mark.parametrize("option", ["--params", "--embeddings", "--positions"])
+@pytest.mark.parametrize("option", ["--params", "--positions"])
 def test_options_of_later_versions_do_not_exist_yet(option):
     assert_fails(run("run", SENTENCE, option, "x"), 2, f"unknown option '{option}'")
 

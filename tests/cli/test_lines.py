@@ -1,8 +1,12 @@
 """run --lines: one sentence a line, one result a line."""
 
+import json
 import os
+import re
 import select
+import signal
 import subprocess
+import threading
 
 import pytest
 from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, succeeds
@@ -128,3 +132,137 @@ def test_ten_thousand_lines_take_no_memory_of_ten_thousand_results():
     script = '(for i in $(seq 10000); do echo "w$i x y z"; done) | (ulimit -v 400000; "$A" run --lines - --json --threads 1) | wc -l'
     done = shell(script)
     assert (done.text.strip(), done.err) == ("10000", b"")
+
+
+def many_lines(count):
+    """Short lines, one of them long, some of them bad."""
+    lines = [f"w{i} x w{i % 7} y{i % 5}" for i in range(count)]
+    lines[count // 2] = " ".join(f"v{i % 300}" for i in range(600))
+    lines[3] = lines[count // 3] = ""
+    lines[count - 2] = " , "
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--json"], ["--format", "csv"], [], ["--json", "--heads", "2", "--verify"], ["--json", "--query", "x"], ["--init", "normal", "--scale", "1e38"]],
+)
+def test_threads_change_no_byte(options):
+    text = many_lines(400)
+    one = run("run", "--lines", "-", *options, "--threads", "1", stdin=text)
+    assert one.code == 65
+    for threads in (2, 5):
+        more = run("run", "--lines", "-", *options, "--threads", threads, stdin=text)
+        assert (more.code, more.out, more.err) == (one.code, one.out, one.err)
+
+
+def test_a_line_that_needs_much_memory_changes_no_byte_either():
+    words = " ".join(f"w{i}" for i in range(1500))
+    text = "a b\n" * 100 + words + "\n" + "a b\n" * 100 + words + "\nc\n"
+    one, two = (succeeds("run", "--lines", "-", "--json", "--show", "weights", "--threads", n, stdin=text).out for n in (1, 2))
+    assert one == two
+
+
+def test_what_would_not_fit_is_that_lines_error():
+    done = run("run", "--lines", "-", "--json", "--vocab-size", "2147483647", "--embed-dim", "1048576", "--threads", "2", stdin="a\n" * 200)
+    assert done.code == 65
+    assert [(line["index"], line["error"]["code"]) for line in done.json_lines] == [(i, 71) for i in range(200)]
+
+
+class Coprocess:
+    """The program with a pipe on both sides."""
+
+    def __init__(self, *options):
+        self.process = subprocess.Popen([PROGRAM, "run", "--lines", "-", "--json", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def send(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def receive(self):
+        """One line, which must come without more input."""
+        assert select.select([self.process.stdout.fileno()], [], [], 30)[0], "no result"
+        line = b""
+        while not line.endswith(b"\n"):
+            line += os.read(self.process.stdout.fileno(), 1)
+        return json.loads(line)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_result_does_not_wait_for_the_rest_of_the_next_line(threads):
+    with Coprocess("--threads", threads) as coprocess:
+        coprocess.send(b"a b\nc ")
+        assert coprocess.receive()["tokens"] == ["a", "b"]
+        coprocess.send(b"d\n")
+        assert coprocess.receive()["tokens"] == ["c", "d"]
+
+
+def test_a_result_does_not_wait_when_several_threads_are_at_work():
+    with Coprocess("--threads", "3", "--show", "tokens") as coprocess:
+        writer = threading.Thread(target=coprocess.send, args=(b"a\n" * 2000,))
+        writer.start()
+        assert [coprocess.receive()["index"] for _ in range(2000)] == list(range(2000))
+        writer.join()
+        for index in range(2000, 2010):
+            coprocess.send(b"b c\n")
+            assert coprocess.receive()["index"] == index
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_an_interrupt_ends_it_while_it_waits_and_while_it_works(threads):
+    with Coprocess("--threads", threads) as coprocess:
+        coprocess.send(b"a\n")
+        coprocess.receive()
+        coprocess.process.send_signal(signal.SIGINT)
+        assert coprocess.process.wait(30) == 130
+    with Coprocess("--threads", threads) as coprocess:
+        coprocess.send(b"a b c\n" * 5000)
+        coprocess.receive()  # and nothing more, so that it comes to stand in the middle of writing
+        coprocess.process.send_signal(signal.SIGINT)
+        assert coprocess.process.wait(30) == 130
+
+
+def test_a_reader_that_goes_away_ends_it_although_the_input_stays_open():
+    with Coprocess("--threads", "2") as coprocess:
+        coprocess.send(b"a b c\n" * 3000)  # fits into the pipe; the results do not fit into theirs
+        coprocess.receive()
+        coprocess.process.stdout.close()
+        assert coprocess.process.wait(30) == 0
+
+
+def test_chunks_of_a_stream_give_the_bytes_of_the_whole_but_for_the_index(tmp_path):
+    """As GNU parallel's --pipe and Spark's pipe do it: every chunk of whole lines to a process of its own."""
+    file = tmp_path / "lines.txt"
+    file.write_text(many_lines(500))
+    script = f'split --number=l/7 --filter=\'"$A" run --lines - --json || test $? -eq 65\' {file}'
+    chunks = shell(script)
+    assert (chunks.code, chunks.err) == (0, b"")
+    whole = run("run", "--lines", file, "--json")
+    without = [re.sub(rb'"index":\d+', b"", out) for out in (chunks.out, whole.out)]
+    assert without[0] == without[1]
+    assert chunks.out.count(b'"index":0,') > 3  # the long line takes more than a chunk
+
+
+@limits_memory
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_memory_does_not_grow_with_the_number_of_lines(threads, tmp_path):
+    def peak(count):
+        file = tmp_path / "lines.txt"
+        file.write_text("".join(f"w{i} x{i % 7} y z\n" for i in range(count)))
+        with open(os.devnull, "wb") as null:
+            process = subprocess.Popen([PROGRAM, "run", "--lines", file, "--json", "--threads", threads], stdout=null)
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        return usage.ru_maxrss  # KiB
+
+    assert peak(50000) < peak(2000) + 4096

@@ -179,7 +179,7 @@ def test_a_small_file_that_asks_for_much_is_refused_before_it_gets_any(folder):
 
 
 def large_case(folder):
-    """Work of some seconds."""
+    """Work of some seconds, by the portable path."""
     numpy.save(folder / "q.npy", normal(1, 8, 2048, 64))
     numpy.save(folder / "k.npy", normal(2, 8, 2048, 64))
     numpy.save(folder / "v.npy", normal(3, 8, 2048, 64))
@@ -187,7 +187,7 @@ def large_case(folder):
 
 def test_a_file_that_shrinks_while_it_is_read_is_an_io_error(folder):
     large_case(folder)
-    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "-o", "y.npy"]
+    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "--isa", "portable", "-o", "y.npy"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while not list(folder.glob(".attn-cli-*")):
             time.sleep(0.001)
@@ -204,7 +204,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_an_io_error(folder):
 
 def test_a_file_that_is_written_to_while_it_is_read_is_an_io_error(folder):
     large_case(folder)
-    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "-o", "y.npy"]
+    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "--isa", "portable", "-o", "y.npy"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while not list(folder.glob(".attn-cli-*")):
             time.sleep(0.001)
@@ -283,7 +283,7 @@ def test_a_reader_that_leaves_is_no_error(folder):
 
 def test_an_interrupt_leaves_no_file(folder):
     large_case(folder)
-    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "-o", "y.npy"]
+    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "1", "--isa", "portable", "-o", "y.npy"]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE) as process:
         while not list(folder.glob(".attn-cli-*")):
             time.sleep(0.001)

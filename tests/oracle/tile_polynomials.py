@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The polynomials of the tiled path: prints the coefficients of src/attn/core/tile_functions.hpp and how good they are.
+"""The polynomials of the tiled path: prints the coefficients of src/attn/core/tiles/functions.hpp and how good they are.
 
     2^r = c0 + c1·r + … + c6·r^6             for |r| ≤ 1/2, least relative error
     tanh(x) = x·(1 + x²·(t0 + … + t5·x^10))  for |x| ≤ 5/8, least absolute error of the sum in brackets

@@ -1,7 +1,7 @@
 // The tiled path against the portable one and against float64, for every instruction set of this machine.
 #include "attn/core/tiled.hpp"
 
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
 #include "oracle/expect_close.hpp"
 

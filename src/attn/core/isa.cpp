@@ -1,7 +1,7 @@
 #include "attn/core/isa.hpp"
 
-#include "attn/core/tile_kernels.hpp"
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/kernels.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <string>

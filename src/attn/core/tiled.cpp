@@ -1,7 +1,7 @@
 #include "attn/core/tiled.hpp"
 
 #include "attn/core/parallel.hpp"
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace attn::core {
 namespace {
 
 /// Floating-point operations that are done before a second thread has started.
-constexpr double worth_a_thread = 2e7;
+constexpr double worth_a_thread = 1.5e7;
 
 Index unit_count(const TiledPlan& plan)
 {
@@ -24,7 +24,7 @@ Index unit_count(const TiledPlan& plan)
 /// As many as are worth it: four operations for each query, key and number of a head, or of what a window leaves.
 int threads_for(const TiledPlan& plan, int threads)
 {
-    double keys = static_cast<double>(plan.keys());
+    auto keys = static_cast<double>(plan.keys());
     if (plan.options.window && plan.options.window->left >= 0) {
         const Index right = plan.options.causal ? 0 : plan.options.window->right;
         const double seen = static_cast<double>(plan.options.window->left) + static_cast<double>(right) + 1;
@@ -33,6 +33,14 @@ int threads_for(const TiledPlan& plan, int threads)
     const double rows = static_cast<double>(plan.B * plan.H) * static_cast<double>(plan.T);
     const double operations = rows * keys * 2 * static_cast<double>(plan.d_k + plan.d_v);
     return static_cast<int>(std::clamp(operations / worth_a_thread, 1.0, static_cast<double>(threads)));
+}
+
+/// Which of `count` units is handed out at a place: threads that are about as fast get neighbours, and so each keeps the keys
+/// and values of its own heads in its cache.
+Index dealt(Index place, Index count, Index threads)
+{
+    const Index thread = place % threads;
+    return thread * (count / threads) + std::min(thread, count % threads) + place / threads;
 }
 
 [[noreturn]] void refuse(const TiledInputs& in)
@@ -150,7 +158,7 @@ bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options)
     const double past_v = inputs.past_value ? largest_magnitude(*inputs.past_value) : 0;
     const double scale = std::abs(scale_of(inputs, options));
     const double score = static_cast<double>(inputs.queries.shape[3]) * q * (k + past_k);
-    const double keys = static_cast<double>(inputs.keys.shape[2] + (inputs.past_key ? inputs.past_key->shape[2] : 0));
+    const auto keys = static_cast<double>(inputs.keys.shape[2] + (inputs.past_key ? inputs.past_key->shape[2] : 0));
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
     const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask));
@@ -199,7 +207,8 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
     for (int i = 0; i < std::min<Index>(part.threads, count); ++i) {
         scratches.emplace_back(plan);
     }
-    for_each_block(count, part, [&](Index unit, int worker) {
+    for_each_block(count, part, [&](Index place, int worker) {
+        const Index unit = dealt(place, count, part.threads);
         const Index head = unit / tiles;
         const Index tile = tiles - 1 - unit % tiles; // the last queries see the most keys, so that the rest fits in between
         attend_query_tile(plan, scratches[static_cast<std::size_t>(worker)], head / plan.H, head % plan.H,

@@ -1,5 +1,6 @@
 #include "attn/math/decimal.hpp"
 
+#include "attn/math/shortest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -29,13 +30,8 @@ void append_any(std::string& out, Scalar value)
         out += nonfinite_name(static_cast<double>(value));
         return;
     }
-    // The longest double is 24 characters ("-2.2250738585072014e-308"); ".0" may follow.
-    std::array<char, 32> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
-    char* end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    if (std::none_of(buffer.data(), end, [](char c) { return c == '.' || c == 'e'; })) {
-        *end++ = '.';
-        *end++ = '0';
-    }
+    std::array<char, shortest_room> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
+    const char* end = write_shortest(buffer.data(), value);
     out.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
 }
 

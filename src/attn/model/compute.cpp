@@ -7,7 +7,6 @@
 #include "attn/model/overrides.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace attn::model {
 namespace {
@@ -15,31 +14,23 @@ namespace {
 template <typename Scalar>
 constexpr const char* type_name = sizeof(Scalar) == 4 ? "float32" : "float64";
 
-template <typename Scalar>
-using Parameters = std::vector<Parameter<Scalar>>;
-
-template <typename Scalar>
-const Parameter<Scalar>* find(const Parameters<Scalar>& parameters, Target target)
+/// The rows of a table (V, D) at `ids`.
+template <typename Scalar, typename OfTable>
+Tensor<Scalar> rows_of(const Tensor<OfTable>& table, const std::vector<Index>& ids)
 {
-    const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const auto& parameter) { return parameter.target == target; });
-    return found == parameters.end() ? nullptr : &*found;
+    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]).template cast<Scalar>();
+    }
+    return X;
 }
 
 template <typename Scalar>
-RowVector<double> bias(const Parameters<Scalar>& parameters, Target target)
+Array embedding_parameter(const Tensor<double>& table)
 {
-    const auto* b = find(parameters, target);
-    return b == nullptr ? RowVector<double>() : RowVector<double>(b->tensor.matrix().template cast<double>());
-}
-
-template <typename Scalar>
-Tensor<Scalar> converted(const Tensor<double>& tensor)
-{
-    Tensor<Scalar> other(tensor.shape);
-    std::transform(tensor.values.begin(), tensor.values.end(), other.values.begin(),
-                   [](double value) { return static_cast<Scalar>(value); });
-    return other;
+    Tensor<Scalar> converted(table.shape);
+    converted.matrix() = table.matrix().template cast<Scalar>();
+    return {std::string(name_of(Target::embedding)), std::move(converted)};
 }
 
 /// The rows of `tensor` (n, rows, d) at `positions`.
@@ -58,19 +49,38 @@ Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index
     return selected;
 }
 
-/// The embeddings of a sequence, (T, D): looked up by id, or as drawn by position.
+/// The rows of `table` (n, V, d) of each id.
 template <typename Scalar>
-Tensor<Scalar> embed(const Parameters<Scalar>& parameters, const std::vector<Index>& ids, Target by_position)
+Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& ids)
 {
-    if (const auto* drawn = find(parameters, by_position)) {
-        return drawn->tensor;
+    const Index d = table.columns();
+    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
+    Scalar* next = rows.values.data();
+    for (Index h = 0; h < table.shape[0]; ++h) {
+        for (const Index id : ids) {
+            next = std::copy_n(table.values.data() + (h * table.rows() + id) * d, d, next);
+        }
     }
-    const Tensor<Scalar>& table = find(parameters, Target::embedding)->tensor;
-    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
-    for (std::size_t t = 0; t < ids.size(); ++t) {
-        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]);
+    return rows;
+}
+
+/// The words of one side.
+template <typename Scalar>
+struct Sequence {
+    const std::vector<Index>& ids;
+    Tensor<Scalar> X; ///< (T, D); empty where only projections of the table are needed
+};
+
+template <typename Scalar>
+std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
+{
+    std::vector<Array> arrays;
+    for (Parameter<Scalar>& parameter : parameters) {
+        if (is_parameter(parameter.target)) {
+            arrays.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
+        }
     }
-    return X;
+    return arrays;
 }
 
 core::Keep stages_to_keep(const Show& show)
@@ -86,61 +96,78 @@ core::Keep stages_to_keep(const Show& show)
 template <typename Scalar>
 class Computation {
 public:
-    explicit Computation(const Plan& plan) : plan_(plan) {}
+    Computation(const Plan& plan, const Prepared<Scalar>& prepared) : plan_(plan), prepared_(prepared) {}
 
     ComputedArrays compute()
     {
         const Lengths& l = plan_.lengths;
-        tell("parameters", {static_cast<Index>(plan_.recipe.draws.size())});
-        parameters_ = draw_parameters<Scalar>(plan_.recipe, l, plan_.words.cross);
-        if (plan_.embedding != nullptr) {
-            parameters_.insert(parameters_.begin(), {Target::embedding, Side::left, converted<Scalar>(*plan_.embedding)});
-        }
-
         tell("embeddings", {l.T, l.D});
-        const Tensor<Scalar> X = embed(parameters_, plan_.words.ids, Target::embeddings);
-        const Tensor<Scalar> Y =
-            plan_.words.cross ? embed(parameters_, plan_.words.key_ids, Target::key_embeddings) : Tensor<Scalar>();
-        const Tensor<Scalar>& keys_from = plan_.words.cross ? Y : X;
+        const Words& words = plan_.words;
+        const Sequence<Scalar> queries_from = embed(words.ids, Target::embeddings, Item::embeddings);
+        const Sequence<Scalar> other = words.cross ? embed(words.key_ids, Target::key_embeddings, Item::key_embeddings)
+                                                   : Sequence<Scalar>{words.key_ids, {}};
+        const Sequence<Scalar>& keys_from = words.cross ? other : queries_from;
 
-        Tensor<Scalar> Q = project("queries", X, {Target::W_q, Target::b_q, l.H});
-        Tensor<Scalar> K = project("keys", keys_from, {Target::W_k, Target::b_k, l.H_kv});
-        Tensor<Scalar> V = project("values", keys_from, {Target::W_v, Target::b_v, l.H_kv});
-        keep(Item::embeddings, X);
-        keep(Item::key_embeddings, Y);
+        Tensor<Scalar> Q = project("queries", queries_from, Target::W_q, l.H);
+        Tensor<Scalar> K = project("keys", keys_from, Target::W_k, l.H_kv);
+        Tensor<Scalar> V = project("values", keys_from, Target::W_v, l.H_kv);
+        keep(Item::embeddings, queries_from.X);
+        keep(Item::key_embeddings, other.X);
         if (plan_.show.contains(Item::queries)) {
             keep(Item::queries, select_rows(Q, plan_.rows));
         }
         keep(Item::keys, K);
         keep(Item::values, V);
 
-        if (std::any_of(plan_.show.begin(), plan_.show.end(), [](Item item) { return item >= Item::scores; })) {
+        if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
-        keep_parameters();
         return std::move(computed_);
     }
 
 private:
-    struct Projection {
-        Target W;
-        Target b;
-        Index heads;
-    };
+    /// Looked up by id, or as drawn by position.
+    Sequence<Scalar> embed(const std::vector<Index>& ids, Target by_position, Item item) const
+    {
+        if (const auto* drawn = prepared_.parameter(by_position)) {
+            return {ids, drawn->tensor};
+        }
+        if (plan_.embedding != nullptr) {
+            return {ids, rows_of<Scalar>(*plan_.embedding, ids)};
+        }
+        if (!prepared_.layers.empty() && !plan_.show.contains(item)) {
+            return {ids, {}};
+        }
+        return {ids, rows_of<Scalar>(prepared_.parameter(Target::embedding)->tensor, ids)};
+    }
 
     /// X (T, D) → (heads, T, d)
-    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, const Projection& layer)
+    Tensor<Scalar> project(const char* name, const Sequence<Scalar>& sequence, Target W, Index heads)
     {
-        const Matrix<double> W = as_right_factor(*find(parameters_, layer.W), layer.heads);
-        Shape shape{layer.heads, X.rows(), W.cols() / layer.heads};
-        if (layer.W == Target::W_o) { // of all heads together
-            shape.erase(shape.begin());
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        if (ready == nullptr || ready->of_table.values.empty()) {
+            return project(name, sequence.X, W, heads);
         }
+        const Tensor<Scalar>& table = ready->of_table;
+        tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
+        Tensor<Scalar> rows = look_up(table, sequence.ids);
+        if (!ready->finite_table) {
+            warn_of_overflow(name, rows);
+        }
+        return rows;
+    }
+
+    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, Target W, Index heads)
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
+        const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
+        const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
+        const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
-        Tensor<Scalar> heads =
-            core::project_heads<Scalar>(X.matrix(), W, bias(parameters_, layer.b), layer.heads, work(name, shape));
-        warn_of_overflow(name, heads);
-        return heads;
+        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
+        warn_of_overflow(name, projected);
+        return projected;
     }
 
     void attend(Tensor<Scalar> Q, Tensor<Scalar> K, Tensor<Scalar> V)
@@ -172,7 +199,7 @@ private:
         warn_of_overflow("context", context);
         Tensor<Scalar> output;
         if (plan_.show.contains(Item::output)) {
-            output = project("output", context, {Target::W_o, Target::b_o, 1});
+            output = project("output", context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
         keep(Item::scores, std::move(stages.scores));
@@ -204,29 +231,27 @@ private:
         }
     }
 
-    void keep_parameters()
-    {
-        for (Parameter<Scalar>& parameter : parameters_) {
-            if (is_parameter(parameter.target)) {
-                computed_.parameters.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
-            }
-        }
-    }
-
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
     void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
     {
-        const auto finite = [](Scalar value) { return std::isfinite(value); };
-        if (!std::all_of(tensor.values.begin(), tensor.values.end(), finite)) {
+        if (!all_finite<Scalar>(tensor.values)) {
             warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
         }
     }
 
-    void tell(std::string_view stage, const Shape& shape, double share = 0) const
+    void tell(std::string_view stage, const Shape& shape) const
     {
         if (plan_.settings.observer) {
-            plan_.settings.observer({stage, shape, share});
+            plan_.settings.observer({stage, shape, 0});
+        }
+    }
+
+    /// A list costs nothing where nobody hears of it.
+    void tell(std::string_view stage, std::initializer_list<Index> shape) const
+    {
+        if (plan_.settings.observer) {
+            plan_.settings.observer({stage, shape, 0});
         }
     }
 
@@ -234,13 +259,13 @@ private:
     {
         core::Work work{plan_.settings.threads, {}};
         if (plan_.settings.observer) {
-            work.progress = [this, stage, shape](double share) { tell(stage, shape, share); };
+            work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
         }
         return work;
     }
 
     const Plan& plan_;
-    Parameters<Scalar> parameters_;
+    const Prepared<Scalar>& prepared_;
     ComputedArrays computed_;
 };
 
@@ -249,7 +274,26 @@ private:
 template <typename Scalar>
 ComputedArrays compute(const Plan& plan)
 {
-    return Computation<Scalar>(plan).compute();
+    if (plan.settings.observer) {
+        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size())}, 0});
+    }
+    ComputedArrays computed;
+    if (plan.preparations != nullptr) {
+        const Prepared<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, plan.lengths, plan.words.cross);
+        computed = Computation<Scalar>(plan, shared).compute();
+        if (!plan.show.contains(Item::parameters)) {
+            return computed;
+        }
+        computed.parameters = named(shared.parameters);
+    } else {
+        Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, plan.lengths, plan.words.cross), {}};
+        computed = Computation<Scalar>(plan, own).compute();
+        computed.parameters = named(std::move(own.parameters));
+    }
+    if (plan.embedding != nullptr) { // the first of Target
+        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(*plan.embedding));
+    }
+    return computed;
 }
 
 template ComputedArrays compute<float>(const Plan&);

@@ -1,7 +1,7 @@
 // The numbers of a run in one type, from parameters to output.
 #pragma once
 
-#include "attn/model/parameters.hpp"
+#include "attn/model/prepared.hpp"
 #include "attn/model/run.hpp"
 
 namespace attn::model {
@@ -14,11 +14,12 @@ struct Plan {
     const std::vector<Index>& rows; ///< the positions of the query rows, ascending
     const Show& show;               ///< the arrays to keep
     const RunSettings& settings;
+    Preparations* preparations = nullptr;      ///< of other runs of the recipe; nullptr: this run is the only one
     const Tensor<double>* embedding = nullptr; ///< (V, D), where it is not drawn
 };
 
 struct ComputedArrays {
-    std::vector<Array> parameters; ///< as drawn
+    std::vector<Array> parameters; ///< as drawn; with Plan::preparations only when they are shown
     std::vector<Array> arrays;     ///< those of `show`, in order
     std::vector<std::string> warnings;
 };

@@ -3,6 +3,7 @@
 #include "attn/model/compute.hpp"
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
+#include "attn/model/series.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/text/utf8.hpp"
 
@@ -128,6 +129,81 @@ std::vector<Difference> verify(const Plan& plan, const ComputedArrays& computed)
     return differences;
 }
 
+/// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
+Memory memory_of(const Recipe& recipe, const Lengths& l, Index rows, const Show& show, Series::Shared* shared)
+{
+    if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
+        l.S <= shared->largest.S && rows <= shared->largest_rows) {
+        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}};
+    }
+    Memory memory = required_memory(recipe, l, rows, show);
+    if (shared != nullptr) {
+        shared->largest = l;
+        shared->largest_rows = rows;
+        shared->memory = memory.total;
+    }
+    return memory;
+}
+
+/// Throws Error(too_large) when the run does not fit.
+void require_room(const Recipe& recipe, const Lengths& l, Index rows, const Show& show, Index limit, Series::Shared* shared)
+{
+    if (memory_of(recipe, l, rows, show, shared).total > limit) {
+        require_memory(required_memory(recipe, l, rows, show), limit);
+    }
+}
+
+/// A run without a look at RunSettings::show.
+Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, Series::Shared* shared)
+{
+    Result result;
+    result.show = show;
+    require_mask(recipe, settings);
+    Words words = read_words(recipe, settings.given);
+    if (settings.observer) {
+        settings.observer({"tokens", {words.T()}, 0});
+    }
+    result.query_positions = query_positions(recipe, words, settings.given);
+    std::vector<Index> rows = result.query_positions;
+    if (rows.empty()) {
+        rows.resize(static_cast<std::size_t>(words.T()));
+        std::iota(rows.begin(), rows.end(), Index{0});
+    }
+    const Lengths lengths = resolve(recipe, words, settings.given);
+    require_order(recipe, lengths);
+    require_room(recipe, lengths, static_cast<Index>(rows.size()), show, settings.memory_limit, shared);
+
+    const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
+    const Plan plan{recipe,
+                    words,
+                    lengths,
+                    rows,
+                    show,
+                    settings,
+                    shared == nullptr ? nullptr : &shared->preparations,
+                    table ? &table->rows : nullptr};
+    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
+    if (recipe.verify) {
+        result.verify = verify(plan, computed);
+    }
+    result.parameters = std::move(computed.parameters);
+    result.arrays = std::move(computed.arrays);
+    result.warnings = std::move(computed.warnings);
+    if (table && !table->warning.empty()) {
+        result.warnings.insert(result.warnings.begin(), table->warning);
+    }
+    result.config = recipe;
+    result.config.published.clear();
+    result.config.precision.clear();
+    result.cross = words.cross;
+    result.tokens = std::move(words.tokens);
+    result.key_tokens = std::move(words.key_tokens);
+    result.vocabulary = std::move(words.vocabulary);
+    result.token_ids = std::move(words.ids);
+    result.key_token_ids = std::move(words.key_ids);
+    return result;
+}
+
 } // namespace
 
 Show everything(const Recipe& recipe)
@@ -152,45 +228,19 @@ Show everything(const Recipe& recipe)
 
 Result run(const Recipe& recipe, const RunSettings& settings)
 {
-    Result result;
-    result.show = what_to_show(recipe, settings.show);
-    require_mask(recipe, settings);
-    const Words words = read_words(recipe, settings.given);
-    if (settings.observer) {
-        settings.observer({"tokens", {words.T()}, 0});
-    }
-    result.query_positions = query_positions(recipe, words, settings.given);
-    std::vector<Index> rows = result.query_positions;
-    if (rows.empty()) {
-        rows.resize(static_cast<std::size_t>(words.T()));
-        std::iota(rows.begin(), rows.end(), Index{0});
-    }
-    const Lengths lengths = resolve(recipe, words, settings.given);
-    require_order(recipe, lengths);
-    require_memory(required_memory(recipe, lengths, static_cast<Index>(rows.size()), result.show), settings.memory_limit);
+    return run_showing(what_to_show(recipe, settings.show), recipe, settings, nullptr);
+}
 
-    const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
-    const Plan plan{recipe, words, lengths, rows, result.show, settings, table ? &table->rows : nullptr};
-    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
-    if (recipe.verify) {
-        result.verify = verify(plan, computed);
-    }
-    result.parameters = std::move(computed.parameters);
-    result.arrays = std::move(computed.arrays);
-    result.warnings = std::move(computed.warnings);
-    if (table && !table->warning.empty()) {
-        result.warnings.insert(result.warnings.begin(), table->warning);
-    }
-    result.config = recipe;
-    result.config.published.clear();
-    result.config.precision.clear();
-    result.cross = words.cross;
-    result.tokens = words.tokens;
-    result.key_tokens = words.key_tokens;
-    result.vocabulary = words.vocabulary;
-    result.token_ids = words.ids;
-    result.key_token_ids = words.key_ids;
-    return result;
+Series::Series(Recipe recipe, RunSettings settings)
+    : recipe_(std::move(recipe)), settings_(std::move(settings)),
+      show_(what_to_show(recipe_, settings_.show)), shared_{.preparations = Preparations(recipe_), .largest = {}}
+{
+}
+
+Result Series::run(std::string sentence)
+{
+    std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
+    return run_showing(show_, recipe_, settings_, &shared_);
 }
 
 } // namespace attn::model

@@ -15,8 +15,9 @@ namespace {
 std::vector<std::string> words_of(const std::string& sentence, const SentenceInput& input, const char* what)
 {
     text::require_utf8(sentence, what);
-    const std::string folded = input.casefold ? text::casefold(sentence) : sentence;
-    auto words = input.tokenizer == Tokenizer::document ? text::document_words(folded) : text::plain_words(folded);
+    const std::string folded = input.casefold ? text::casefold(sentence) : std::string();
+    const std::string& text = input.casefold ? folded : sentence;
+    auto words = input.tokenizer == Tokenizer::document ? text::document_words(text) : text::plain_words(text);
     if (words.empty()) {
         throw Error(ErrorKind::data,
                     std::string("no words in the input: ") + what + " is " + quoted(sentence) + "; allowed: at least one word");
@@ -28,14 +29,16 @@ Words read(const SentenceInput& input, const Given& given)
 {
     Words words;
     words.tokens = words_of(input.sentence, input, "the sentence");
-    std::vector<std::string> all = words.tokens;
     if (input.cross) {
         words.cross = true;
         words.key_tokens =
             words_of(*input.cross, input, given.contains(Setting::cross) ? "the --cross sentence" : "the second sentence");
+        std::vector<std::string> all = words.tokens;
         all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
+        words.vocabulary = text::vocabulary(all);
+    } else {
+        words.vocabulary = text::vocabulary(words.tokens);
     }
-    words.vocabulary = text::vocabulary(all);
     words.ids = text::ids_of(words.tokens, *words.vocabulary);
     words.key_ids = text::ids_of(words.key_tokens, *words.vocabulary);
     return words;

@@ -10,7 +10,11 @@ namespace attn::report {
 
 class Buffer {
 public:
-    explicit Buffer(const Sink& sink) : sink_(sink) { text_.reserve(capacity + 1024); }
+    /// The pieces are of about `size` bytes. The sink must outlive the buffer.
+    explicit Buffer(const Sink& sink, std::size_t size = usual_size) : sink_(sink), size_(size)
+    {
+        text_.reserve(size_ + room_for_one_append);
+    }
 
     /// For appending in place; call `settle` now and then.
     [[nodiscard]] std::string& text() { return text_; }
@@ -18,7 +22,7 @@ public:
     /// Hands over what has gathered when it is a large piece.
     void settle()
     {
-        if (text_.size() >= capacity) {
+        if (text_.size() >= size_) {
             flush();
         }
     }
@@ -39,8 +43,10 @@ public:
     }
 
 private:
-    static constexpr std::size_t capacity = std::size_t{64} * 1024;
+    static constexpr std::size_t usual_size = std::size_t{64} * 1024;
+    static constexpr std::size_t room_for_one_append = 8192;
     const Sink& sink_;
+    std::size_t size_;
     std::string text_;
 };
 

@@ -148,7 +148,8 @@ void write_comparison(const model::Comparison& comparison, std::string_view a, s
 
 void write_comparison_json(const model::Comparison& comparison, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
     json.begin_object();
     json.key("equal");
     json.boolean(comparison.agrees());
@@ -160,7 +161,7 @@ void write_comparison_json(const model::Comparison& comparison, const Sink& sink
     json.end_array();
     json.end_object();
     json.newline();
-    json.finish();
+    buffer.flush();
 }
 
 } // namespace attn::report

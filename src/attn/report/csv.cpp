@@ -158,12 +158,22 @@ void write_ids(Buffer& buffer, const std::string& prefix, Item item, const std::
 
 } // namespace
 
+std::string csv_header(bool with_index)
+{
+    return std::string(with_index ? "index," : "") + "array,head,row,column,query_token,key_token,value\n";
+}
+
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)
 {
     Buffer buffer(sink);
+    write_csv(result, options, buffer);
+    buffer.flush();
+}
+
+void write_csv(const model::Result& result, const CsvOptions& options, Buffer& buffer)
+{
     if (options.header) {
-        buffer.append(options.index ? "index," : "");
-        buffer.append("array,head,row,column,query_token,key_token,value\n");
+        buffer.append(csv_header(options.index.has_value()));
     }
     const std::string prefix = options.index ? std::to_string(*options.index) + ',' : "";
     const auto write = [&](const model::Array& array) {
@@ -183,7 +193,6 @@ void write_csv(const model::Result& result, const CsvOptions& options, const Sin
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
     }
-    buffer.flush();
 }
 
 } // namespace attn::report

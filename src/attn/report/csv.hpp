@@ -2,9 +2,10 @@
 #pragma once
 
 #include "attn/model/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 
 #include <optional>
+#include <string>
 
 namespace attn::report {
 
@@ -15,5 +16,10 @@ struct CsvOptions {
     std::optional<Index> index;
 };
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink);
+/// The same to a buffer, which is not flushed: for many results in a row.
+void write_csv(const model::Result& result, const CsvOptions& options, Buffer& buffer);
+
+/// The names of the columns, and a newline.
+[[nodiscard]] std::string csv_header(bool with_index);
 
 } // namespace attn::report

@@ -83,11 +83,8 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
     json.end_object();
 }
 
-} // namespace
-
-void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink)
+void begin_result(JsonWriter& json, std::optional<Index> index)
 {
-    JsonWriter json(sink);
     json.begin_object();
     json.key("schema");
     json.string("attn-cli/result/1");
@@ -96,7 +93,10 @@ void write_json(const model::Result& result, std::optional<Index> index, const S
         json.integer(*index);
     }
     json.key("config");
-    write_recipe_object(json, result.config, WithPublished::no);
+}
+
+void write_after_config(JsonWriter& json, const Result& result)
+{
     write_words(json, result);
     if (!result.query_positions.empty()) {
         json.key("query_positions");
@@ -115,12 +115,49 @@ void write_json(const model::Result& result, std::optional<Index> index, const S
     json.strings(result.warnings);
     json.end_object();
     json.newline();
-    json.finish();
 }
 
-void write_json_error(Index index, int code, std::string_view message, const Sink& sink)
+} // namespace
+
+void write_json(const Result& result, std::optional<Index> index, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    begin_result(json, index);
+    write_recipe_object(json, result.config, WithPublished::no);
+    write_after_config(json, result);
+    buffer.flush();
+}
+
+ConfigText config_text(const model::Recipe& recipe)
+{
+    model::Recipe without = recipe;
+    std::get<model::SentenceInput>(without.input).sentence.clear();
+    std::string text;
+    const Sink sink = [&](std::string_view bytes) { text += bytes; };
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    write_recipe_object(json, without, WithPublished::no);
+    buffer.flush();
+    // Inside a text the quotes of this key would be escaped.
+    constexpr std::string_view key = R"("sentence":)";
+    const std::size_t end = text.find(std::string(key) + R"("")") + key.size();
+    return {text.substr(0, end), text.substr(end + 2)};
+}
+
+void write_json(const Result& result, Index index, const ConfigText& config, Buffer& buffer)
+{
+    JsonWriter json(buffer);
+    begin_result(json, index);
+    json.raw(config.before);
+    json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
+    json.more(config.after);
+    write_after_config(json, result);
+}
+
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer)
+{
+    JsonWriter json(buffer);
     json.begin_object();
     json.key("index");
     json.integer(index);
@@ -133,14 +170,14 @@ void write_json_error(Index index, int code, std::string_view message, const Sin
     json.end_object();
     json.end_object();
     json.newline();
-    json.finish();
 }
 
 void write_recipe(const model::Recipe& recipe, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
     write_recipe_object(json, recipe, WithPublished::yes);
-    json.finish();
+    buffer.flush();
 }
 
 } // namespace attn::report

@@ -6,9 +6,10 @@
 
 #include "attn/model/check.hpp"
 #include "attn/model/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 
 #include <optional>
+#include <string>
 
 namespace attn::report {
 
@@ -16,8 +17,16 @@ namespace attn::report {
 /// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
 
+/// The config of results that differ in nothing but their sentence, which goes between two constant texts.
+struct ConfigText {
+    std::string before, after;
+};
+[[nodiscard]] ConfigText config_text(const model::Recipe& recipe);
+/// The same to a buffer, which is not flushed, with such a config.
+void write_json(const model::Result& result, Index index, const ConfigText& config, Buffer& buffer);
+
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
-void write_json_error(Index index, int code, std::string_view message, const Sink& sink);
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
 /// A recipe as parse_recipe reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, const Sink& sink);

@@ -1,11 +1,11 @@
 #include "attn/report/json_writer.hpp"
 
-#include "attn/math/decimal.hpp"
+#include "attn/math/shortest.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 namespace attn::report {
 namespace {
@@ -19,35 +19,63 @@ void append_unicode_escape(std::string& out, unsigned code)
     }
 }
 
+/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of C1 controls, U+2028
+/// and U+2029 begin with.
+constexpr auto make_special()
+{
+    std::array<bool, 256> special{};
+    for (std::size_t c = 0; c < 0x20; ++c) {
+        special[c] = true;
+    }
+    for (const std::size_t c : {0x22U, 0x5CU, 0x7FU, 0xC2U, 0xE2U}) {
+        special[c] = true;
+    }
+    return special;
+}
+
+constexpr auto special = make_special();
+
+/// The special byte at `i`, escaped if need be, and how many bytes of the text that takes care of.
+std::size_t append_special(std::string& out, std::string_view text, std::size_t i)
+{
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned c = byte(i);
+    if (c == '"' || c == '\\') {
+        out += '\\';
+        out += text[i];
+    } else if (c == '\n') {
+        out += "\\n";
+    } else if (c == '\t') {
+        out += "\\t";
+    } else if (c == '\r') {
+        out += "\\r";
+    } else if (c < 0x20 || c == 0x7F) {
+        append_unicode_escape(out, c);
+    } else if (c == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0) {
+        append_unicode_escape(out, byte(i + 1));
+        return 2;
+    } else if (c == 0xE2 && byte(i + 1) == 0x80 && (byte(i + 2) == 0xA8 || byte(i + 2) == 0xA9)) {
+        append_unicode_escape(out, 0x2000U | (byte(i + 2) & 0x3FU));
+        return 3;
+    } else {
+        out += text[i];
+    }
+    return 1;
+}
+
 /// What JSON requires (RFC 8259, section 7), and also DEL, the C1 controls and the line separators U+2028 and U+2029, so that
 /// no byte of a result can steer a terminal or break a line of JavaScript. All of these are short UTF-8 sequences that can be
 /// told from their bytes.
 void append_quoted(std::string& out, std::string_view text)
 {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     out += '"';
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const unsigned c = byte(i);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += text[i];
-        } else if (c == '\n') {
-            out += "\\n";
-        } else if (c == '\t') {
-            out += "\\t";
-        } else if (c == '\r') {
-            out += "\\r";
-        } else if (c < 0x20 || c == 0x7F) {
-            append_unicode_escape(out, c);
-        } else if (c == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0) {
-            append_unicode_escape(out, byte(i + 1));
-            i += 1;
-        } else if (c == 0xE2 && byte(i + 1) == 0x80 && (byte(i + 2) == 0xA8 || byte(i + 2) == 0xA9)) {
-            append_unicode_escape(out, 0x2000U | (byte(i + 2) & 0x3FU));
-            i += 2;
-        } else {
-            out += text[i];
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && !special[static_cast<unsigned char>(text[end])]) {
+            ++end;
         }
+        out.append(text, i, end - i);
+        i = end < text.size() ? end + append_special(out, text, end) : end;
     }
     out += '"';
 }
@@ -60,46 +88,74 @@ void append_integer(std::string& out, Integer value)
     out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-template <typename Scalar>
-void append_number(std::string& out, Scalar value)
+char* put(char* out, std::string_view text)
 {
-    if (std::isfinite(value)) {
-        math::append_shortest(out, value);
-        return;
-    }
-    out += '"';
-    math::append_shortest(out, value);
-    out += '"';
+    return std::copy(text.begin(), text.end(), out);
 }
 
+/// At most `math::shortest_room` characters. `masked`: null for -inf.
 template <typename Scalar>
-void append_score(Buffer& buffer, Scalar value, bool masked)
+char* write_number(char* out, Scalar value, bool masked)
 {
-    if (masked && value == -std::numeric_limits<Scalar>::infinity()) {
-        buffer.text() += "null";
-    } else {
-        append_number(buffer.text(), value);
+    if (std::isfinite(value)) {
+        return math::write_shortest(out, value);
     }
-    buffer.settle();
+    if (std::isnan(value)) {
+        return put(out, R"("nan")");
+    }
+    return put(out, value > 0 ? R"("inf")" : masked ? "null" : R"("-inf")");
+}
+
+/// Numbers with commas between them, written in place by the kilobyte: nothing is allocated and nothing copied for one alone.
+template <typename Scalar>
+void append_row(Buffer& buffer, std::span<const Scalar> values, bool masked)
+{
+    constexpr std::size_t most = 128;
+    std::array<char, most*(math::longest_shortest + 1) + math::shortest_room> chunk; // NOLINT(*-member-init): written first
+    for (bool first = true; !values.empty(); first = false) {
+        const std::span<const Scalar> part = values.first(std::min(values.size(), most));
+        values = values.subspan(part.size());
+        char* end = chunk.data();
+        if (!first) {
+            *end++ = ',';
+        }
+        if (all_finite(part)) {
+            end = math::write_shortest(end, part);
+        } else {
+            for (const Scalar value : part) {
+                end = write_number(end, value, masked);
+                *end++ = ',';
+            }
+            --end;
+        }
+        buffer.append({chunk.data(), static_cast<std::size_t>(end - chunk.data())});
+    }
 }
 
 /// The part of `tensor` below one place of its first `level` dimensions; `next` walks through the values.
 template <typename Scalar>
 void append_nested(Buffer& buffer, const Tensor<Scalar>& tensor, std::size_t level, const Scalar*& next, bool masked)
 {
-    std::string& out = buffer.text();
-    if (level == tensor.shape.size()) {
-        append_score(buffer, *next++, masked);
-        return;
+    const bool is_row = level + 1 >= tensor.shape.size();
+    const Index length = level < tensor.shape.size() ? tensor.shape[level] : 1;
+    const bool brackets = level < tensor.shape.size(); // a single number has none
+    if (brackets) {
+        buffer.text() += '[';
     }
-    out += '[';
-    for (Index i = 0; i < tensor.shape[level]; ++i) {
-        if (i != 0) {
-            out += ',';
+    if (is_row) {
+        append_row(buffer, std::span<const Scalar>(next, static_cast<std::size_t>(length)), masked);
+        next += length;
+    } else {
+        for (Index i = 0; i < length; ++i) {
+            if (i != 0) {
+                buffer.text() += ',';
+            }
+            append_nested(buffer, tensor, level + 1, next, masked);
         }
-        append_nested(buffer, tensor, level + 1, next, masked);
     }
-    out += ']';
+    if (brackets) {
+        buffer.text() += ']';
+    }
 }
 
 } // namespace
@@ -167,14 +223,19 @@ void JsonWriter::null()
 void JsonWriter::number(double value)
 {
     separate();
-    append_number(buffer_.text(), value);
-    buffer_.settle();
+    append_row(buffer_, std::span<const double>(&value, 1), false);
 }
 
 void JsonWriter::raw(std::string_view json)
 {
     separate();
     buffer_.append(json);
+}
+
+void JsonWriter::string_more(std::string_view text)
+{
+    append_quoted(buffer_.text(), text);
+    buffer_.settle();
 }
 
 void JsonWriter::strings(const std::vector<std::string>& texts)
@@ -199,12 +260,7 @@ template <typename Scalar>
 void JsonWriter::numbers(std::span<const Scalar> values, bool masked)
 {
     open('[');
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (i != 0) {
-            buffer_.text() += ',';
-        }
-        append_score(buffer_, values[i], masked);
-    }
+    append_row(buffer_, values, masked);
     close(']');
 }
 

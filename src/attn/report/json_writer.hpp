@@ -15,7 +15,8 @@ namespace attn::report {
 /// The caller sees to it that objects and arrays are opened and closed in order; commas come by themselves.
 class JsonWriter {
 public:
-    explicit JsonWriter(const Sink& sink) : buffer_(sink) {}
+    /// The buffer must outlive the writer.
+    explicit JsonWriter(Buffer& buffer) : buffer_(buffer) {}
 
     void begin_object() { open('{'); }
     void end_object() { close('}'); }
@@ -32,8 +33,10 @@ public:
     void null();
     /// The shortest decimal; infinities and NaN as the strings "inf", "-inf", "nan".
     void number(double value);
-    /// A value that is JSON already.
+    /// A value that is JSON already, or its beginning, after which the caller goes on with `more` and `string_more`.
     void raw(std::string_view json);
+    void more(std::string_view json) { buffer_.append(json); }
+    void string_more(std::string_view text);
 
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
@@ -45,14 +48,13 @@ public:
     void tensor(const AnyTensor& tensor, bool masked = false);
 
     void newline() { buffer_.append("\n"); }
-    void finish() { buffer_.flush(); }
 
 private:
     void open(char bracket);
     void close(char bracket);
     void separate();
 
-    Buffer buffer_;
+    Buffer& buffer_;
     bool first_ = true; ///< nothing stands yet in the innermost object or array
 };
 

@@ -195,6 +195,12 @@ void write_array(Buffer& buffer, const Result& result, const model::Array& array
 void write_table(const model::Result& result, const TableOptions& options, const Sink& sink)
 {
     Buffer buffer(sink);
+    write_table(result, options, buffer);
+    buffer.flush();
+}
+
+void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer)
+{
     const std::vector<Line> lines = lines_of(result, options);
     Index name_width = 0;
     for (const Line& line : lines) {
@@ -217,7 +223,6 @@ void write_table(const model::Result& result, const TableOptions& options, const
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
     }
-    buffer.flush();
 }
 
 } // namespace attn::report

@@ -3,7 +3,7 @@
 
 #include "attn/model/check.hpp"
 #include "attn/model/result.hpp"
-#include "attn/report/sink.hpp"
+#include "attn/report/buffer.hpp"
 
 #include <optional>
 
@@ -18,6 +18,8 @@ struct TableOptions {
 /// prints that row as a tensor: fixed, or scientific when its largest magnitude is over 1000 times the smallest (zeros aside),
 /// the largest is over 1e8 or the smallest is under 1e-4.
 void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
+/// The same to a buffer, which is not flushed: for many results in a row.
+void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
 
 /// A report of `check`: one line a finding, then the verdict.
 void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink);

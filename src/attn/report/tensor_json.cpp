@@ -36,7 +36,8 @@ void write_part(JsonWriter& json, const TensorView& tensor, Shape& leading, bool
 
 void write_tensor_json(const TensorView& tensor, const TensorJson& options, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
     json.begin_object();
     json.key("schema");
     json.string("attn-cli/tensor/1");
@@ -57,7 +58,7 @@ void write_tensor_json(const TensorView& tensor, const TensorJson& options, cons
     }
     json.end_object();
     json.newline();
-    json.finish();
+    buffer.flush();
 }
 
 } // namespace attn::report

@@ -93,7 +93,8 @@ void write_timings(std::span<const Timing> timings, const Sink& sink)
 
 void write_timings_json(std::span<const Timing> timings, const Sink& sink)
 {
-    JsonWriter json(sink);
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
     if (timings.size() != 1) {
         json.begin_array();
     }
@@ -102,7 +103,7 @@ void write_timings_json(std::span<const Timing> timings, const Sink& sink)
         json.end_array();
     }
     json.newline();
-    json.finish();
+    buffer.flush();
 }
 
 } // namespace attn::report

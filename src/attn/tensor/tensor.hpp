@@ -5,6 +5,11 @@
 
 #include <Eigen/Core>
 
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -46,6 +51,21 @@ struct Tensor {
         return {values.data() + index * rows() * columns(), rows(), columns()};
     }
 };
+
+/// Looks at the exponents' bits, all of which are set in infinities and NaN, so that it takes little beside what made the
+/// values.
+template <typename Scalar>
+[[nodiscard]] bool all_finite(std::span<const Scalar> values)
+{
+    using Word = std::conditional_t<sizeof(Scalar) == 4, std::uint32_t, std::uint64_t>;
+    constexpr auto exponent = std::bit_cast<Word>(std::numeric_limits<Scalar>::infinity());
+    constexpr Word lowest = exponent & (~exponent + 1);
+    Word carried = 0; // into the sign's place by an exponent of ones alone
+    for (const Scalar value : values) {
+        carried |= (std::bit_cast<Word>(value) & exponent) + lowest;
+    }
+    return (carried & (exponent + lowest)) == 0;
+}
 
 /// A tensor whose type is known when the program runs.
 using AnyTensor = std::variant<Tensor<float>, Tensor<double>>;

@@ -47,6 +47,9 @@ void require_utf8(std::string_view bytes, std::string_view what)
 
 CodePoint front(std::string_view text)
 {
+    if (!text.empty() && static_cast<unsigned char>(text.front()) < 0x80) {
+        return {text.front(), 1};
+    }
     std::int32_t value = 0;
     const utf8proc_ssize_t length = decode(text, value);
     if (length <= 0) {

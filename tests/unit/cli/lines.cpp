@@ -4,6 +4,7 @@
 
 #include <random>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,9 +27,9 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most)
         }
         ::close(ends[1]);
     });
-    LineReader reader(ends[0], "a pipe", most, [] {});
+    LineReader reader(ends[0], "a pipe", most);
     std::vector<std::string> lines;
-    while (const auto line = reader.next()) {
+    while (const auto line = reader.next(Wait::yes)) {
         lines.push_back(line->too_long ? "<too long>" : line->text);
     }
     writer.join();
@@ -74,6 +75,118 @@ TEST(LineReader, AgreesWithGetlineAcrossPieces)
         }
         EXPECT_EQ(lines_of(text, 9000), expected);
     }
+}
+
+/// A pipe whose ends close themselves.
+class Pipe {
+public:
+    Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
+    Pipe(const Pipe&) = delete;
+    Pipe(Pipe&&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+    Pipe& operator=(Pipe&&) = delete;
+    ~Pipe()
+    {
+        end();
+        ::close(ends_[0]);
+    }
+    [[nodiscard]] int reading() const { return ends_[0]; }
+    void send(std::string_view text) const
+    {
+        ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    }
+    void end()
+    {
+        if (ends_[1] != -1) {
+            ::close(ends_[1]);
+            ends_[1] = -1;
+        }
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+};
+
+TEST(LineReader, DoesNotWaitWhenAskedNotTo)
+{
+    Pipe pipe;
+    LineReader reader(pipe.reading(), "a pipe", 100);
+    EXPECT_FALSE(reader.next(Wait::no));
+    pipe.send("one\ntw");
+    EXPECT_EQ(reader.next(Wait::no)->text, "one");
+    EXPECT_FALSE(reader.next(Wait::no)); // half a line is none
+    pipe.send("o\n");
+    EXPECT_EQ(reader.next(Wait::no)->text, "two");
+    pipe.send("three");
+    EXPECT_FALSE(reader.next(Wait::no));
+    pipe.end();
+    EXPECT_EQ(reader.next(Wait::no)->text, "three");
+    EXPECT_FALSE(reader.next(Wait::yes));
+}
+
+TEST(LineReader, StopsWaitingWhenItIsWoken)
+{
+    const Pipe pipe;
+    const Pipe wake;
+    LineReader reader(pipe.reading(), "a pipe", 100, wake.reading());
+    std::jthread alarm([&] { wake.send("!"); });
+    EXPECT_FALSE(reader.next(Wait::yes)); // the pipe stays open and empty
+}
+
+std::vector<std::string> texts_of(const Batch& batch)
+{
+    std::vector<std::string> texts;
+    for (const Line& line : batch.lines) {
+        texts.push_back(line.text);
+    }
+    return texts;
+}
+
+TEST(Batches, HoldWhatHasComeAndKeepNothingWaiting)
+{
+    Pipe pipe;
+    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
+    pipe.send("a\nb\nhalf");
+    Batch batch = batches.next();
+    EXPECT_EQ(texts_of(batch), (Lines{"a", "b"}));
+    EXPECT_EQ(batch.first, 0);
+    EXPECT_FALSE(batch.full);
+    pipe.send(" a line\n");
+    batch = batches.next();
+    EXPECT_EQ(texts_of(batch), (Lines{"half a line"}));
+    EXPECT_EQ(batch.first, 2);
+    EXPECT_EQ(batch.number, 1);
+    pipe.end();
+    EXPECT_TRUE(batches.next().lines.empty());
+}
+
+TEST(Batches, AreBoundedInLinesAndInBytes)
+{
+    for (const std::size_t length : {std::size_t{1}, std::size_t{20000}}) {
+        Pipe pipe;
+        Batches batches(LineReader(pipe.reading(), "a pipe", 100000));
+        std::jthread writer([&] {
+            for (int i = 0; i < 1000; ++i) {
+                pipe.send(std::string(length, 'x') + "\n");
+            }
+            pipe.end();
+        });
+        attn::Index lines = 0;
+        for (Batch batch = batches.next(); !batch.lines.empty(); batch = batches.next()) {
+            EXPECT_EQ(batch.first, lines);
+            EXPECT_LE(batch.lines.size() * length, 40000U);
+            EXPECT_LE(batch.lines.size(), 64U);
+            lines += static_cast<attn::Index>(batch.lines.size());
+        }
+        EXPECT_EQ(lines, 1000);
+    }
+}
+
+TEST(Batches, GiveTheLinesBeforeAFailure)
+{
+    const Batch batch = Batches(LineReader(-1, "nothing", 100)).next();
+    EXPECT_TRUE(batch.lines.empty());
+    EXPECT_TRUE(batch.failure);
 }
 
 } // namespace

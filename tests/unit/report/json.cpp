@@ -190,20 +190,42 @@ TEST(Json, HandsOverLargePieces)
     EXPECT_EQ(pieces, total / (64 * 1024) + 1);
 }
 
+/// What `write` appends to its buffer.
+template <typename Write>
+std::string text_through_buffer(const Write& write)
+{
+    return sample::text_of([&](const attn::report::Sink& sink) {
+        attn::report::Buffer buffer(sink);
+        write(buffer);
+        buffer.flush();
+    });
+}
+
+TEST(Json, WithAConfigMadeInAdvanceIsTheSameText)
+{
+    attn::model::Result result = sample::two_words();
+    result.config.title = R"(a "sentence":"" in a title)";
+    result.config.attention.causal = true;
+    for (const std::string sentence : {"to be", "", R"(say "no"\)", "a\tb \u2028"}) {
+        std::get<attn::model::SentenceInput>(result.config.input) = {.sentence = sentence, .cross = "an \"other\" one"};
+        attn::model::Recipe other = result.config;
+        std::get<attn::model::SentenceInput>(other.input).sentence = "another";
+        const attn::report::ConfigText made = attn::report::config_text(other);
+        EXPECT_EQ(text_through_buffer([&](auto& buffer) { attn::report::write_json(result, 7, made, buffer); }),
+                  sample::text_of([&](const auto& sink) { attn::report::write_json(result, 7, sink); }));
+    }
+}
+
 TEST(JsonError, NamesTheLine)
 {
-    const std::string text =
-        sample::text_of([](const auto& sink) { attn::report::write_json_error(3, 65, "line 4: got '\"'", sink); });
+    const std::string text = text_through_buffer(
+        [](attn::report::Buffer& buffer) { attn::report::write_json_error(3, 65, "line 4: got '\"'", buffer); });
     EXPECT_EQ(text, "{\"index\":3,\"error\":{\"code\":65,\"message\":\"line 4: got '\\\"'\"}}\n");
 }
 
 std::string json_string(std::string_view text)
 {
-    return sample::text_of([&](const auto& sink) {
-        attn::report::JsonWriter json(sink);
-        json.string(text);
-        json.finish();
-    });
+    return text_through_buffer([&](attn::report::Buffer& buffer) { attn::report::JsonWriter(buffer).string(text); });
 }
 
 TEST(JsonString, EscapesWhatJsonRequiresAndWhatSteersTerminals)

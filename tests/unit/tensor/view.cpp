@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -241,20 +242,72 @@ TEST(RequireFinite, TakesMinusInfinityForMaskedWhenAsked)
 
 TEST(RequireFinite, NamesTheFirstIndexInRowMajorOrder)
 {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float infinite = std::numeric_limits<float>::infinity();
     Counting tensor({2, 3});
     EXPECT_EQ(complaint(tensor.view), "");
     tensor.values[5] = std::nanf("");
     EXPECT_EQ(complaint(tensor.view), "queries at (1, 2): got nan; allowed: finite numbers");
-    tensor.values[3] = -infinity;
+    tensor.values[3] = -infinite;
     EXPECT_EQ(complaint(tensor.view), "queries at (1, 0): got -inf; allowed: finite numbers");
-    tensor.values[1] = infinity;
+    tensor.values[1] = infinite;
     EXPECT_EQ(complaint(tensor.view), "queries at (0, 1): got inf; allowed: finite numbers");
     const std::uint16_t half = 0x7c00;
     EXPECT_EQ(complaint(attn::row_major_view(ElementType::float16, {}, std::as_bytes(std::span(&half, 1)))),
               "queries at (): got inf; allowed: finite numbers");
     const std::int64_t whole = -1;
     EXPECT_EQ(complaint(attn::row_major_view(ElementType::int64, {}, std::as_bytes(std::span(&whole, 1)))), "");
+}
+
+/// Of these numbers in every floating-point type, in both byte orders.
+template <typename Check>
+void for_each_floating_type(const std::vector<double>& numbers, Check check)
+{
+    for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
+        std::vector<std::byte> bytes = attn::to_bytes<double>(type, numbers);
+        TensorView view = attn::row_major_view(type, {static_cast<Index>(numbers.size())}, bytes);
+        check(view);
+        const auto size = static_cast<std::size_t>(attn::size_of(type));
+        for (std::size_t i = 0; i < bytes.size(); i += size) {
+            std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + size));
+        }
+        view.swapped = true;
+        check(view);
+    }
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(LargestMagnitude, IsThatOfEitherSign)
+{
+    for_each_floating_type({0.5, -2.5, 2, -0.0}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), 2.5); });
+    for_each_floating_type({-0.0}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), 0); });
+    for_each_floating_type({}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), 0); });
+}
+
+TEST(LargestMagnitude, IsInfiniteOrNanWhenAnElementIs)
+{
+    for_each_floating_type({1, -infinity, 2}, [](const TensorView& view) { EXPECT_EQ(largest_magnitude(view), infinity); });
+    for_each_floating_type({1, std::nan(""), 2},
+                           [](const TensorView& view) { EXPECT_TRUE(std::isnan(largest_magnitude(view))); });
+    for_each_floating_type({-infinity, std::nan(""), infinity},
+                           [](const TensorView& view) { EXPECT_TRUE(std::isnan(largest_magnitude(view))); });
+}
+
+TEST(LargestMagnitude, LooksAtEveryElementOfAnyStrides)
+{
+    Counting tensor({3, 4});
+    std::swap(tensor.view.shape[0], tensor.view.shape[1]);
+    std::swap(tensor.view.strides[0], tensor.view.strides[1]);
+    EXPECT_EQ(largest_magnitude(tensor.view), 11);
+    EXPECT_EQ(largest_magnitude(attn::row_block(tensor.view, 0, 2)), 9);
+}
+
+TEST(Largest, IgnoresWhatIsMaskedButNotNan)
+{
+    for_each_floating_type({-infinity, -3, -2.5}, [](const TensorView& view) { EXPECT_EQ(largest(view), -2.5); });
+    for_each_floating_type({-infinity}, [](const TensorView& view) { EXPECT_EQ(largest(view), -infinity); });
+    for_each_floating_type({1, infinity}, [](const TensorView& view) { EXPECT_EQ(largest(view), infinity); });
+    for_each_floating_type({std::nan(""), 7}, [](const TensorView& view) { EXPECT_TRUE(std::isnan(largest(view))); });
 }
 
 } // namespace

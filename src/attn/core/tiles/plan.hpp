@@ -1,8 +1,10 @@
 // What every tile of one tiled_attention shares, and one tile of queries on its way through the tiles of keys.
 #pragma once
 
-#include "attn/core/tile_kernels.hpp"
 #include "attn/core/tiled.hpp"
+#include "attn/core/tiles/kernels.hpp"
+
+#include <memory>
 
 namespace attn::core {
 
@@ -47,7 +49,8 @@ public:
     Index K_stride = 0;
 
 private:
-    std::vector<CacheLine> lines_;
+    /// Not filled: what is read before it is written never counts.
+    std::unique_ptr<CacheLine[]> lines_; // NOLINT(modernize-avoid-c-arrays): as many as the sizes need
 };
 
 /// Computes all kept stages of the queries [first, first + query_tile) of head h in batch entry b.

@@ -1,10 +1,12 @@
-// Functions of one vector, for tile_kernels_body.hpp: powers of two, tanh, transposition, conversion. Written once over the
+// Functions of one vector, for kernels_body.hpp: powers of two, tanh, conversion, transposition. Written once over the
 // vectors of vector_….hpp, which comes before. Coefficients by tests/oracle/tile_polynomials.py.
 #pragma once
 
 #include "attn/tensor/element.hpp"
 
 namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
@@ -85,21 +87,6 @@ inline Vector tanh(Vector x)
     return size < all(small) ? near_zero : (x < all(0) ? -far : far);
 }
 
-/// Rows become columns: log2(lanes) times each row is zipped with the one half of them further on.
-inline void transpose(Vector (&rows)[lanes])
-{
-    for (int round = 1; round < lanes; round *= 2) {
-        Vector zipped[lanes];
-        for (int i = 0; i < lanes / 2; ++i) {
-            zipped[2 * i] = zip_low(rows[i], rows[i + lanes / 2]);
-            zipped[2 * i + 1] = zip_high(rows[i], rows[i + lanes / 2]);
-        }
-        for (int i = 0; i < lanes; ++i) {
-            rows[i] = zipped[i];
-        }
-    }
-}
-
 constexpr int bfloat16_shift = 16; // bfloat16 is the upper half of a float32
 
 /// The `lanes` elements at p.
@@ -118,12 +105,12 @@ inline Vector load_as(const std::byte* p)
 /// Rounded to nearest, ties to even; NaN stays NaN.
 inline Integers bfloat16_bits(Vector v)
 {
-    constexpr int half = 0x7fff;
-    constexpr int quiet = 0x40;
-    const Integers bits = (Integers)v;
-    const Integers upper = (bits >> bfloat16_shift) & 0xffff;
-    const Integers rounded = ((bits + half + (upper & 1)) >> bfloat16_shift) & 0xffff;
-    return v == v ? rounded : (upper | quiet);
+    constexpr std::uint32_t half = 0x7fff;
+    constexpr std::uint32_t quiet = 0x40;
+    const auto bits = (Integers)v;
+    const Integers upper = (bits >> bfloat16_shift) & 0xffffU;
+    const Integers rounded = ((bits + half + (upper & 1U)) >> bfloat16_shift) & 0xffffU;
+    return v == v ? rounded : (upper | quiet); // NOLINT(misc-redundant-expression): NaN is not itself
 }
 
 template <ElementType type>
@@ -163,5 +150,48 @@ inline void store_part(std::byte* p, Vector v, Index count)
     __builtin_memcpy(p, part, static_cast<std::size_t>(count * bytes_each<type>));
 }
 
+constexpr Index width = query_vectors * lanes; ///< queries of a tile: the row length of S and of packed queries
+
+constexpr Index smaller(Index a, Index b)
+{
+    return a < b ? a : b;
+}
+
+inline Index vectors_for(Index columns)
+{
+    return (columns + lanes - 1) / lanes;
+}
+
+/// `lanes` rows of at most `lanes` elements, `stride` bytes apart, as columns; zeros beyond `rows` and `columns`.
+template <ElementType type>
+inline void load_transposed(const std::byte* from, Index stride, Index rows, Index columns, Vector (&to)[lanes])
+{
+    if (rows >= lanes && columns >= lanes) { // without questions, so that all stays in registers
+        for (int i = 0; i < lanes; ++i) {
+            to[i] = load_as<type>(from + i * stride);
+        }
+    } else {
+        for (int i = 0; i < lanes; ++i) {
+            to[i] = i < rows ? load_part<type>(from + i * stride, columns) : all(0);
+        }
+    }
+    transpose(to);
+}
+
+/// The first `count` vectors, `stride` floats apart.
+inline void store_rows(const Vector (&rows)[lanes], Index count, float* to, Index stride)
+{
+    if (count >= lanes) {
+        for (int i = 0; i < lanes; ++i) {
+            store(to + i * stride, rows[i]);
+        }
+        return;
+    }
+    for (Index i = 0; i < count; ++i) {
+        store(to + i * stride, rows[i]);
+    }
+}
+
 } // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
 } // namespace attn::core

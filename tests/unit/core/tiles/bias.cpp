@@ -1,4 +1,4 @@
-#include "attn/core/tile_bias.hpp"
+#include "attn/core/tiles/bias.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/stored.hpp"

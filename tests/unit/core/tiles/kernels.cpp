@@ -1,8 +1,8 @@
 // The kernels one by one, for every instruction set of this machine: exact where they copy, within a few units in the last
 // place where they compute.
-#include "attn/core/tile_kernels.hpp"
+#include "attn/core/tiles/kernels.hpp"
 
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "attn/core/stages.hpp"
-#include "attn/core/tile_bias.hpp"
-#include "attn/core/tiled_plan.hpp"
+#include "attn/core/tiles/bias.hpp"
+#include "attn/core/tiles/plan.hpp"
 #include "attn/math/elementary.hpp"
 
 #include <algorithm>
@@ -238,7 +238,7 @@ private:
         if (plan_.outputs.entropy.data == nullptr) {
             return;
         }
-        const double sum = static_cast<double>(tile_.sum[i]);
+        const auto sum = static_cast<double>(tile_.sum[i]);
         const double entropy = math::log(sum) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
         const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
         store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);
@@ -286,8 +286,9 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
     for (const auto& [part, count] : parts) {
         lines += whole(count, line) / line;
     }
-    lines_.resize(static_cast<std::size_t>(lines));
-    auto* at = reinterpret_cast<float*>(lines_.data());
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays)
+    lines_ = std::make_unique_for_overwrite<CacheLine[]>(static_cast<std::size_t>(lines));
+    auto* at = reinterpret_cast<float*>(lines_.get());
     for (const auto& [part, count] : parts) {
         *part = at;
         at += whole(count, line);

@@ -1,0 +1,208 @@
+// The kernels of kernels.hpp, written once over the vectors of vector_….hpp; each kernels_….cpp includes both and makes its
+// table.
+#pragma once
+
+#include "attn/core/tiles/functions.hpp"
+#include "attn/core/tiles/kernels.hpp"
+#include "attn/core/tiles/products.hpp"
+#include "attn/core/tiles/softmax.hpp"
+
+namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
+namespace {
+
+// ---- copies ----------------------------------------------------------------------------------------------------------
+
+template <ElementType type>
+void pack_queries_as(const TileRows& Q, Index queries, Index d, float* packed)
+{
+    const Index stride = Q.stride * bytes_each<type>;
+    for (Index q = 0; q < queries; q += lanes) {
+        for (Index e = 0; e < d; e += lanes) {
+            Vector block[lanes];
+            load_transposed<type>(Q.data + q * stride + e * bytes_each<type>, stride, queries - q, d - e, block);
+            store_rows(block, d - e, packed + e * width + q, width);
+        }
+    }
+}
+
+template <ElementType type>
+void copy_rows_as(const TileRows& from, Index count, Index d, float* to, Index stride)
+{
+    for (Index i = 0; i < count; ++i) {
+        const std::byte* row = from.data + i * from.stride * bytes_each<type>;
+        for (Index e = 0; e < d; e += lanes) {
+            store(to + i * stride + e, load_part<type>(row + e * bytes_each<type>, d - e));
+        }
+    }
+}
+
+void pack_queries(const TileRows& Q, Index queries, Index d, float* packed)
+{
+    switch (Q.type) {
+    case ElementType::float16: return pack_queries_as<ElementType::float16>(Q, queries, d, packed);
+    case ElementType::bfloat16: return pack_queries_as<ElementType::bfloat16>(Q, queries, d, packed);
+    default: return pack_queries_as<ElementType::float32>(Q, queries, d, packed);
+    }
+}
+
+void copy_rows(const TileRows& from, Index rows, Index d, float* to, Index stride)
+{
+    switch (from.type) {
+    case ElementType::float16: return copy_rows_as<ElementType::float16>(from, rows, d, to, stride);
+    case ElementType::bfloat16: return copy_rows_as<ElementType::bfloat16>(from, rows, d, to, stride);
+    default: return copy_rows_as<ElementType::float32>(from, rows, d, to, stride);
+    }
+}
+
+// ---- scores ----------------------------------------------------------------------------------------------------------
+
+/// Calls change(vector, key, column) for every vector of S and puts back what it returns.
+template <typename Change>
+inline void for_each_score(const Tile& tile, Change change)
+{
+    const Index columns = vectors_for(tile.queries) * lanes;
+    for (Index j = 0; j < tile.keys; ++j) {
+        for (Index q = 0; q < columns; q += lanes) {
+            float* at = tile.S + j * width + q;
+            store(at, change(load(at), j, q));
+        }
+    }
+}
+
+void cap(const Tile& tile, float scale, float cap)
+{
+    if (cap == 0) {
+        return for_each_score(tile, [=](Vector s, Index, Index) { return s * all(scale); });
+    }
+    for_each_score(tile, [=](Vector s, Index, Index) { return tanh(s * all(scale) / all(cap)) * all(cap); });
+}
+
+void add_bias(const Tile& tile, const float* bias, Index stride)
+{
+    const Index columns = vectors_for(tile.queries) * lanes;
+    for (Index q = 0; q < columns; q += lanes) {
+        for (Index j = 0; j < tile.keys; j += lanes) {
+            Vector b[lanes];
+            const auto* from = reinterpret_cast<const std::byte*>(bias + q * stride + j);
+            load_transposed<ElementType::float32>(from, stride * bytes_each<ElementType::float32>, lanes, lanes, b);
+            for (int i = 0; i < lanes; ++i) { // S has rows to spare
+                float* at = tile.S + (j + i) * width + q;
+                store(at, load(at) + b[i]);
+            }
+        }
+    }
+}
+
+void hide(const Tile& tile, const float* begin, const float* end)
+{
+    for_each_score(tile, [=](Vector s, Index j, Index q) {
+        const Vector key = all(static_cast<float>(j));
+        const Vector cut = key < load(end + q) ? s : all(minus_infinity);
+        return key < load(begin + q) ? all(minus_infinity) : cut;
+    });
+}
+
+void find_maximum(const Tile& tile)
+{
+    const Index columns = vectors_for(tile.queries) * lanes;
+    for (Index q = 0; q < columns; q += lanes) {
+        Vector top = all(minus_infinity);
+        for (Index j = 0; j < tile.keys; ++j) {
+            top = max(top, load(tile.S + j * width + q));
+        }
+        store(tile.tile_maximum + q, top);
+    }
+}
+
+// ---- results ---------------------------------------------------------------------------------------------------------
+
+template <ElementType type>
+void finish_as(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to)
+{
+    for (Index q = 0; q < rows; q += lanes) { // rescale has served
+        store(tile.rescale + q, all(1) / load(tile.sum + q));
+    }
+    for (Index i = 0; i < rows; ++i) {
+        const bool seen = tile.sum[i] != 0;
+        const Vector inverse = all(tile.rescale[i]);
+        const float* O = tile.O + i * tile.features;
+        std::byte* row = to.data + i * to.stride * bytes_each<type>;
+        for (Index e = 0; e < d_v; e += lanes) {
+            store_part<type>(row + e * bytes_each<type>, seen ? load(O + e) * inverse : all(empty), d_v - e);
+        }
+    }
+}
+
+template <ElementType type>
+void store_scores_as(const Tile& tile, Index rows, float factor, const TileTarget& to)
+{
+    const Index stride = to.stride * bytes_each<type>;
+    for (Index q = 0; q < rows; q += lanes) {
+        for (Index j = 0; j < tile.keys; j += lanes) { // S has rows to spare
+            Vector s[lanes];
+            const auto* from = reinterpret_cast<const std::byte*>(tile.S + j * width + q);
+            load_transposed<ElementType::float32>(from, width * bytes_each<ElementType::float32>, lanes, lanes, s);
+            std::byte* at = to.data + q * stride + j * bytes_each<type>;
+            if (rows - q >= lanes && tile.keys - j >= lanes) {
+                for (int i = 0; i < lanes; ++i) {
+                    store_as<type>(at + i * stride, s[i] * all(factor));
+                }
+                continue;
+            }
+            for (Index i = 0; i < smaller(lanes, rows - q); ++i) {
+                store_part<type>(at + i * stride, s[i] * all(factor), tile.keys - j);
+            }
+        }
+    }
+}
+
+void finish(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to)
+{
+    switch (to.type) {
+    case ElementType::float16: return finish_as<ElementType::float16>(tile, rows, d_v, empty, to);
+    case ElementType::bfloat16: return finish_as<ElementType::bfloat16>(tile, rows, d_v, empty, to);
+    default: return finish_as<ElementType::float32>(tile, rows, d_v, empty, to);
+    }
+}
+
+void store_scores(const Tile& tile, Index rows, float factor, const TileTarget& to)
+{
+    switch (to.type) {
+    case ElementType::float16: return store_scores_as<ElementType::float16>(tile, rows, factor, to);
+    case ElementType::bfloat16: return store_scores_as<ElementType::bfloat16>(tile, rows, factor, to);
+    default: return store_scores_as<ElementType::float32>(tile, rows, factor, to);
+    }
+}
+
+// ---- the machine's peak ----------------------------------------------------------------------------------------------
+
+Index multiply_add(Index rounds)
+{
+    constexpr int chains = 12;  // more than two units of four cycles need, and they fit into sixteen registers
+    constexpr Index steps = 86; // 12 · 86 ≥ 1024
+    Vector x[chains];
+    for (Vector& chain : x) {
+        chain = all(1);
+    }
+    Vector a = all(0.5F), b = all(0.25F);
+    for (Index step = 0; step < rounds * steps; ++step) {
+        keep_in_register(a); // or the loop would be worth nothing
+        keep_in_register(b);
+        for (Vector& chain : x) {
+            chain = fma(chain, a, b);
+        }
+    }
+    for (Vector& chain : x) {
+        keep_in_register(chain);
+    }
+    return 2 * lanes * chains * steps * rounds;
+}
+
+constexpr TileKernels table{lanes, width,        key_tile, pack_queries, copy_rows, scores,  cap,          add_bias,
+                            hide,  find_maximum, powers,   add_values,   finish,    weights, store_scores, multiply_add};
+
+} // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
+} // namespace attn::core

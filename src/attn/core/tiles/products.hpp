@@ -1,0 +1,134 @@
+// The two products of a tile, S' = K·Qᵀ and O = O + S'ᵀ·V, for kernels_body.hpp: an outer loop over blocks that stay in
+// registers and an inner one over the summed index. They stay out of line: inlined into what surrounds them, g++ 12 spills
+// their registers. Loops over registers have constant bounds, so that the compiler unrolls them.
+#pragma once
+
+#include "attn/core/tiles/functions.hpp"
+#include "attn/core/tiles/kernels.hpp"
+
+namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
+namespace {
+
+/// The columns of `vectors` vectors of queries, in blocks of `at_once` keys. Rows beyond the last key repeat it.
+template <int vectors, int at_once>
+__attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const float* K, Index stride,
+                                             Index d)
+{
+    Vector top[vectors];
+    for (int n = 0; n < vectors; ++n) {
+        top[n] = all(minus_infinity);
+    }
+    for (Index j = 0; j < tile.keys; j += at_once) {
+        const float* key[at_once];
+        Vector s[at_once][vectors];
+        for (int i = 0; i < at_once; ++i) {
+            key[i] = K + smaller(j + i, tile.keys - 1) * stride;
+            for (int n = 0; n < vectors; ++n) {
+                s[i][n] = all(0);
+            }
+        }
+        const float* q_e = packed + column;
+        for (Index e = 0; e < d; ++e, q_e += width) {
+            Vector q[vectors];
+            for (int n = 0; n < vectors; ++n) {
+                q[n] = load(q_e + n * lanes);
+                keep_in_register(q[n]);
+            }
+            for (int i = 0; i < at_once; ++i) {
+                Vector k = all(key[i][e]);
+                keep_in_register(k);
+                for (int n = 0; n < vectors; ++n) {
+                    s[i][n] = fma(k, q[n], s[i][n]);
+                }
+            }
+        }
+        float* out = tile.S + j * width + column;
+        for (int i = 0; i < at_once; ++i) {
+            for (int n = 0; n < vectors; ++n) {
+                top[n] = max(top[n], s[i][n]);
+                store(out + i * width + n * lanes, s[i][n]);
+            }
+        }
+    }
+    for (int n = 0; n < vectors; ++n) {
+        store(tile.tile_maximum + column + n * lanes, top[n]);
+    }
+}
+
+void scores(const Tile& tile, const float* packed, const float* K, Index stride, Index d)
+{
+    const Index vectors = vectors_for(tile.queries);
+    for (Index n = 0; n < vectors;) {
+        const Index step = smaller(vectors - n, most_query_vectors);
+        const Index column = n * lanes;
+        switch (step) {
+        case 1: score_columns<1, 8>(tile, column, packed, K, stride, d); break;
+        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, stride, d); break;
+        case 3: score_columns<3, 4>(tile, column, packed, K, stride, d); break;
+        default: score_columns<most_query_vectors, 4>(tile, column, packed, K, stride, d); break;
+        }
+        n += step;
+    }
+}
+
+/// Columns of `vectors` vectors of features, in blocks of `at_once` queries.
+template <int vectors, int at_once>
+__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const float* V, Index stride)
+{
+    for (Index q = 0; q < tile.queries; q += at_once) {
+        Vector sum[at_once][vectors];
+        float* O = tile.O + q * tile.features + column;
+        for (int i = 0; i < at_once; ++i) {
+            const Vector rescale = all(tile.rescale[q + i]);
+            for (int n = 0; n < vectors; ++n) {
+                sum[i][n] = tile.first ? all(0) : load(O + i * tile.features + n * lanes) * rescale;
+            }
+        }
+        const float* weight = tile.S + q;
+        const float* v_j = V + column;
+        for (Index j = 0; j < tile.keys; ++j, weight += width, v_j += stride) {
+            Vector v[vectors];
+            for (int n = 0; n < vectors; ++n) {
+                v[n] = load(v_j + n * lanes);
+                keep_in_register(v[n]);
+            }
+            for (int i = 0; i < at_once; ++i) {
+                Vector w = all(weight[i]);
+                keep_in_register(w);
+                for (int n = 0; n < vectors; ++n) {
+                    sum[i][n] = fma(w, v[n], sum[i][n]);
+                }
+            }
+        }
+        for (int i = 0; i < at_once; ++i) {
+            for (int n = 0; n < vectors; ++n) {
+                store(O + i * tile.features + n * lanes, sum[i][n]);
+            }
+        }
+    }
+}
+
+void add_values(const Tile& tile, const float* V, Index stride)
+{
+    const Index vectors = tile.features / lanes;
+    Index passes = (vectors + most_feature_vectors - 1) / most_feature_vectors;
+    for (Index n = 0; passes > 0; --passes) {
+        const Index step = (vectors - n + passes - 1) / passes; // as even as possible
+        const Index column = n * lanes;
+        switch (step) {
+        case 1: add_columns<1, 8>(tile, column, V, stride); break;
+        case 2: add_columns<2, at_once_by_two>(tile, column, V, stride); break;
+        case 3: add_columns<3, 4>(tile, column, V, stride); break;
+        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, stride); break;
+        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, stride); break;
+        default: add_columns<most_feature_vectors, 4>(tile, column, V, stride); break;
+        }
+        n += step;
+    }
+}
+
+} // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
+} // namespace attn::core

@@ -1,0 +1,116 @@
+// The softmax of a tile, for kernels_body.hpp: powers of two of scores under a running maximum, and the weights that come
+// of them.
+#pragma once
+
+#include "attn/core/tiles/functions.hpp"
+#include "attn/core/tiles/kernels.hpp"
+
+namespace attn::core {
+// Every name here has internal linkage, in each of the files that include this; and std::array would bring weak symbols.
+// NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
+namespace {
+
+/// The exponents (s - base)·c of powers of two. Where no product can overflow it takes one operation, and base·c is rounded the
+/// same way for all scores of a query.
+template <bool far>
+class Exponents {
+public:
+    Exponents() = default;
+    Exponents(Vector maximum, Vector c) : c_(c)
+    {
+        const Vector base = maximum == all(minus_infinity) ? all(0) : maximum; // so that -inf stays -inf
+        from_ = far ? base : -(base * c);
+    }
+
+    Vector of(Vector s) const { return far ? (s - from_) * c_ : fma(s, c_, from_); }
+    /// Of what was gathered under another maximum.
+    Vector of_maximum(Vector maximum) const { return far ? (maximum - from_) * c_ : maximum * c_ + from_; }
+
+private:
+    Vector c_, from_;
+};
+
+/// Columns of `vectors` vectors of queries.
+template <int vectors, bool far, bool finite>
+__attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
+{
+    Exponents<far> exponents[vectors];
+    Vector rescale[vectors], sum[vectors];
+    for (int n = 0; n < vectors; ++n) {
+        const Index q = column + n * lanes;
+        const Vector before = load(tile.maximum + q);
+        const Vector now = max(before, load(tile.tile_maximum + q));
+        exponents[n] = Exponents<far>(now, all(factor));
+        rescale[n] = exponents[n].of_maximum(before);
+        sum[n] = all(0); // of this tile alone: small numbers first
+        store(tile.maximum + q, now);
+    }
+    exp2<false>(rescale); // of the first tile they are 0
+    for (Index j = 0; j < tile.keys; ++j) {
+        float* at = tile.S + j * width + column;
+        Vector p[vectors];
+        for (int n = 0; n < vectors; ++n) {
+            p[n] = exponents[n].of(load(at + n * lanes));
+        }
+        exp2<finite>(p);
+        for (int n = 0; n < vectors; ++n) {
+            store(at + n * lanes, p[n]);
+            sum[n] = sum[n] + p[n];
+        }
+    }
+    for (int n = 0; n < vectors; ++n) {
+        const Index q = column + n * lanes;
+        store(tile.rescale + q, rescale[n]);
+        store(tile.sum + q, fma(load(tile.sum + q), rescale[n], sum[n]));
+    }
+}
+
+template <bool far, bool finite>
+void powers_of(const Tile& tile, float factor)
+{
+    const Index vectors = vectors_for(tile.queries);
+    Index n = 0;
+    for (; n + most_power_vectors <= vectors; n += most_power_vectors) {
+        power_columns<most_power_vectors, far, finite>(tile, n * lanes, factor);
+    }
+    for (; n < vectors; ++n) {
+        power_columns<1, far, finite>(tile, n * lanes, factor);
+    }
+}
+
+void powers(const Tile& tile, float factor)
+{
+    if (tile.far) {
+        return powers_of<true, false>(tile, factor);
+    }
+    tile.masked ? powers_of<false, false>(tile, factor) : powers_of<false, true>(tile, factor);
+}
+
+template <bool far>
+void weights_of(const Tile& tile, float factor, float* information)
+{
+    const Index columns = vectors_for(tile.queries) * lanes;
+    for (Index q = 0; q < columns; q += lanes) {
+        const Exponents<far> exponents(load(tile.maximum + q), all(factor));
+        const Vector sum = load(tile.sum + q);
+        const Vector inverse = all(1) / (sum == all(0) ? all(1) : sum);
+        Vector gathered = load(information + q);
+        for (Index j = 0; j < tile.keys; ++j) {
+            float* at = tile.S + j * width + q;
+            const Vector t = exponents.of(load(at));
+            const Vector w = exp2(t) * inverse;
+            store(at, w);
+            gathered = w == all(0) ? gathered : fma(w, t, gathered);
+        }
+        store(information + q, gathered);
+    }
+}
+
+void weights(const Tile& tile, float factor, float* information)
+{
+    tile.far ? weights_of<true>(tile, factor, information) : weights_of<false>(tile, factor, information);
+}
+
+} // namespace
+// NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
+} // namespace attn::core

@@ -1,0 +1,150 @@
+#include "attn/model/prepared.hpp"
+
+#include "attn/core/projection.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+/// All that is remembered of one type, and the most that one entry may take of it.
+constexpr Index most_bytes = Index{8} << 20U;
+constexpr Index most_bytes_of_one = most_bytes / 8;
+
+Target bias_of(Target W)
+{
+    switch (W) {
+    case Target::W_q: return Target::b_q;
+    case Target::W_k: return Target::b_k;
+    case Target::W_v: return Target::b_v;
+    default: return Target::b_o;
+    }
+}
+
+bool depends_on_tokens(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    if (draw == nullptr) {
+        return false;
+    }
+    const auto names_tokens = [](const Length& length) {
+        const auto* letters = std::get_if<std::string>(&length);
+        return letters != nullptr && letters->find_first_of("TS") != std::string::npos;
+    };
+    return draw->target == Target::embeddings || draw->target == Target::key_embeddings ||
+           (draw->shape && std::any_of(draw->shape->begin(), draw->shape->end(), names_tokens));
+}
+
+/// Bytes of an entry: the draws and the factors, and the table's projections; more than that is not worth a count.
+template <typename Scalar>
+Index bytes_of(const Recipe& recipe, const Lengths& l)
+{
+    constexpr const char* what = "memory for the parameters";
+    Index scalars = 0;
+    for (const Step& step : recipe.draws) {
+        if (const auto* draw = std::get_if<Draw>(&step)) {
+            scalars = checked_sum(scalars, element_count(shape_of(*draw, l)), what);
+        }
+    }
+    const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
+    scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
+    const Index factors = checked_sum(checked_product(width, l.D, what), element_count({l.H, l.d_v, l.D}), what);
+    return checked_sum(checked_product(scalars, sizeof(Scalar), what), checked_product(factors, sizeof(double), what), what);
+}
+
+template <typename Scalar>
+std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const Lengths& l)
+{
+    std::vector<Layer<Scalar>> layers;
+    const Parameter<Scalar>* table = prepared.parameter(Target::embedding);
+    for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
+        layers.push_back(make_layer(prepared, target, heads));
+        Layer<Scalar>& layer = layers.back();
+        if (table != nullptr) {
+            layer.of_table = core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {});
+            layer.finite_table = all_finite<Scalar>(layer.of_table.values);
+        }
+    }
+    if (prepared.parameter(Target::W_o) != nullptr) {
+        layers.push_back(make_layer(prepared, Target::W_o, 1));
+    }
+    return layers;
+}
+
+} // namespace
+
+template <typename Scalar>
+const Parameter<Scalar>* Prepared<Scalar>::parameter(Target target) const
+{
+    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.target == target; });
+    return found == parameters.end() ? nullptr : &*found;
+}
+
+template <typename Scalar>
+const Layer<Scalar>* Prepared<Scalar>::layer(Target target) const
+{
+    const auto found = std::find_if(layers.begin(), layers.end(), [&](const auto& l) { return l.target == target; });
+    return found == layers.end() ? nullptr : &*found;
+}
+
+template <typename Scalar>
+Layer<Scalar> make_layer(const Prepared<Scalar>& prepared, Target W, Index heads)
+{
+    Layer<Scalar> layer{.target = W, .W = as_right_factor(*prepared.parameter(W), heads), .b = {}};
+    if (const Parameter<Scalar>* b = prepared.parameter(bias_of(W))) {
+        layer.b = b->tensor.matrix().template cast<double>();
+    }
+    return layer;
+}
+
+Preparations::Preparations(const Recipe& recipe)
+    : by_tokens_(std::any_of(recipe.draws.begin(), recipe.draws.end(), depends_on_tokens))
+{
+}
+
+template <>
+Preparations::Store<float>& Preparations::store()
+{
+    return singles_;
+}
+
+template <>
+Preparations::Store<double>& Preparations::store()
+{
+    return doubles_;
+}
+
+template <typename Scalar>
+const Prepared<Scalar>& Preparations::of(const Recipe& recipe, const Lengths& lengths, bool cross)
+{
+    Store<Scalar>& remembered = store<Scalar>();
+    const Key key{lengths.V, by_tokens_ ? lengths.T : 0, by_tokens_ ? lengths.S : 0};
+    if (const auto found = remembered.all.find(key); found != remembered.all.end()) {
+        return found->second;
+    }
+    const Index bytes = bytes_of<Scalar>(recipe, lengths);
+    if (!remembered.large.parameters.empty() && remembered.key_of_large == key) {
+        return remembered.large;
+    }
+    remembered.large = {}; // before the next one is made
+    Prepared<Scalar> prepared{draw_parameters<Scalar>(recipe, lengths, cross), {}};
+    if (bytes > most_bytes_of_one) {
+        remembered.key_of_large = key;
+        return remembered.large = std::move(prepared);
+    }
+    prepared.layers = make_layers(prepared, lengths);
+    if (remembered.bytes + bytes > most_bytes) {
+        remembered = {};
+    }
+    remembered.bytes += bytes;
+    return remembered.all.emplace(key, std::move(prepared)).first->second;
+}
+
+template struct Prepared<float>;
+template struct Prepared<double>;
+template Layer<float> make_layer(const Prepared<float>&, Target, Index);
+template Layer<double> make_layer(const Prepared<double>&, Target, Index);
+template const Prepared<float>& Preparations::of(const Recipe&, const Lengths&, bool);
+template const Prepared<double>& Preparations::of(const Recipe&, const Lengths&, bool);
+
+} // namespace attn::model

@@ -1,0 +1,27 @@
+// run --lines: one sentence a line in, one result a line out, on several threads.
+#pragma once
+
+#include "attn/model/run.hpp"
+#include "cli/log.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/run_options.hpp"
+#include "cli/tensor_inputs.hpp"
+
+namespace attn::cli {
+
+/// What the lines have in common.
+struct LinesRun {
+    const RunOptions& options;
+    const model::Recipe& recipe; ///< each line becomes its sentence
+    const model::RunSettings& settings;
+    const TensorInputs& files; ///< that the recipe names
+    Output& output;
+    StageReporter& progress;
+    Log& log;
+};
+
+/// The exit code: bad_data when a line could not be computed. The bytes are the same for any number of threads.
+[[nodiscard]] int run_lines(const LinesRun& run);
+
+} // namespace attn::cli

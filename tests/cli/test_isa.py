@@ -1,0 +1,110 @@
+"""`--isa`: which instructions compute float32 attention, on this machine and on others that qemu-user plays."""
+
+import json
+import subprocess
+
+import pytest
+from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
+
+OLD = ("qemu-x86_64", "-cpu", "Nehalem")  # of 2008: neither AVX nor FMA
+WITH_AVX2 = ("qemu-x86_64", "-cpu", "max")  # qemu 7.2 has no AVX-512
+played = pytest.mark.skipif(SANITIZED, reason="qemu cannot run a sanitizer's address space")
+
+HEADS = ["--ids", ",".join(map(str, range(150))), "--vocab-size", "150", "--heads", "4", "--kv-heads", "2", "--init", "linear"]
+
+
+def available():
+    """What the program itself names when it is asked for nonsense."""
+    names = run("run", SENTENCE, "--isa", "nonsense").message.split("allowed: ")[1].split(";")[0].strip()
+    return [name for name in names.split(", ") if name != "auto"]
+
+
+TILED = [name for name in available() if name != "portable"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("isa")
+    succeeds("run", *HEADS, "--d-k", "40", "--d-v", "24", "--show", "queries,keys,values", "-o", path / "t.safetensors")
+    return path
+
+
+def attend(folder, *options, on=()):
+    """Bytes of the result; `on` is the processor to play."""
+    inputs = [word for name in ("queries", "keys", "values") for word in (f"--{name}", f"t.safetensors:{name}")]
+    command = [*on, PROGRAM, "attend", *inputs, "--causal", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    return done.stdout
+
+
+def numbers(json_bytes):
+    def flat(value):
+        return [x for part in value for x in flat(part)] if isinstance(value, list) else [value]
+
+    return flat(json.loads(json_bytes)["data"])
+
+
+def test_version_names_the_one_in_use():
+    assert succeeds("--version").text.splitlines()[-1].startswith(f"instruction set: {available()[-1]}")
+    for name in available():
+        assert succeeds("--version", "--isa", name).text.splitlines()[-1] == f"instruction set: {name}"
+
+
+def test_one_that_the_machine_lacks_is_an_error_that_names_what_it_has():
+    for name in {"avx2", "avx512", "neon"} - set(available()):
+        assert_fails(run("run", SENTENCE, "--isa", name), 2, f"--isa: this machine has no {name}; allowed: portable, ")
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_attend_gives_the_same_numbers_with_each(folder, name):
+    tiled, portable = numbers(attend(folder, "--isa", name)), numbers(attend(folder, "--isa", "portable"))
+    assert len(tiled) == len(portable) == 4 * 150 * 24
+    assert max(abs(a - b) for a, b in zip(tiled, portable)) <= 2e-6
+    assert tiled != portable  # another order of summation: this was not the portable path
+
+
+def test_attend_takes_the_fastest_unless_told(folder):
+    assert attend(folder) == attend(folder, "--isa", "auto") == attend(folder, "--isa", available()[-1])
+
+
+@pytest.mark.parametrize("name", available())
+def test_threads_change_no_byte(folder, name):
+    one = attend(folder, "--isa", name, "--threads", "1", "--show", "weights,context,entropy")
+    assert one == attend(folder, "--isa", name, "--threads", "3", "--show", "weights,context,entropy")
+
+
+def test_run_is_portable_unless_told():
+    plain = succeeds("run", *HEADS, "--json").out
+    assert plain == succeeds("run", *HEADS, "--json", "--isa", "portable").out
+    assert plain == succeeds("run", *HEADS, "--json", "--isa", "auto").out
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_run_can_be_told(name):
+    told, plain = (succeeds("run", *HEADS, "--json", *isa).json for isa in (("--isa", name), ()))
+    assert list(told) == list(plain) and told["config"] == plain["config"]
+    difference = max(abs(a - b) for one, other in zip(told["context"], plain["context"]) for a, b in zip(one, other))
+    assert 0 < difference <= 2e-6
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_run_gives_a_chosen_row_as_in_the_whole(name):
+    options = ("--causal", "--window", "9", "--isa", name, "--show", "weights,context", "--json")
+    whole, some = succeeds("run", *HEADS, *options).json, succeeds("run", *HEADS, *options, "--query", "5,70,149").json
+    assert some["context"] == [whole["context"][i] for i in (5, 70, 149)]
+    assert some["weights"] == [[head[i] for i in (5, 70, 149)] for head in whole["weights"]]
+
+
+@played
+def test_an_old_processor_attends_by_the_portable_path(folder):
+    assert attend(folder, on=OLD) == attend(folder, "--isa", "portable")
+    done = subprocess.run([*OLD, PROGRAM, "run", SENTENCE, "--isa", "avx2"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "attn-cli: error: --isa: this machine has no avx2; allowed: portable, auto\n"
+
+
+@played
+@pytest.mark.skipif("avx2" not in TILED, reason="this machine has no AVX2 to compare with")
+def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folder):
+    assert attend(folder, on=WITH_AVX2) == attend(folder, "--isa", "avx2")

@@ -1,0 +1,55 @@
+"""What comes out of the files that are compiled for one instruction set: their table of kernels and nothing else.
+
+An inline function or a template instance is a weak symbol: the linker keeps one copy for the whole program, and if it were that of
+kernels_avx512.cpp, the program would end on every older processor.
+"""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+LIBRARY = os.environ["ATTN_LIBRARY"]
+ARCHITECTURE = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
+VARIANTS = {"x86_64": ["avx2", "avx512"], "aarch64": ["neon"]}[ARCHITECTURE]
+
+
+def symbols_for_others(file):
+    """{member: {(type, name)}} of the defined symbols that the linker sees."""
+    found = {}
+    lines = subprocess.run(["nm", "-A", "-C", "--defined-only", "--extern-only", file], capture_output=True, text=True, check=True)
+    for line in lines.stdout.splitlines():
+        match = re.fullmatch(r"(?:.*:)?([^:]+\.o):\s*[0-9a-f]* (\S) (.*)", line)
+        assert match, line
+        found.setdefault(match[1], set()).add((match[2], match[3]))
+    return found
+
+
+def strangers(symbols, variant):
+    """Those that are neither the table nor the sanitizers' own."""
+    own = f"attn::core::{variant}_kernels"
+    return {name for _, name in symbols if name != own and not name.startswith(("__asan", "__odr_asan", "__ubsan", "__tsan"))}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_gives_its_table_and_nothing_else(variant):
+    symbols = symbols_for_others(LIBRARY)[f"kernels_{variant}.cpp.o"]
+    assert any(name == f"attn::core::{variant}_kernels" for _, name in symbols)
+    assert strangers(symbols, variant) == set()
+
+
+def test_no_other_file_is_compiled_for_one_instruction_set():
+    members = [name for name in symbols_for_others(LIBRARY) if name.startswith("kernels_")]
+    assert sorted(members) == sorted(f"kernels_{variant}.cpp.o" for variant in VARIANTS)
+
+
+@pytest.mark.parametrize("planted", ["inline int twice(int x) { return 2 * x; }", "template <typename T> T twice(T x) { return 2 * x; }"])
+def test_a_weak_symbol_would_be_seen(tmp_path, planted):
+    source = tmp_path / "kernels_planted.cpp"
+    source.write_text(f"{planted}\nint use(int x) {{ int (*f)(int) = twice; return f(x); }}\n", encoding="utf-8")
+    subprocess.run(["c++", "-c", "-O0", source, "-o", tmp_path / "kernels_planted.cpp.o"], check=True)
+    symbols = symbols_for_others(tmp_path / "kernels_planted.cpp.o")
+    (found,) = symbols.values()
+    assert {kind for kind, name in found if "twice" in name} == {"W"}
+    assert strangers(found, "planted") >= {name for _, name in found if "twice" in name}
