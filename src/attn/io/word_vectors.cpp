@@ -248,7 +248,7 @@ model::FoundVectors find_vectors(const VectorText& text, std::span<const std::st
 
 // ---- many searches ---------------------------------------------------------------------------------------------------
 
-VectorIndex::VectorIndex(const VectorText& text, const VectorSearch& search) : text_(text)
+VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(std::move(text))
 {
     Index words = 0;
     VectorLines lines(text_, text_.first, first_word_line(text_), search.passed);
@@ -260,15 +260,17 @@ VectorIndex::VectorIndex(const VectorText& text, const VectorSearch& search) : t
         }
     }
     require_count(text_, words);
-    std::sort(places_.begin(), places_.end());
+    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.hash < b.hash; });
 }
 
 model::FoundVectors VectorIndex::find(std::span<const std::string> wanted, bool allow_nonfinite) const
 {
     std::map<std::size_t, Index> lines; // by their offsets
     for (const std::string& word : wanted) {
-        for (const Place& place : std::ranges::equal_range(places_, hash_of(word), {}, &Place::hash)) {
-            lines.emplace(place.offset, place.line);
+        const std::uint64_t hash = hash_of(word);
+        for (auto place = std::ranges::lower_bound(places_, hash, {}, &Place::hash);
+             place != places_.end() && place->hash == hash; ++place) {
+            lines.emplace(place->offset, place->line);
         }
     }
     Finder finder(text_, wanted, allow_nonfinite);

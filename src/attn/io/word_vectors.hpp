@@ -55,7 +55,7 @@ struct VectorSearch {
 /// what it throws.
 class VectorIndex {
 public:
-    VectorIndex(const VectorText& text, const VectorSearch& search);
+    VectorIndex(VectorText text, const VectorSearch& search);
 
     [[nodiscard]] model::FoundVectors find(std::span<const std::string> wanted, bool allow_nonfinite) const;
 
@@ -64,12 +64,11 @@ private:
         std::uint64_t hash;
         std::uint64_t offset; ///< of the line,
         Index line;           ///< and its number
-
-        auto operator<=>(const Place&) const = default;
     };
 
     VectorText text_;
-    std::vector<Place> places_; ///< sorted; lines with more fields than a word and its numbers also by their first field
+    std::vector<Place>
+        places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
 };
 
 /// A list of words, one a line, for the rows of a tensor; lines end as above.

@@ -132,7 +132,8 @@ TEST(WordVectors, OfALongFileAreFoundAndTheWalkTellsWhereItIs)
 {
     std::string file;
     for (int i = 0; i < 300'000; ++i) {
-        file += "w" + std::to_string(i) + " " + std::to_string(i) + " 0.123456789012345678901234567890\n";
+        const std::string number = std::to_string(i);
+        file.append("w").append(number).append(" ").append(number).append(" 0.123456789012345678901234567890\n");
     }
     const auto text = open_vector_text(as_bytes(file), "file");
     std::vector<std::size_t> passed;
@@ -217,7 +218,9 @@ TEST(WordVectors, ThatAreNoTextAreRefused)
     expect_refused(std::string("a 1 2\nb \0 2\n", 12), "got a binary file (a NUL at byte 8)");
     expect_refused("\x1f\x8b 1 2\n", "got a compressed file");
     expect_refused("2 2\n\x80\x80\x80\x3f 1 2\nb 1 2\n", "line 2, byte 0: got '\\x80'");
-    expect_refused(std::string(70'000'000, 'a'), "line 1: got more than 67108864 bytes");
+    std::string endless;
+    endless.resize(70'000'000, 'a');
+    expect_refused(endless, "line 1: got more than 67108864 bytes");
 }
 
 // ---- lists of words --------------------------------------------------------------------------------------------------
