@@ -128,20 +128,26 @@ report::Timing measure(const model::Workload& workload, std::optional<Index> rep
 {
     constexpr double enough_seconds = 0.5;
     constexpr std::size_t enough_repeats = 5;
+    constexpr double turn_seconds = 5e-3; // short computations follow each other, as they do in a program
     require_memory(workload);
     model::WorkloadTensors tensors(workload);
     tensors.attend(isa, threads); // touches every page, wakes the processor
     std::vector<double> seconds;
     std::vector<double> peaks;
     double total = 0;
+    double since_peak = 0;
     const auto enough = [&] {
         const std::size_t done = seconds.size();
         return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
     };
     while (!enough()) {
         seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
-        peaks.push_back(sample_peak(isa, threads, seconds.back()));
         total += seconds.back();
+        since_peak += seconds.back();
+        if (since_peak >= turn_seconds || enough()) {
+            peaks.push_back(sample_peak(isa, threads, since_peak));
+            since_peak = 0;
+        }
     }
     return {.workload = workload,
             .threads = threads,

@@ -130,12 +130,12 @@ void Checker::document(std::string_view json, const std::string& name)
             log_.warning(std::string(tolerances_are_for_results));
         }
         model::Recipe recipe = io::parse_recipe(json);
-        load_files(recipe, files, settings_);
+        (void)load_files(recipe, {files, settings_, log_});
         return report(model::check(recipe, settings_), name);
     }
     case io::Document::result: {
         model::SavedResult saved = io::parse_saved_result(json);
-        load_files(saved.config, files, settings_);
+        (void)load_files(saved.config, {files, settings_, log_});
         return report(model::check(saved, tolerance_, settings_), name);
     }
     case io::Document::failed_line:

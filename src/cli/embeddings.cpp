@@ -24,7 +24,6 @@ constexpr std::array specs{
         {}},
     OptionSpec{"--embedding-words", "FILE", "the words of the tensor's rows, one a line (default: rows are ids)", {}},
     OptionSpec{"--unknown", "TOKEN", "words that the file lacks get the vector of this one", {}},
-    OptionSpec{"--allow-nonfinite", "", "compute with infinities and NaN of the file", {}},
 };
 
 /// Word vectors as text, in a file that stays where it is.
@@ -184,8 +183,8 @@ std::optional<model::FileEmbeddings> read_embeddings(const Arguments& arguments)
     const auto words = arguments.value("--embedding-words");
     const auto unknown = arguments.value("--unknown");
     if (!file) {
-        for (const char* option : {"--embedding-words", "--unknown", "--allow-nonfinite"}) {
-            if (arguments.value(option) || arguments.flag(option)) {
+        for (const char* option : {"--embedding-words", "--unknown"}) {
+            if (arguments.value(option)) {
                 throw Error(ErrorKind::usage, std::string(option) + " needs --embeddings");
             }
         }
@@ -222,6 +221,11 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
     }
     WordVectors vectors =
         io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs) : vectors_of_text(file, embeddings);
+    if (recipe.parameters && recipe.dims.embed_dim && *recipe.dims.embed_dim != vectors.dim) {
+        throw Error(ErrorKind::data, vectors.name, "vectors of " + std::to_string(vectors.dim) + " numbers",
+                    std::to_string(*recipe.dims.embed_dim) + ", which the layer of " + quoted(recipe.parameters->file) +
+                        " reads");
+    }
     put(recipe.dims.embed_dim, vectors.dim, Setting::embed_dim, settings.given, vectors.name);
     const bool ids = std::holds_alternative<model::IdsInput>(recipe.input);
     if (vectors.rows && (ids || recipe.dims.vocab_size)) {

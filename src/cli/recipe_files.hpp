@@ -2,12 +2,21 @@
 #pragma once
 
 #include "attn/model/run.hpp"
+#include "cli/log.hpp"
 #include "cli/tensor_inputs.hpp"
 
 namespace attn::cli {
 
-/// Loads them into `settings`; `inputs` keeps them. A digest that the recipe does not state is put in, so that the config of
-/// the result has it. Throws as TensorInputs, and Error(data) for a file whose digest is another than the recipe states.
-void load_files(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings);
+/// Where the files that a recipe names are loaded to, and who hears of it.
+struct LoadedFiles {
+    TensorInputs& inputs; ///< keeps them
+    model::RunSettings& settings;
+    Log& log; ///< what the parameters were taken for, with --verbose
+};
+
+/// Loads them. A digest that the recipe does not state is put in, and what is known of a file of parameters, so that the config
+/// of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and
+/// Error(data) for a file whose digest is another than the recipe states, and for parameters that are not finite.
+std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files);
 
 } // namespace attn::cli

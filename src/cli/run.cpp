@@ -34,6 +34,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
+    Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
@@ -54,16 +55,16 @@ public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
         : options_(options), recipe_(std::move(recipe)), log_(log), output_(options.output), stages_(log)
     {
+        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
+        refuse_terminal(output_, options.format);
+        assumption_ = load_files(recipe_, {files_, settings_, log_});
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
-        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         if (options.source != Source::lines || log.verbose()) {
             settings_.observer = stages_.observer();
         }
-        refuse_terminal(output_, options.format);
-        load_files(recipe_, files_, settings_);
         if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
             settings_.word_vectors->prepare();
         }
@@ -78,6 +79,7 @@ public:
 
 private:
     model::Result compute();
+    void warn_of_assumption();
     void write(const model::Result& result);
     void set_sentence(std::string sentence);
 
@@ -88,7 +90,15 @@ private:
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
+    std::optional<std::string> assumption_; ///< to be said once, when nothing is wrong
 };
+
+void Runner::warn_of_assumption()
+{
+    if (assumption_) {
+        log_.warning(*assumption_);
+    }
+}
 
 void Runner::set_sentence(std::string sentence)
 {
@@ -127,6 +137,7 @@ model::Result Runner::compute()
 int Runner::once()
 {
     const model::Result result = compute();
+    warn_of_assumption();
     files_.require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);
@@ -154,6 +165,7 @@ int Runner::standard_input()
 
 int Runner::each_line()
 {
+    warn_of_assumption();
     return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
 }
 

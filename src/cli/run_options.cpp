@@ -49,6 +49,18 @@ constexpr std::array parameter_specs{
     OptionSpec{"--generator", "NAME", "whose random stream to reproduce: torch (default), numpy, numpy-pcg64", {}},
     OptionSpec{"--init", "NAME", "of the projections: uniform (default), normal, linear, xavier, identity", {}},
     OptionSpec{"--dtype", "TYPE", "of the arithmetic: float32 (default), float64", {}},
+    OptionSpec{
+        "--params",
+        "FILE",
+        "projections, biases and dimensions from .npz or .safetensors instead of drawn ones: by plain names (W_q, b_q, …) "
+        "or those of nn.MultiheadAttention, BERT, GPT-2, Llama",
+        {}},
+    OptionSpec{"--prefix", "LAYER", "which layer of the file, such as h.0.attn", {}},
+    OptionSpec{"--layout",
+               "NAME",
+               "of matrices by plain names whose shapes read both ways: in-out, out-in, or run, as run saves what it draws",
+               {}},
+    OptionSpec{"--allow-nonfinite", "", "compute with infinities and NaN of the file", {}},
 };
 constexpr std::array attention_specs{
     OptionSpec{"--causal", "", "a query sees no later key", {}},
@@ -59,6 +71,15 @@ constexpr std::array attention_specs{
                {}},
     OptionSpec{"--scale", "X|none", "factor of the scores (default 1/√d_k)", {}},
     OptionSpec{"--softcap", "X", "X·tanh(scores/X) before masks, X > 0 (default none)", {}},
+    OptionSpec{
+        "--positions",
+        "NAME",
+        "none (default); sinusoidal, added to the embeddings; rope, turns queries and keys; alibi, slope·distance off the "
+        "scores with the masks",
+        {}},
+    OptionSpec{"--rope-base", "X", "of --positions rope, from 1 (default 10000)", {}},
+    OptionSpec{"--rope-dim", "N", "so many numbers of a query or key are turned, even (default d_k)", {}},
+    OptionSpec{"--rope-style", "NAME", "pairs: half (default, Llama's), interleaved", {}},
 };
 constexpr std::array output_specs{
     OptionSpec{"--query",
@@ -224,6 +245,56 @@ void read_source(const Arguments& arguments, RunOptions& options)
     read_labels(arguments, options);
 }
 
+/// Options that mean something beside another one only.
+void require_beside(const Arguments& arguments, std::initializer_list<const char*> options, bool there, const char* other)
+{
+    for (const char* option : options) {
+        if (!there && (arguments.value(option) || arguments.flag(option))) {
+            throw Error(ErrorKind::usage, std::string(option) + " needs " + other);
+        }
+    }
+}
+
+std::optional<model::FileParameters> read_parameters(const Arguments& arguments)
+{
+    const auto file = arguments.value("--params");
+    require_beside(arguments, {"--prefix", "--layout"}, file.has_value(), "--params");
+    require_beside(arguments, {"--allow-nonfinite"}, file || arguments.value("--embeddings"), "--params or --embeddings");
+    if (!file) {
+        return std::nullopt;
+    }
+    exclude(true, arguments.value("--init").has_value(), "--params, whose projections are not drawn, and --init");
+    return model::FileParameters{.file = *file,
+                                 .prefix = arguments.value("--prefix").value_or(""),
+                                 .layout = choice_option<model::MatrixLayout>(arguments, "--layout", model::layout_names),
+                                 .allow_nonfinite = arguments.flag("--allow-nonfinite")};
+}
+
+std::optional<std::optional<model::Positions>> read_positions(const Arguments& arguments)
+{
+    constexpr std::array<std::string_view, 4> kinds{"none", "sinusoidal", "rope", "alibi"};
+    constexpr std::array<std::string_view, 2> styles{"half", "interleaved"};
+    const auto kind = choice_option<std::size_t>(arguments, "--positions", kinds);
+    const bool rope = kind && kinds.at(*kind) == "rope";
+    require_beside(arguments, {"--rope-base", "--rope-dim", "--rope-style"}, rope, "--positions rope");
+    if (!kind) {
+        return std::nullopt;
+    }
+    if (*kind == 0) {
+        return std::optional<model::Positions>();
+    }
+    model::Positions positions{.kind = static_cast<model::PositionKind>(*kind - 1)};
+    if (const auto base = arguments.value("--rope-base")) {
+        positions.rope.base = real("--rope-base", *base, {.least = 1, .allowed = "a finite number from 1, such as 500000"});
+    }
+    positions.rope.dim = integer_option(arguments, "--rope-dim", 2, most_size);
+    if (positions.rope.dim.value_or(0) % 2 != 0) {
+        throw Error(ErrorKind::usage, "--rope-dim", std::to_string(*positions.rope.dim), "an even number");
+    }
+    positions.rope.style = choice_option<core::RopeStyle>(arguments, "--rope-style", styles).value_or(core::RopeStyle::half);
+    return positions;
+}
+
 model::Overrides read_overrides(const Arguments& arguments)
 {
     constexpr std::array<std::string_view, 2> tokenizers{"document", "words"};
@@ -251,6 +322,8 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.window = window_option(arguments);
     overrides.scale = scale_option(arguments);
     overrides.softcap = softcap_option(arguments);
+    overrides.positions = read_positions(arguments);
+    overrides.parameters = read_parameters(arguments);
     overrides.embeddings = read_embeddings(arguments);
     overrides.query = read_query(arguments);
     overrides.verify = switch_option(arguments, "--verify");

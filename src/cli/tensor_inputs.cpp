@@ -97,6 +97,12 @@ TensorView TensorInputs::open(const TensorArgument& argument)
     return read.at(name, file.name());
 }
 
+const io::TensorFile& TensorInputs::all(const std::string& path)
+{
+    const MappedFile& file = map(path);
+    return tensors_.emplace_back(io::read_tensors(file.bytes(), file.name()));
+}
+
 void TensorInputs::require_unchanged() const
 {
     for (const auto& [path, file] : files_) {

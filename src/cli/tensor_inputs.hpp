@@ -26,6 +26,9 @@ public:
     [[nodiscard]] TensorView open(const TensorArgument& argument);
     [[nodiscard]] TensorView open(const std::string& text) { return open(split_tensor_argument(text)); }
 
+    /// Every tensor of a file. Throws as the above.
+    [[nodiscard]] const io::TensorFile& all(const std::string& path);
+
     /// The file that a tensor was taken from.
     [[nodiscard]] const MappedFile& file(const std::string& path) { return map(path); }
 

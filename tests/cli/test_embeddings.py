@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import random
 import subprocess
 import sys
@@ -318,6 +317,29 @@ def test_vectors_take_the_place_of_what_a_recipe_draws(folder):
     assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, "sentence")
 
 
+def test_a_trained_layer_reads_the_vectors_instead_of_a_table_of_its_own(folder):
+    succeeds("run", SENTENCE, "--embed-dim", "5", "--show", "parameters", "-o", "layer.safetensors", cwd=folder)
+    beside = ("--params", "layer.safetensors", "--embeddings", "v.txt", "--show", "embeddings,parameters")
+    done = result(folder, *beside)
+    layer = result(folder, "--embed-dim", "5", "--show", "parameters")["parameters"]
+    close(numpy.array(done["embeddings"]), numpy.array([made()[word] for word in WORDS]), rtol=1e-6)
+    assert done["parameters"]["W_q"] == layer["W_q"]
+    assert done["parameters"]["embedding"] != layer["embedding"]
+    (folder / "golden.json").write_text(json.dumps(done))
+    assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
+    lines = succeeds("run", "--lines", "-", "--json", *beside, stdin=SENTENCE + "\nthe of is\n", cwd=folder).json_lines
+    assert lines[0] == {"schema": done["schema"], "index": 0, **{key: done[key] for key in done if key != "schema"}}
+    succeeds("run", SENTENCE, "--show", "parameters", "-o", "layer.safetensors", cwd=folder)
+    assert_fails(run("run", SENTENCE, *beside, cwd=folder), 65, "'v.txt': got vectors of 5 numbers; allowed: 16", "'layer.safetensors'")
+
+
+def test_positions_are_added_to_the_vectors(folder):
+    plain, placed = (embeddings(folder, "v.txt", *options) for options in [(), ("--positions", "sinusoidal")])
+    p, i = numpy.arange(6)[:, None], numpy.arange(5)[None] // 2
+    angles = p / 10000 ** (2 * i / 5)
+    close(placed, plain + numpy.where(numpy.arange(5) % 2 == 0, numpy.sin(angles), numpy.cos(angles)), rtol=1e-5, atol=1e-6)
+
+
 # ---- a large file ----------------------------------------------------------------------------------------------------
 
 
@@ -331,13 +353,12 @@ def test_a_file_larger_than_the_memory_is_searched(folder, lines):
             file.write(b"".join(b"w%d" % (i + j) + line for j in range(1000)))
     assert (folder / "large.txt").stat().st_size > 160e6
     given = ["--lines", "-"] if lines else ["w5 w89999 w44444"]
+    # A child's peak counts that of its parent before exec, and pytest is large; so a small process comes between.
+    between = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
+    between += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)"
     command = [PROGRAM, "run", *given, "--embeddings", "large.txt", "--json", "--show", "weights"]
-    with open(folder / "out", "wb") as out, open(folder / "in", "w+b") as sentences:
-        sentences.write(b"w5 w89999 w44444\n" * 3)
-        sentences.seek(0)
-        child = subprocess.Popen(command, cwd=folder, stdin=sentences, stdout=out)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == 0
-    assert usage.ru_maxrss < 100_000  # kilobytes
-    assert len((folder / "out").read_bytes().splitlines()) == (3 if lines else 1)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", between, *command], cwd=folder, input=b"w5 w89999 w44444\n" * 3, capture_output=True, check=True
+    )
+    assert int(done.stderr) < 100_000  # kilobytes
+    assert len(done.stdout.splitlines()) == (3 if lines else 1)

@@ -7,6 +7,7 @@ other variants of its functions than on the machine itself.
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
 RECIPES = ["owen-2025", "politi-2025", "politi-2025-multihead", "raschka-2023", "raschka-2023-multihead", "transformer-core-2024"]
 TOKENS = [5, 15, 17, 1000]
 EVERYTHING = ["--show", "all"]
+TRAINED = Path(__file__).parents[2] / "data" / "tensors" / "previous_word.safetensors"
 LARGE = ["--show", "weights,context,entropy"]  # the other stages of 1,000 tokens would only add megabytes
 
 
@@ -52,6 +54,13 @@ def runs():
     for recipe in RECIPES:
         yield pytest.param(["run", "--recipe", recipe, "--json", *EVERYTHING], id=recipe)
         yield pytest.param(["run", "--recipe", recipe, "--dtype", "float64", "--json", *EVERYTHING], id=f"{recipe}-float64")
+    for positions in (["sinusoidal"], ["rope"], ["rope", "--rope-style", "interleaved", "--rope-dim", "2"], ["alibi"]):
+        for dtype in ("float32", "float64"):
+            extra = ["--positions", *positions, "--dtype", dtype, "--heads", "6", "--embed-dim", "24"]
+            yield pytest.param(["run", sentence(120), "--json", *extra, *EVERYTHING], id="-".join([*positions, dtype]))
+    ids = ["--ids", ",".join(str(i * i % 6) for i in range(200)), "--params", TRAINED, "--heads", "4", "--causal", "--json"]
+    for positions in ("none", "sinusoidal", "rope", "alibi"):
+        yield pytest.param(["run", *ids, "--vocab-size", "6", "--positions", positions, "--verify", *EVERYTHING], id=f"trained-{positions}")
     yield pytest.param(["run", sentence(17), *EVERYTHING], id="table")
     yield pytest.param(["run", sentence(17), "--format", "csv", *EVERYTHING], id="csv")
 

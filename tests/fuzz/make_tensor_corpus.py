@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets npy, npz, safetensors and tensor_json: valid files of every kind, and one file for each rule that a
+"""Writes the seeds of the fuzz targets npy, npz, parameters, safetensors and tensor_json: valid files of every kind, and one file for each rule that a
 reader has, which breaks it. Together they reach nearly every line of the readers.
 
     tests/fuzz/make_tensor_corpus.py tests/fuzz/corpus
@@ -209,6 +209,53 @@ def safetensors_files():
     yield "no-utf-8", struct.pack("<Q", 9) + b'{"\xff":{}}'
 
 
+def layer(shapes, dtype="F32"):
+    """Tensors of small numbers by name and shape, without metadata."""
+    size = {"F32": 4, "F16": 2, "I64": 8}[dtype]
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        count = 1
+        for length in shape:
+            count *= length
+        header[name] = tensor(dtype, list(shape), end, end + count * size)
+        end += count * size
+    return safetensors(header, bytes(i * 7 % 61 for i in range(end)))
+
+
+def parameters_files():
+    plain = {"W_q": (2, 3), "W_k": (2, 3), "W_v": (4, 3)}
+    fused = {"in_proj_weight": (12, 4), "in_proj_bias": (12,), "out_proj.weight": (4, 4), "out_proj.bias": (4,)}
+    separate = {"q_proj_weight": (4, 4), "k_proj_weight": (4, 3), "v_proj_weight": (4, 5), "bias_k": (1, 1, 4), "bias_v": (1, 1, 4)}
+    bert = {f"h.attention.self.{name}.weight": (4, 4) for name in ("query", "key", "value")} | {"h.attention.output.dense.weight": (4, 4)}
+    gpt2 = {"h.0.attn.c_attn.weight": (4, 12), "h.0.attn.c_attn.bias": (12,), "h.0.attn.c_proj.weight": (4, 4)}
+    llama = {"q_proj.weight": (8, 5), "k_proj.weight": (4, 5), "v_proj.weight": (4, 5), "o_proj.weight": (5, 8)}
+    stacks = {"W_q": (2, 2, 3), "W_k": (1, 2, 3), "W_v": (1, 2, 3), "W_o": (4, 3), "embedding": (5, 3)}
+    yield "plain", layer(plain)
+    yield "half", layer(plain, "F16")
+    yield "integers", layer(plain, "I64")
+    yield "fused", layer(fused)
+    yield "separate", layer(separate)
+    yield "bert", layer(bert)
+    yield "gpt2", layer(gpt2)
+    yield "layers", layer(gpt2 | {"h.1.attn.c_attn.weight": (4, 12)})
+    yield "llama", layer(llama)
+    yield "stacks", layer(stacks)
+    yield "square", layer({name: (4, 4) for name in plain})
+    yield "rows", layer({**plain, "embeddings": (3, 3)})
+    yield "tables", layer({**separate, "key_embedding": (2, 3), "value_embedding": (2, 5)})
+    yield "tables-differ", layer({**separate, "key_embedding": (2, 3), "value_embedding": (3, 5)})
+    yield "alone", layer({**fused, "bias_k": (4,)})
+    yield "no-element", layer({name: (0, 3) for name in plain})
+    yield "no-width", layer({name: (2, 0) for name in plain})
+    yield "no-dimension", layer({name: () for name in plain})
+    yield "empty-stack", layer({name: (0, 2, 3) for name in plain})
+    yield "two-kinds", layer(plain | fused)
+    yield "missing", layer({"W_q": (2, 3), "W_k": (2, 3), "Wv": (2, 3)})
+    yield "wrong-bias", layer({**plain, "b_q": (3,)})
+    yield "wrong-output", layer({**llama, "o_proj.weight": (5, 9)})
+    yield "other-width", layer({**plain, "W_v": (4, 9)})
+
+
 def tensor_json(dtype="float32", shape="[2]", data="[1.5,-2.0]", more="", schema="attn-cli/tensor/1"):
     return f'{{"schema":"{schema}",{more}"dtype":"{dtype}","shape":{shape},"data":{data}}}'.encode()
 
@@ -253,7 +300,7 @@ def tensor_json_files():
 
 
 def main():
-    makers = {"npy": npy_files, "npz": npz_files, "safetensors": safetensors_files, "tensor_json": tensor_json_files}
+    makers = {"npy": npy_files, "npz": npz_files, "parameters": parameters_files, "safetensors": safetensors_files, "tensor_json": tensor_json_files}
     for target, files in makers.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)

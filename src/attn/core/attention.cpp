@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace attn::core {
@@ -71,8 +72,8 @@ public:
             store(S, stages.capped_scores);
         }
         if (heads_.masked(options_)) { // masked_scores = capped_scores + mask, -inf where masked
-            if (heads_.mask) {
-                S = add_bias<Scalar>(S, bias());
+            if (heads_.mask || !options_.slopes.empty()) {
+                S = add_bias<Scalar>(S, bias(S.cols()));
             }
             S = mask<Scalar>(S, options_, heads_.query_positions.data() + first_);
             store(S, stages.masked_scores);
@@ -92,8 +93,23 @@ public:
     }
 
 private:
-    /// The mask's rows as numbers to add: 0 or -inf for a boolean one.
-    [[nodiscard]] Matrix<double> bias() const
+    /// What is added to the scores, (rows, ≤ keys): the mask's rows, 0 or -inf for a boolean one, and the distance.
+    [[nodiscard]] Matrix<double> bias(Index keys) const
+    {
+        Matrix<double> values = heads_.mask ? mask_rows() : Matrix<double>::Zero(count_, keys);
+        if (!options_.slopes.empty()) {
+            const double slope = options_.slopes[static_cast<std::size_t>(h_)];
+            for (Index i = 0; i < values.rows(); ++i) {
+                const Index position = heads_.query_positions[static_cast<std::size_t>(first_ + i)];
+                for (Index j = 0; j < values.cols(); ++j) {
+                    values(i, j) -= slope * static_cast<double>(std::abs(position - j));
+                }
+            }
+        }
+        return values;
+    }
+
+    [[nodiscard]] Matrix<double> mask_rows() const
     {
         const TensorView rows = row_block(*heads_.mask, first_, count_);
         Matrix<double> values = load_matrix<double>(rows, std::array{h_});

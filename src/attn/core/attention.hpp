@@ -3,7 +3,7 @@
 //   scores        = Q·Kᵀ                                  (T, S)
 //   scaled_scores = scores · scale                        scale = 1/√d_k unless given
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
-//   masked_scores = capped_scores + mask, -inf where      only with a mask
+//   masked_scores = capped_scores + mask, -inf where      only with a mask or a bias by distance
 //                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
 //   head_context  = weights · V                           (T, d_v)
@@ -19,6 +19,7 @@
 #include "attn/tensor/view.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace attn::core {
 
@@ -38,6 +39,7 @@ struct AttentionOptions {
     std::optional<Index> valid_keys = {};         ///< no query sees this key or a later one
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
+    std::vector<double> slopes = {}; ///< (H): minus slope · distance is added to the scores (positions.hpp); empty: none
 };
 
 /// Which stages to keep. The head contexts are always kept.
@@ -53,15 +55,16 @@ struct Keep {
 /// The inputs of attention. H is a multiple of H_kv; query head h reads key/value head h / (H / H_kv).
 template <typename Scalar>
 struct Heads {
-    Tensor<Scalar> queries;             ///< (H, T, d_k)
-    Tensor<Scalar> keys;                ///< (H_kv, S, d_k)
-    Tensor<Scalar> values;              ///< (H_kv, S, d_v)
-    std::vector<Index> query_positions; ///< (T), for causal and window: the place of each query among the keys; may be negative
+    Tensor<Scalar> queries; ///< (H, T, d_k)
+    Tensor<Scalar> keys;    ///< (H_kv, S, d_k)
+    Tensor<Scalar> values;  ///< (H_kv, S, d_v)
+    std::vector<Index>
+        query_positions; ///< (T), for causal, window and slopes: the place of each query among the keys; may be negative
     std::optional<TensorView> mask = {}; ///< (H, T, ≤ S): boolean, true = seen, or added to the scores; missing keys are masked
 
     [[nodiscard]] bool masked(const AttentionOptions& options) const
     {
-        return mask || options.causal || options.window || options.valid_keys;
+        return mask || options.causal || options.window || options.valid_keys || !options.slopes.empty();
     }
 };
 

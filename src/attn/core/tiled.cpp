@@ -35,14 +35,6 @@ int threads_for(const TiledPlan& plan, int threads)
     return static_cast<int>(std::clamp(operations / worth_a_thread, 1.0, static_cast<double>(threads)));
 }
 
-/// Which of `count` units is handed out at a place: threads that are about as fast get neighbours, and so each keeps the keys
-/// and values of its own heads in its cache.
-Index dealt(Index place, Index count, Index threads)
-{
-    const Index thread = place % threads;
-    return thread * (count / threads) + std::min(thread, count % threads) + place / threads;
-}
-
 [[noreturn]] void refuse(const TiledInputs& in)
 {
     const auto shape = [](const std::optional<TensorView>& view) { return view ? to_string(view->shape) : "none"; };
@@ -207,8 +199,7 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
     for (int i = 0; i < std::min<Index>(part.threads, count); ++i) {
         scratches.emplace_back(plan);
     }
-    for_each_block(count, part, [&](Index place, int worker) {
-        const Index unit = dealt(place, count, part.threads);
+    for_each_block(count, part, [&](Index unit, int worker) {
         const Index head = unit / tiles;
         const Index tile = tiles - 1 - unit % tiles; // the last queries see the most keys, so that the rest fits in between
         attend_query_tile(plan, scratches[static_cast<std::size_t>(worker)], head / plan.H, head % plan.H,
@@ -219,7 +210,8 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
 Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep, const Work& work, Isa isa)
 {
     const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
-    if (isa == Isa::portable || rounded || !stays_finite(as_batch(heads, options), options)) {
+    const bool by_distance = !options.slopes.empty();
+    if (isa == Isa::portable || rounded || by_distance || !stays_finite(as_batch(heads, options), options)) {
         return attention(heads, options, keep, work);
     }
     Stages<float> stages = make_stages(heads, options, keep);

@@ -63,8 +63,8 @@ struct TiledOutputs {
 void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs, const Work& work,
                      Isa isa);
 
-/// The same in the shape of attention(): for `isa` portable, for inputs that do not stay finite and for a softmax type it is
-/// attention() itself.
+/// The same in the shape of attention(): for `isa` portable, for inputs that do not stay finite, for a softmax type and for
+/// slopes it is attention() itself.
 [[nodiscard]] Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep,
                                       const Work& work, Isa isa);
 

@@ -99,13 +99,14 @@ model::Input input_of(const JsonValue& value)
 
 model::Dims dims_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"embed_dim", "heads", "kv_heads", "d_k", "d_v", "vocab_size"});
+    const JsonObject object(value, {"embed_dim", "heads", "kv_heads", "d_k", "d_v", "vocab_size", "key_dim", "value_dim"});
     const auto length = [&](std::string_view key, Index most = largest_length) {
         const JsonValue* given = object.find(key);
         return given == nullptr ? std::optional<Index>() : given->integer(1, most);
     };
-    return {length("embed_dim"), length("heads"), length("kv_heads"),
-            length("d_k"),       length("d_v"),   length("vocab_size", largest_index - 1)};
+    return {length("embed_dim"), length("heads"),    length("kv_heads"),
+            length("d_k"),       length("d_v"),      length("vocab_size", largest_index - 1),
+            length("key_dim"),   length("value_dim")};
 }
 
 Target target_of(const JsonValue& value)
@@ -278,25 +279,9 @@ double softcap_of(const JsonValue& value)
     return cap;
 }
 
-model::FileTensor file_tensor_of(const JsonValue& value)
-{
-    const JsonObject object(value, {"file", "name", "sha256"});
-    model::FileTensor tensor{object.at("file").string(), {}, {}};
-    if (const JsonValue* name = object.find("name")) {
-        tensor.name = name->string();
-    }
-    if (const JsonValue* digest = object.find("sha256")) {
-        tensor.sha256 = digest->string();
-        if (tensor.sha256.size() != 64 || tensor.sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
-            digest->refuse("64 hexadecimal digits in lower case");
-        }
-    }
-    return tensor;
-}
-
 model::Attention attention_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"causal", "window", "scale", "softcap", "scores", "mask"});
+    const JsonObject object(value, {"causal", "window", "scale", "softcap", "scores", "mask", "positions"});
     model::Attention attention;
     if (const JsonValue* causal = object.find("causal")) {
         attention.causal = causal->boolean();
@@ -315,6 +300,9 @@ model::Attention attention_of(const JsonValue& value)
     }
     if (const JsonValue* mask = object.find("mask")) {
         attention.mask = file_tensor_of(*mask);
+    }
+    if (const JsonValue* positions = object.find("positions")) {
+        attention.positions = positions_of_words(*positions);
     }
     return attention;
 }
@@ -342,6 +330,9 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
     if (const JsonValue* dims = object.find("dims")) {
         recipe.dims = dims_of(*dims);
     }
+    if (const JsonValue* parameters = object.find("parameters")) {
+        recipe.parameters = file_parameters_of(*parameters);
+    }
     if (const JsonValue* embeddings = object.find("embeddings")) {
         recipe.embeddings = embeddings_of(*embeddings);
     }
@@ -357,8 +348,9 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
 
 Recipe recipe_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "dims",
-                                    "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
+    const JsonObject object(value,
+                            {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "dims", "parameters",
+                             "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
     (void)object.at("schema").one_of({"attn-cli/recipe/1"});
     const auto text = [&](std::string_view key) {
         const JsonValue* given = object.find(key);

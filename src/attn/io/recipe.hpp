@@ -16,6 +16,10 @@ class JsonValue;
 /// The same of a recipe inside another document, such as the "config" of a result.
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
+/// Parts of it (recipe_parts.cpp).
+[[nodiscard]] model::FileTensor file_tensor_of(const JsonValue& value);
+[[nodiscard]] model::FileParameters file_parameters_of(const JsonValue& value);
+[[nodiscard]] model::Positions positions_of_words(const JsonValue& value);
 /// Embeddings that stand in a file (recipe_embeddings.cpp).
 [[nodiscard]] model::FileEmbeddings embeddings_of(const JsonValue& value);
 

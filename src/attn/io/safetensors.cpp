@@ -64,7 +64,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
 {
     const std::string_view json = header_of(file, what);
     const Bytes data = file.subspan(8 + json.size());
-    std::deque<HeaderTensor> tensors = read_safetensors_header(json, std::string(what) + ": header");
+    auto [tensors, metadata] = read_safetensors_header(json, std::string(what) + ": header");
     const auto earlier = [](const HeaderTensor& a, const HeaderTensor& b) {
         return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); // those without bytes before the one that begins there
     };
@@ -76,6 +76,7 @@ TensorFile read_safetensors(Bytes file, std::string_view what, std::string_view 
     // A missing one is refused with the names that there are.
     const bool all = only.empty() || std::ranges::find(tensors, only, &HeaderTensor::name) == tensors.end();
     TensorFile read;
+    read.metadata = std::move(metadata);
     read.entries.reserve(all ? tensors.size() : 1);
     for (; !tensors.empty(); tensors.pop_front()) { // what is read takes the place of what was
         HeaderTensor& tensor = tensors.front();

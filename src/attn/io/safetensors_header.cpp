@@ -75,6 +75,7 @@ public:
     Header(std::string_view json, std::string_view what) : JsonEvents(json, what), what_(what) {}
 
     std::deque<HeaderTensor> tensors;
+    std::vector<std::pair<std::string, std::string>> known_metadata;
 
     /// What the parser would copy again and again for its message: a number of megabytes, a string that does not end.
     void refuse_endless_tokens() const;
@@ -194,6 +195,9 @@ bool Header::number_unsigned(Json::number_unsigned_t value)
 bool Header::string(std::string& value)
 {
     if (in_ == In::metadata) {
+        if (last_key_ == "schema" || last_key_ == "config") {
+            known_metadata.emplace_back(last_key_, std::move(value));
+        }
         return true;
     }
     const auto* const found =
@@ -318,12 +322,12 @@ void Header::refuse_twice(std::vector<std::string_view> names) const
 
 } // namespace
 
-std::deque<HeaderTensor> read_safetensors_header(std::string_view json, std::string_view what)
+SafetensorsHeader read_safetensors_header(std::string_view json, std::string_view what)
 {
     Header header(json, what);
     header.refuse_endless_tokens();
     header.walk(header);
-    return std::move(header.tensors);
+    return {std::move(header.tensors), std::move(header.known_metadata)};
 }
 
 std::string_view safetensors_name(ElementType type)

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace attn::io {
 
@@ -25,9 +27,14 @@ struct HeaderTensor {
     Index begin = 0, end = 0; ///< bytes behind the header, as many as shape and type need
 };
 
-/// The tensors of the header, in its order. Throws Error(data) for what is no such JSON, for unknown types, lengths and offsets
+struct SafetensorsHeader {
+    std::deque<HeaderTensor> tensors;                          ///< in its order
+    std::vector<std::pair<std::string, std::string>> metadata; ///< "schema" and "config"; whatever else there is has no use
+};
+
+/// What the header says. Throws Error(data) for what is no such JSON, for unknown types, lengths and offsets
 /// that do not fit, keys that are unknown, missing or given twice; `what` names the header.
-[[nodiscard]] std::deque<HeaderTensor> read_safetensors_header(std::string_view json, std::string_view what);
+[[nodiscard]] SafetensorsHeader read_safetensors_header(std::string_view json, std::string_view what);
 
 /// What the format calls a type that we read.
 [[nodiscard]] std::string_view safetensors_name(ElementType type);

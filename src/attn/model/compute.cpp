@@ -3,6 +3,7 @@
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
 #include "attn/core/tiled.hpp"
+#include "attn/model/extra_key.hpp"
 #include "attn/model/mask.hpp"
 #include "attn/model/overrides.hpp"
 
@@ -103,14 +104,23 @@ public:
         const Lengths& l = plan_.lengths;
         tell("embeddings", {l.T, l.D});
         const Words& words = plan_.words;
-        const Sequence<Scalar> queries_from = embed(words.ids, Target::embeddings, Item::embeddings);
-        const Sequence<Scalar> other = words.cross ? embed(words.key_ids, Target::key_embeddings, Item::key_embeddings)
-                                                   : Sequence<Scalar>{words.key_ids, {}};
-        const Sequence<Scalar>& keys_from = words.cross ? other : queries_from;
+        const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
+        const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
+        const bool other_values = prepared_.parameter(Target::value_embedding) != nullptr;
+        const Sequence<Scalar> queries_from = embed(words.ids, {Target::embeddings, Target::embedding, Target::W_q});
+        const Sequence<Scalar> other = other_keys ? embed(key_ids, {Target::key_embeddings, Target::key_embedding, Target::W_k})
+                                                  : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar> third =
+            other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
-        Tensor<Scalar> Q = project("queries", queries_from, Target::W_q, l.H);
-        Tensor<Scalar> K = project("keys", keys_from, Target::W_k, l.H_kv);
-        Tensor<Scalar> V = project("values", keys_from, Target::W_v, l.H_kv);
+        Tensor<Scalar> Q = turn(project("queries", queries_from, Target::W_q, l.H));
+        Tensor<Scalar> K = turn(project("keys", keys_from, Target::W_k, l.H_kv));
+        Tensor<Scalar> V = project("values", other_values ? third : keys_from, Target::W_v, l.H_kv);
+        if (const auto* extra = prepared_.parameter(Target::bias_k)) {
+            K = with_row(K, extra->tensor);
+            V = with_row(V, prepared_.parameter(Target::bias_v)->tensor);
+        }
         keep(Item::embeddings, queries_from.X);
         keep(Item::key_embeddings, other.X);
         if (plan_.show.contains(Item::queries)) {
@@ -126,28 +136,61 @@ public:
     }
 
 private:
-    /// Looked up by id, or as drawn by position.
-    Sequence<Scalar> embed(const std::vector<Index>& ids, Target by_position, Item item) const
+    [[nodiscard]] bool positions_are(PositionKind kind) const
     {
-        if (const auto* drawn = prepared_.parameter(by_position)) {
-            return {ids, drawn->tensor};
+        const std::optional<Positions>& positions = plan_.recipe.attention.positions;
+        return positions && positions->kind == kind;
+    }
+
+    /// Where the words of one side come from.
+    struct Origin {
+        Target by_position; ///< as drawn
+        Target by_id;       ///< the table; where there is none, that of all
+        Target read_by;     ///< the projection
+    };
+
+    /// As drawn by position, or looked up by id; with the sinusoids of its positions, if asked for.
+    Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
+    {
+        const auto placed = [&](Tensor<Scalar> X) {
+            return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+        };
+        if (const auto* drawn = prepared_.parameter(from.by_position)) {
+            return {ids, placed(drawn->tensor)};
         }
-        if (plan_.embedding != nullptr) {
-            return {ids, rows_of<Scalar>(*plan_.embedding, ids)};
-        }
-        if (!prepared_.layers.empty() && !plan_.show.contains(item)) {
+        const bool shown =
+            from.read_by == Target::W_q ? plan_.show.contains(Item::embeddings) : plan_.show.contains(Item::key_embeddings);
+        if (is_projected(from.read_by) && !shown) {
             return {ids, {}};
         }
-        return {ids, rows_of<Scalar>(prepared_.parameter(Target::embedding)->tensor, ids)};
+        const auto* own = prepared_.parameter(from.by_id);
+        if (own == nullptr && plan_.embedding != nullptr) {
+            return {ids, placed(rows_of<Scalar>(*plan_.embedding, ids))};
+        }
+        const Parameter<Scalar>& table = own == nullptr ? *prepared_.parameter(Target::embedding) : *own;
+        return {ids, placed(rows_of<Scalar>(table.tensor, ids))};
+    }
+
+    /// Whether the rows of its table are projected already.
+    [[nodiscard]] bool is_projected(Target W) const
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        return ready != nullptr && !ready->of_table.values.empty();
+    }
+
+    /// Queries or keys (heads, T, d_k), by their positions, if asked for.
+    Tensor<Scalar> turn(Tensor<Scalar> X) const
+    {
+        return positions_are(PositionKind::rope) ? core::rotate(std::move(X), plan_.recipe.attention.positions->rope) : X;
     }
 
     /// X (T, D) → (heads, T, d)
     Tensor<Scalar> project(const char* name, const Sequence<Scalar>& sequence, Target W, Index heads)
     {
-        const Layer<Scalar>* ready = prepared_.layer(W);
-        if (ready == nullptr || ready->of_table.values.empty()) {
+        if (!is_projected(W)) {
             return project(name, sequence.X, W, heads);
         }
+        const Layer<Scalar>* ready = prepared_.layer(W);
         const Tensor<Scalar>& table = ready->of_table;
         tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
         Tensor<Scalar> rows = look_up(table, sequence.ids);
@@ -178,6 +221,11 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
+        core::AttentionOptions how{
+            .scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window};
+        if (positions_are(PositionKind::alibi)) {
+            how.slopes = core::alibi_slopes(l.H);
+        }
         core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
         MaskRows chosen; // outlives the view of it
         if (options.mask) {
@@ -187,11 +235,17 @@ private:
                 heads.mask = chosen.view();
             }
         }
-        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), l.S};
+        StoredTensor bias; // likewise
+        computed_.extra_key = heads.keys.rows() > l.S;
+        if (computed_.extra_key && heads.masked(how)) {
+            bias = bias_with_extra_key(heads.mask, how, plan_.rows, l.S);
+            heads.mask = broadcast_mask(bias.view(), {l.H, static_cast<Index>(plan_.rows.size()), l.S + 1});
+            how.causal = false;
+            how.window.reset();
+        }
+        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = attention(
-            heads, {.scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window},
-            work("attention", shape));
+        core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
         if (stages.overflowed) {
             warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }
@@ -274,19 +328,21 @@ private:
 template <typename Scalar>
 ComputedArrays compute(const Plan& plan)
 {
+    const std::vector<StoredParameter>& stored = plan.settings.parameters;
     if (plan.settings.observer) {
-        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size())}, 0});
+        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
     }
+    const ParameterInputs inputs{plan.lengths, plan.words.cross, stored};
     ComputedArrays computed;
     if (plan.preparations != nullptr) {
-        const Prepared<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, plan.lengths, plan.words.cross);
+        const Prepared<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, inputs);
         computed = Computation<Scalar>(plan, shared).compute();
         if (!plan.show.contains(Item::parameters)) {
             return computed;
         }
         computed.parameters = named(shared.parameters);
     } else {
-        Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, plan.lengths, plan.words.cross), {}};
+        Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
         computed = Computation<Scalar>(plan, own).compute();
         computed.parameters = named(std::move(own.parameters));
     }

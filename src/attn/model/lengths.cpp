@@ -133,20 +133,24 @@ Shape stacked(const Lengths& lengths, Index heads, Index rows, Index columns)
 Shape natural_shape(const Draw& draw, const Lengths& l)
 {
     const bool left = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left) == Side::left;
-    const auto projection = [&](Index heads, Index size) {
-        return left ? stacked(l, heads, size, l.D) : stacked(l, heads, l.D, size);
+    const auto projection = [&](Index heads, Index size, Index reads) {
+        return left ? stacked(l, heads, size, reads) : stacked(l, heads, reads, size);
     };
     switch (draw.target) {
     case Target::embedding: return {l.V, l.D};
+    case Target::key_embedding: return {l.V, l.keys_read()};
+    case Target::value_embedding: return {l.V, l.values_read()};
     case Target::embeddings: return {l.T, l.D};
     case Target::key_embeddings: return {l.S, l.D};
-    case Target::W_q: return projection(l.H, l.d_k);
-    case Target::W_k: return projection(l.H_kv, l.d_k);
-    case Target::W_v: return projection(l.H_kv, l.d_v);
+    case Target::W_q: return projection(l.H, l.d_k, l.D);
+    case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
+    case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
     case Target::W_o: return left ? Shape{l.D, l.H * l.d_v} : Shape{l.H * l.d_v, l.D};
     case Target::b_q: return {l.H * l.d_k};
-    case Target::b_k: return {l.H_kv * l.d_k};
-    case Target::b_v: return {l.H_kv * l.d_v};
+    case Target::b_k:
+    case Target::bias_k: return {l.H_kv * l.d_k};
+    case Target::b_v:
+    case Target::bias_v: return {l.H_kv * l.d_v};
     case Target::b_o: return {l.D};
     case Target::none: break;
     }
@@ -169,6 +173,8 @@ Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
     l.T = words.T();
     l.S = words.S();
     l.V = rows_of_table(recipe, words, given);
+    l.key_dim = recipe.dims.key_dim.value_or(0);
+    l.value_dim = recipe.dims.value_dim.value_or(0);
     return l;
 }
 

@@ -68,6 +68,11 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
         }
     }
     Count doubles;           // factors of products are held in double, one key/value head at a time
+    if (recipe.parameters) { // a table of the file counts as one of the words' own
+        for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
+            parameters.add(shape_of(Draw{.target = target}, l));
+        }
+    }
     if (recipe.embeddings) { // as the file gives them, and as parameters
         parameters.add({l.V, l.D});
         doubles.add({l.V, l.D});
@@ -78,6 +83,10 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
     working.add({l.H_kv, l.S, l.d_k + l.d_v});
     if (recipe.attention.mask && rows < l.T) {
         working.add({l.H, rows, l.S}, 2); // its rows, of 8 bytes at most
+    }
+    const bool masked = recipe.attention.mask || recipe.attention.causal || recipe.attention.window;
+    if (recipe.parameters && masked) { // joined to one that lets a key of the file's own through
+        working.add({recipe.attention.mask ? l.H : 1, rows, l.S + 1}, 2);
     }
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});

@@ -80,6 +80,28 @@ void lay_embeddings(const Overrides& over, Recipe& recipe)
     }
 }
 
+/// What the file of a recipe holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
+void lay_parameters(const Overrides& over, Recipe& recipe)
+{
+    if (over.parameters) {
+        const bool rows_of_other_file = recipe.parameters.has_value();
+        recipe.dims = {.heads = recipe.dims.heads, .vocab_size = rows_of_other_file ? std::nullopt : recipe.dims.vocab_size};
+        recipe.parameters = over.parameters;
+        std::erase_if(recipe.draws, [](const Step& step) {
+            const auto* draw = std::get_if<Draw>(&step);
+            return draw != nullptr && (draw->target >= Target::W_q || draw->target == Target::key_embedding ||
+                                       draw->target == Target::value_embedding);
+        });
+    } else if (recipe.parameters && over.dims.heads) {
+        recipe.dims.kv_heads.reset();
+        recipe.dims.d_k.reset();
+        recipe.dims.d_v.reset();
+    }
+    if (recipe.parameters) {
+        lay(over.output_projection, recipe.parameters->output_projection);
+    }
+}
+
 void lay_draws(const Overrides& over, Recipe& recipe)
 {
     for (Step& step : recipe.draws) {
@@ -94,6 +116,9 @@ void lay_draws(const Overrides& over, Recipe& recipe)
             draw.second = 1;
         }
     }
+    if (recipe.parameters) {
+        return;
+    }
     const bool wanted = over.output_projection.value_or(over.dims.heads ? *over.dims.heads > 1 : has_output_projection(recipe));
     if (!wanted) {
         std::erase_if(recipe.draws, is_W_o);
@@ -106,7 +131,8 @@ void lay_draws(const Overrides& over, Recipe& recipe)
 
 bool has_output_projection(const Recipe& recipe)
 {
-    return std::any_of(recipe.draws.begin(), recipe.draws.end(), is_W_o);
+    return std::any_of(recipe.draws.begin(), recipe.draws.end(), is_W_o) ||
+           (recipe.parameters && recipe.parameters->output_projection.value_or(false));
 }
 
 Recipe apply(Recipe recipe, const Overrides& over)
@@ -114,6 +140,7 @@ Recipe apply(Recipe recipe, const Overrides& over)
     recipe.published.clear();
     recipe.precision.clear();
     lay_input(over, recipe);
+    lay_parameters(over, recipe);
     lay(over.dims.embed_dim, recipe.dims.embed_dim);
     lay(over.dims.heads, recipe.dims.heads);
     lay(over.dims.kv_heads, recipe.dims.kv_heads);
@@ -127,6 +154,7 @@ Recipe apply(Recipe recipe, const Overrides& over)
     lay(over.scale, recipe.attention.scale);
     lay(over.softcap, recipe.attention.softcap);
     lay(over.mask, recipe.attention.mask);
+    lay(over.positions, recipe.attention.positions);
     lay(over.verify, recipe.verify);
     lay_embeddings(over, recipe);
     if (!over.query.empty()) {

@@ -22,17 +22,19 @@ struct Overrides {
     std::optional<double> scale; ///< 1 for "none"
     std::optional<double> softcap;
     std::optional<FileTensor> mask = {};
+    std::optional<std::optional<Positions>> positions = {}; ///< nothing inside: none
+    std::optional<FileParameters> parameters = {};          ///< instead of the projections that the recipe draws
     std::optional<FileEmbeddings> embeddings = {};
     std::vector<std::string> query;
     std::optional<bool> verify;
 };
 
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
-/// output projection, adds W_o as the last draw; saying one head drops it. Throws Error(usage) when an override does not fit
-/// the recipe's input or generator.
+/// output projection, adds W_o as the last draw; saying one head drops it. With parameters from a file dims but the heads come
+/// from there, and so does W_o. Throws Error(usage) when an override does not fit the recipe's input or generator.
 [[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides);
 
-/// Whether the recipe draws W_o.
+/// Whether the recipe draws W_o, or its file holds it (known once it is loaded).
 [[nodiscard]] bool has_output_projection(const Recipe& recipe);
 
 } // namespace attn::model

@@ -48,11 +48,11 @@ Fans fans_of(const PlacedDraw& placed, const Lengths& l)
     const Shape& shape = placed.shape;
     switch (placed.draw.target) {
     case Target::W_q: return {l.D, l.H * l.d_k};
-    case Target::W_k: return {l.D, l.H_kv * l.d_k};
-    case Target::W_v: return {l.D, l.H_kv * l.d_v};
-    case Target::b_q:
-    case Target::b_k:
-    case Target::b_v: return {l.D, 0};
+    case Target::W_k: return {l.keys_read(), l.H_kv * l.d_k};
+    case Target::W_v: return {l.values_read(), l.H_kv * l.d_v};
+    case Target::b_q: return {l.D, 0};
+    case Target::b_k: return {l.keys_read(), 0};
+    case Target::b_v: return {l.values_read(), 0};
     case Target::W_o: return {l.H * l.d_v, l.D};
     case Target::b_o: return {l.H * l.d_v, 0};
     default: break;
@@ -142,34 +142,46 @@ Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed
     return part;
 }
 
-void require_shape(const PlacedDraw& placed, const Shape& shape, const Lengths& lengths)
+void require_shape(const Draw& draw, const Shape& shape, const Lengths& lengths, const std::string& place)
 {
-    const std::vector<Shape> allowed = allowed_shapes(placed.draw, lengths);
+    const std::vector<Shape> allowed = allowed_shapes(draw, lengths);
     if (std::find(allowed.begin(), allowed.end(), shape) == allowed.end()) {
         std::string list;
         for (const Shape& one : allowed) {
             list += (list.empty() ? "" : " or ") + to_string(one);
         }
-        throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
-                    "the shape " + to_string(shape), list + " with these dimensions");
+        throw Error(ErrorKind::data, place + ": " + std::string(name_of(draw.target)), "the shape " + to_string(shape),
+                    list + " with these dimensions");
     }
 }
 
-/// What attention cannot do without.
-void require_targets(const Recipe& recipe, bool cross)
+/// Where each parameter comes from: "draws[2]", or a file.
+std::map<Target, std::string> places_of(const Recipe& recipe, std::span<const StoredParameter> stored)
 {
-    std::map<Target, std::size_t> places;
+    std::map<Target, std::string> places;
+    for (const StoredParameter& parameter : stored) {
+        places.emplace(parameter.target, quoted(recipe.parameters->file));
+    }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
         if (draw == nullptr || draw->target == Target::none) {
             continue;
         }
-        const auto [first, alone] = places.emplace(draw->target, step);
+        const auto [first, alone] = places.emplace(draw->target, place_of(step));
         if (!alone) {
-            throw Error(ErrorKind::data, place_of(step) + ": " + std::string(name_of(draw->target)) +
-                                             " is drawn twice, first by " + place_of(first->second) + "; allowed: once");
+            const bool drawn = first->second.starts_with("draws[");
+            throw Error(ErrorKind::data, place_of(step) + ": " + std::string(name_of(draw->target)) + " is drawn " +
+                                             (drawn ? "twice, first by " + first->second + "; allowed: once"
+                                                    : "and also in " + first->second + "; allowed: one of them"));
         }
     }
+    return places;
+}
+
+/// What attention cannot do without.
+void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    const std::map<Target, std::string> places = places_of(recipe, inputs.stored);
     const auto require = [&](bool there, const char* what) {
         if (!there) {
             throw Error(ErrorKind::data, std::string("draws: ") + what);
@@ -178,29 +190,64 @@ void require_targets(const Recipe& recipe, bool cross)
     const auto drawn = [&](Target target) { return places.contains(target); };
     require(!drawn(Target::embedding) || !recipe.embeddings,
             "embedding is drawn beside embeddings from a file; allowed: one of them");
+    const Lengths& l = inputs.lengths;
     const bool table = drawn(Target::embedding) || recipe.embeddings;
     const bool rows = drawn(Target::embeddings);
+    const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
-    require(!rows || cross == drawn(Target::key_embeddings),
+    require(!rows || inputs.cross == drawn(Target::key_embeddings),
             "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
     require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
-    require(!table || !std::holds_alternative<PositionsInput>(recipe.input),
+    require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
+            "key_embeddings are drawn beside key_embedding; allowed: one of them");
+    require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
+    require(l.keys_read() == l.D || drawn(Target::key_embedding),
+            "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
+    require(l.values_read() == l.keys_read() || drawn(Target::value_embedding),
+            "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
         require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
     }
     require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: with it");
+    require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
+    require(!drawn(Target::bias_k) || recipe.attention.order == ScoreOrder::query_key,
+            "bias_k is drawn, and the scores are KQ; allowed: with QK");
+    require(!drawn(Target::bias_k) || !recipe.attention.positions || recipe.attention.positions->kind != PositionKind::alibi,
+            "bias_k is drawn, whose key has no position for alibi; allowed: other positions");
+}
+
+bool is_vector(Target target)
+{
+    return is_bias(target) || target == Target::bias_k || target == Target::bias_v;
+}
+
+/// As the file holds it; a vector without its dimensions of length 1.
+template <typename Scalar>
+Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, const Lengths& lengths)
+{
+    Parameter<Scalar> parameter{stored.target, stored.side, load<Scalar>(stored.tensor)};
+    if (is_vector(stored.target)) {
+        parameter.tensor.shape = {element_count(parameter.tensor.shape)};
+    }
+    require_shape({.target = stored.target, .side = stored.side}, parameter.tensor.shape, lengths,
+                  quoted(recipe.parameters->file));
+    return parameter;
 }
 
 } // namespace
 
 template <typename Scalar>
-std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengths& lengths, bool cross)
+std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    require_targets(recipe, cross);
+    require_targets(recipe, inputs);
+    const Lengths& lengths = inputs.lengths;
     std::optional<random::Stream> stream;
     std::vector<Parameter<Scalar>> parameters;
+    for (const StoredParameter& stored : inputs.stored) {
+        parameters.push_back(loaded<Scalar>(stored, recipe, lengths));
+    }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
             stream = start_stream(recipe.generator, seed->value, place_of(step));
@@ -217,7 +264,7 @@ std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengt
         }
         const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
         parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
-        require_shape(placed, parameters.back().tensor.shape, lengths);
+        require_shape(draw, parameters.back().tensor.shape, lengths, placed.place);
     }
     std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
     return parameters;
@@ -243,8 +290,8 @@ Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
     return factor;
 }
 
-template std::vector<Parameter<float>> draw_parameters(const Recipe&, const Lengths&, bool);
-template std::vector<Parameter<double>> draw_parameters(const Recipe&, const Lengths&, bool);
+template std::vector<Parameter<float>> draw_parameters(const Recipe&, const ParameterInputs&);
+template std::vector<Parameter<double>> draw_parameters(const Recipe&, const ParameterInputs&);
 template Matrix<double> as_right_factor(const Parameter<float>&, Index);
 template Matrix<double> as_right_factor(const Parameter<double>&, Index);
 

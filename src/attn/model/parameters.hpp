@@ -1,4 +1,4 @@
-// Parameters: the tensors that a recipe's draws make.
+// Parameters: the tensors that a recipe's draws make, or that a file holds.
 //
 // Natural shapes, which a draw has unless it names another one of the same size and order:
 //
@@ -7,18 +7,27 @@
 //        right  (D, d_k)                              (H, D, d_k), or as one matrix (D, H·d_k)
 //   W_k, W_v    the same with H_kv heads; W_v with d_v
 //   W_o  right  (H·d_v, D)    left (D, H·d_v)
-//   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)
+//   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)   bias_k (H_kv·d_k)   bias_v (H_kv·d_v)
+//
+// D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
 #pragma once
 
 #include "attn/model/given.hpp"
 #include "attn/model/recipe.hpp"
 #include "attn/model/words.hpp"
+#include "attn/tensor/view.hpp"
+
+#include <span>
 
 namespace attn::model {
 
 /// What the letters of the glossary stand for in one run.
 struct Lengths {
     Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
+    Index key_dim = 0, value_dim = 0; ///< what W_k and W_v read; 0: as W_q, as W_k
+
+    [[nodiscard]] Index keys_read() const { return key_dim == 0 ? D : key_dim; }
+    [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }
 };
 
 /// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
@@ -38,10 +47,25 @@ struct Parameter {
     Tensor<Scalar> tensor; ///< as drawn
 };
 
-/// Performs the draws in order; those thrown away are left out. In the order of Target. Throws Error(data) for a draw before
-/// the first seed, a tensor drawn twice or missing, or a shape that is none of the above, naming the draw and both shapes.
+/// A parameter as a file holds it.
+struct StoredParameter {
+    Target target;
+    Side side; ///< of a W_…
+    TensorView tensor;
+};
+
+/// What parameters are made for.
+struct ParameterInputs {
+    const Lengths& lengths;
+    bool cross = false;
+    std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
+};
+
+/// Performs the draws in order; those thrown away are left out. Stored ones join them. In the order of Target. Throws
+/// Error(data) for a draw before the first seed, a tensor there twice or missing, or a shape that is none of the above, naming
+/// the draw and both shapes.
 template <typename Scalar>
-[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Lengths& lengths, bool cross);
+[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
 
 /// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
 template <typename Scalar>

@@ -37,8 +37,9 @@ bool depends_on_tokens(const Step& step)
 
 /// Bytes of an entry: the draws and the factors, and the table's projections; more than that is not worth a count.
 template <typename Scalar>
-Index bytes_of(const Recipe& recipe, const Lengths& l)
+Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
 {
+    const Lengths& l = inputs.lengths;
     constexpr const char* what = "memory for the parameters";
     Index scalars = 0;
     for (const Step& step : recipe.draws) {
@@ -46,21 +47,47 @@ Index bytes_of(const Recipe& recipe, const Lengths& l)
             scalars = checked_sum(scalars, element_count(shape_of(*draw, l)), what);
         }
     }
+    for (const StoredParameter& stored : inputs.stored) {
+        scalars = checked_sum(scalars, stored.tensor.count(), what);
+    }
     const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
     scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
-    const Index factors = checked_sum(checked_product(width, l.D, what), element_count({l.H, l.d_v, l.D}), what);
+    const Index factors = checked_sum(checked_product(width, std::max({l.D, l.keys_read(), l.values_read()}), what),
+                                      element_count({l.H, l.d_v, l.D}), what);
     return checked_sum(checked_product(scalars, sizeof(Scalar), what), checked_product(factors, sizeof(double), what), what);
 }
 
+/// The table whose rows a projection reads; nothing where positions come between.
 template <typename Scalar>
-std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const Lengths& l)
+const Parameter<Scalar>* table_of(const Prepared<Scalar>& prepared, Target W, const Recipe& recipe)
+{
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    if (positions && positions->kind == PositionKind::sinusoidal) {
+        return nullptr;
+    }
+    const auto first = [&](std::initializer_list<Target> targets) -> const Parameter<Scalar>* {
+        for (const Target target : targets) {
+            if (const Parameter<Scalar>* table = prepared.parameter(target)) {
+                return table;
+            }
+        }
+        return nullptr;
+    };
+    switch (W) {
+    case Target::W_q: return first({Target::embedding});
+    case Target::W_k: return first({Target::key_embedding, Target::embedding});
+    default: return first({Target::value_embedding, Target::key_embedding, Target::embedding});
+    }
+}
+
+template <typename Scalar>
+std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const Lengths& l, const Recipe& recipe)
 {
     std::vector<Layer<Scalar>> layers;
-    const Parameter<Scalar>* table = prepared.parameter(Target::embedding);
     for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
         layers.push_back(make_layer(prepared, target, heads));
         Layer<Scalar>& layer = layers.back();
-        if (table != nullptr) {
+        if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
             layer.of_table = core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {});
             layer.finite_table = all_finite<Scalar>(layer.of_table.values);
         }
@@ -115,24 +142,28 @@ Preparations::Store<double>& Preparations::store()
 }
 
 template <typename Scalar>
-const Prepared<Scalar>& Preparations::of(const Recipe& recipe, const Lengths& lengths, bool cross)
+const Prepared<Scalar>& Preparations::of(const Recipe& recipe, const ParameterInputs& inputs)
 {
     Store<Scalar>& remembered = store<Scalar>();
-    const Key key{lengths.V, by_tokens_ ? lengths.T : 0, by_tokens_ ? lengths.S : 0};
+    const Lengths& lengths = inputs.lengths;
+    const bool by_tokens = by_tokens_ || std::ranges::any_of(inputs.stored, [](const StoredParameter& stored) {
+                               return stored.target == Target::embeddings || stored.target == Target::key_embeddings;
+                           });
+    const Key key{lengths.V, by_tokens ? lengths.T : 0, by_tokens ? lengths.S : 0};
     if (const auto found = remembered.all.find(key); found != remembered.all.end()) {
         return found->second;
     }
-    const Index bytes = bytes_of<Scalar>(recipe, lengths);
+    const Index bytes = bytes_of<Scalar>(recipe, inputs);
     if (!remembered.large.parameters.empty() && remembered.key_of_large == key) {
         return remembered.large;
     }
     remembered.large = {}; // before the next one is made
-    Prepared<Scalar> prepared{draw_parameters<Scalar>(recipe, lengths, cross), {}};
+    Prepared<Scalar> prepared{draw_parameters<Scalar>(recipe, inputs), {}};
     if (bytes > most_bytes_of_one) {
         remembered.key_of_large = key;
         return remembered.large = std::move(prepared);
     }
-    prepared.layers = make_layers(prepared, lengths);
+    prepared.layers = make_layers(prepared, lengths, recipe);
     if (remembered.bytes + bytes > most_bytes) {
         remembered = {};
     }
@@ -144,7 +175,7 @@ template struct Prepared<float>;
 template struct Prepared<double>;
 template Layer<float> make_layer(const Prepared<float>&, Target, Index);
 template Layer<double> make_layer(const Prepared<double>&, Target, Index);
-template const Prepared<float>& Preparations::of(const Recipe&, const Lengths&, bool);
-template const Prepared<double>& Preparations::of(const Recipe&, const Lengths&, bool);
+template const Prepared<float>& Preparations::of(const Recipe&, const ParameterInputs&);
+template const Prepared<double>& Preparations::of(const Recipe&, const ParameterInputs&);
 
 } // namespace attn::model

@@ -18,7 +18,8 @@ struct Layer {
     Target target;             ///< W_q, W_k, W_v, W_o
     Matrix<double> W;          ///< (D, heads·d)
     RowVector<double> b;       ///< (heads·d), or empty
-    Tensor<Scalar> of_table{}; ///< (heads, V, d), the embedding table projected; empty for W_o and without a table
+    Tensor<Scalar> of_table{}; ///< (heads, V, d), the table of its words projected; empty for W_o, without a table, and
+                               ///< where positions are added to the words
     bool finite_table = true;  ///< no product in it overflowed
 };
 
@@ -44,7 +45,7 @@ public:
 
     /// Valid until the next call. Throws as draw_parameters.
     template <typename Scalar>
-    [[nodiscard]] const Prepared<Scalar>& of(const Recipe& recipe, const Lengths& lengths, bool cross);
+    [[nodiscard]] const Prepared<Scalar>& of(const Recipe& recipe, const ParameterInputs& inputs);
 
 private:
     using Key = std::array<Index, 3>; ///< V, T, S; the other lengths are the recipe's
@@ -59,7 +60,7 @@ private:
     template <typename Scalar>
     [[nodiscard]] Store<Scalar>& store();
 
-    bool by_tokens_; ///< a draw's shape depends on T or S
+    bool by_tokens_; ///< a shape depends on T or S
     Store<float> singles_;
     Store<double> doubles_;
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "attn/core/attention.hpp"
+#include "attn/core/positions.hpp"
 #include "attn/model/file_embeddings.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -53,9 +54,10 @@ using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
 // ---- parameters ------------------------------------------------------------------------------------------------------
 
 /// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
-/// one head and embed_dim/heads with more, vocab_size = number of distinct words.
+/// one head and embed_dim/heads with more, vocab_size = number of distinct words, key_dim = embed_dim, value_dim = key_dim.
 struct Dims {
-    std::optional<Index> embed_dim, heads, kv_heads, d_k, d_v, vocab_size;
+    std::optional<Index> embed_dim = {}, heads = {}, kv_heads = {}, d_k = {}, d_v = {}, vocab_size = {};
+    std::optional<Index> key_dim = {}, value_dim = {}; ///< how many numbers W_k and W_v read of a word
 
     bool operator==(const Dims&) const = default;
 };
@@ -67,12 +69,14 @@ enum class Initialisation { uniform, normal, linear, xavier, identity };
 /// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
 enum class Side { left, right };
 
-/// What a draw becomes.
+/// What a draw, or a tensor of a file, becomes.
 enum class Target {
-    none,           ///< thrown away; it only moves the stream
-    embedding,      ///< (V, D): the table that token ids look up
-    embeddings,     ///< (T, D): one row a position, no table
-    key_embeddings, ///< (S, D): the same for the key side of cross-attention
+    none,            ///< thrown away; it only moves the stream
+    embedding,       ///< (V, D): the table that token ids look up
+    key_embedding,   ///< (V, key_dim): that of the keys, where it is another one
+    value_embedding, ///< (V, value_dim): that of the values, where it is another one than that of the keys
+    embeddings,      ///< (T, D): one row a position, no table
+    key_embeddings,  ///< (S, D): the same for the key side of cross-attention
     W_q,
     W_k,
     W_v, ///< projections; their natural shapes are in model/parameters.hpp
@@ -81,10 +85,18 @@ enum class Target {
     b_k,
     b_v,
     b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (D)
+    bias_k,
+    bias_v, ///< (H_kv·d_k), (H_kv·d_v): one more key and value, which every query sees
 };
 /// In recipes and JSON.
-inline constexpr std::array<std::string_view, 12> target_names{
-    "discard", "embedding", "embeddings", "key_embeddings", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"};
+inline constexpr std::array<std::string_view, 16> target_names{"discard",       "embedding",
+                                                               "key_embedding", "value_embedding",
+                                                               "embeddings",    "key_embeddings",
+                                                               "W_q",           "W_k",
+                                                               "W_v",           "W_o",
+                                                               "b_q",           "b_k",
+                                                               "b_v",           "b_o",
+                                                               "bias_k",        "bias_v"};
 [[nodiscard]] constexpr std::string_view name_of(Target target)
 {
     return target_names[static_cast<std::size_t>(target)];
@@ -120,6 +132,24 @@ struct Seed {
 
 using Step = std::variant<Seed, Draw>;
 
+/// How matrices lie in a file: (in, out); (out, in), as nn.Linear keeps them; or as `run` saves what it draws without other
+/// orders, W_q, W_k, W_v (out, in) and W_o (in, out).
+enum class MatrixLayout { in_out, out_in, run };
+inline constexpr std::array<std::string_view, 3> layout_names{"in-out", "out-in", "run"};
+
+/// One layer's parameters in a file, instead of draws. The library opens no file: who runs the recipe loads it
+/// (model/checkpoint.hpp).
+struct FileParameters {
+    std::string file = {};                      ///< relative to where the program runs
+    std::string prefix = {};                    ///< of the layer's names; empty: the only layer of the file
+    std::optional<MatrixLayout> layout = {};    ///< where names and shapes do not tell
+    std::optional<bool> output_projection = {}; ///< whether W_o is used; if it is there, when absent
+    bool allow_nonfinite = false;               ///< infinities and NaN
+    std::string sha256 = {};                    ///< of the file, 64 hexadecimal digits; empty: not stated
+
+    bool operator==(const FileParameters&) const = default;
+};
+
 // ---- attention -------------------------------------------------------------------------------------------------------
 
 /// Which way round the scores are computed: q·k (row: query), or, as one article does, k·q (row: key word).
@@ -134,13 +164,25 @@ struct FileTensor {
     bool operator==(const FileTensor&) const = default;
 };
 
+enum class PositionKind { sinusoidal, rope, alibi };
+inline constexpr std::array<std::string_view, 3> position_names{"sinusoidal", "rope", "alibi"};
+
+/// How attention learns where a word stands; the formulas are in core/positions.hpp.
+struct Positions {
+    PositionKind kind = PositionKind::sinusoidal;
+    core::Rope rope = {}; ///< only with PositionKind::rope
+
+    bool operator==(const Positions&) const = default;
+};
+
 struct Attention {
     bool causal = false;
     std::optional<core::Window> window;
     std::optional<double> scale; ///< 1/√d_k when absent; 1 for "none"
     std::optional<double> softcap;
     ScoreOrder order = ScoreOrder::query_key;
-    std::optional<FileTensor> mask = {}; ///< its tensor is RunSettings::mask
+    std::optional<FileTensor> mask = {};     ///< its tensor is RunSettings::mask
+    std::optional<Positions> positions = {}; ///< none when absent
 
     bool operator==(const Attention&) const = default;
 };
@@ -175,6 +217,7 @@ struct Recipe {
     Dims dims;
     Generator generator = Generator::torch;
     Dtype dtype = Dtype::float32;
+    std::optional<FileParameters> parameters = {}; ///< its tensors are RunSettings::parameters
     std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
     std::vector<Step> draws;
     Attention attention;

@@ -126,8 +126,12 @@ struct Result {
     std::vector<std::string> warnings;
     Show show; ///< what a report prints of the above
     bool cross = false;
+    std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
 
-    [[nodiscard]] const std::vector<std::string>& words_of_keys() const { return cross ? key_tokens : tokens; }
+    [[nodiscard]] const std::vector<std::string>& words_of_keys() const
+    {
+        return !key_labels.empty() ? key_labels : cross ? key_tokens : tokens;
+    }
     /// The words of the query rows, after --query.
     [[nodiscard]] std::vector<std::string> words_of_queries() const;
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent

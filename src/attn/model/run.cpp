@@ -1,6 +1,7 @@
 #include "attn/model/run.hpp"
 
 #include "attn/model/compute.hpp"
+#include "attn/model/extra_key.hpp"
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/model/series.hpp"
@@ -27,7 +28,7 @@ const char* condition_of(Item item)
     case Item::vocabulary: return "with a sentence as input";
     case Item::token_ids: return "with a sentence or ids as input";
     case Item::capped_scores: return "with a softcap";
-    case Item::masked_scores: return "with --causal, --window or --mask";
+    case Item::masked_scores: return "with --causal, --window, --mask or --positions alibi";
     case Item::output: return "with --output-projection";
     default: return "with --cross";
     }
@@ -79,6 +80,18 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
         throw Error(ErrorKind::internal, "mask", "nothing", "what " + quoted(recipe.attention.mask->file) + " holds");
     }
     require_finite(*settings.mask, "mask", true);
+}
+
+void require_parameters(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.parameters) {
+        return;
+    }
+    text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
+    text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
+    if (settings.parameters.empty()) {
+        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + quoted(recipe.parameters->file) + " holds");
+    }
 }
 
 /// The table that the config's file gives, if it names one; with a warning where words had to share a vector.
@@ -159,6 +172,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     Result result;
     result.show = show;
     require_mask(recipe, settings);
+    require_parameters(recipe, settings);
     Words words = read_words(recipe, settings.given);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
@@ -201,6 +215,10 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     result.vocabulary = std::move(words.vocabulary);
     result.token_ids = std::move(words.ids);
     result.key_token_ids = std::move(words.key_ids);
+    if (computed.extra_key) {
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
     return result;
 }
 
@@ -221,7 +239,10 @@ Show everything(const Recipe& recipe)
     add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
     add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
     add(recipe.attention.softcap.has_value(), {Item::capped_scores});
-    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask, {Item::masked_scores});
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask ||
+            (positions && positions->kind == PositionKind::alibi),
+        {Item::masked_scores});
     add(has_output_projection(recipe), {Item::output});
     return show;
 }

@@ -3,6 +3,7 @@
 
 #include "attn/core/isa.hpp"
 #include "attn/model/given.hpp"
+#include "attn/model/parameters.hpp"
 #include "attn/model/result.hpp"
 #include "attn/model/word_vectors.hpp"
 
@@ -30,6 +31,8 @@ struct RunSettings {
     Observer observer;
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
+    /// What Recipe::parameters names, as model/checkpoint.hpp finds it.
+    std::vector<StoredParameter> parameters = {};
     /// What Recipe::embeddings names.
     std::optional<WordVectors> word_vectors = {};
     /// What of the recipe the command line gave, for errors.

@@ -6,28 +6,27 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <random>
-#include <span>
 
 namespace attn::model {
 namespace {
 
-Tensor<float> noise(const Shape& shape, std::uint32_t seed)
+constexpr std::size_t cache_line = 64; ///< bytes
+
+void fill(AlignedTensor& tensor, std::uint32_t seed)
 {
-    Tensor<float> tensor(shape);
     std::mt19937 engine(seed);
-    std::generate(tensor.values.begin(), tensor.values.end(),
-                  [&] { return static_cast<float>(engine() >> 8U) * 0x1p-24F - 0.5F; });
-    return tensor;
+    std::ranges::generate(tensor.values(), [&] { return static_cast<float>(engine() >> 8U) * 0x1p-24F - 0.5F; });
 }
 
 /// (1, H, T, d): the batch of one that the tiled path expects.
-TensorView as_batch(const Tensor<float>& tensor)
+TensorView as_batch(const AlignedTensor& tensor)
 {
-    Shape shape = tensor.shape;
+    Shape shape = tensor.shape();
     shape.insert(shape.begin(), 1);
-    return row_major_view(ElementType::float32, std::move(shape), std::as_bytes(std::span(tensor.values)));
+    return row_major_view(ElementType::float32, std::move(shape), std::as_bytes(tensor.values()));
 }
 
 } // namespace
@@ -50,33 +49,48 @@ Index Workload::bytes() const
     return checked_product(checked_sum(of_queries, of_keys, what), sizeof(float), what);
 }
 
+AlignedTensor::AlignedTensor(Shape shape)
+    : shape_(std::move(shape)), count_(static_cast<std::size_t>(element_count(shape_))),
+      storage_(count_ + cache_line / sizeof(float))
+{
+    void* first = storage_.data();
+    std::size_t room = storage_.size() * sizeof(float);
+    const float* aligned = static_cast<float*>(std::align(cache_line, count_ * sizeof(float), first, room));
+    skipped_ = static_cast<std::size_t>(aligned - storage_.data());
+}
+
 WorkloadTensors::WorkloadTensors(const Workload& workload)
-    : options_(workload.attention), heads_{noise({workload.heads, workload.seq, workload.head_dim}, 1),
-                                           noise({workload.kv_heads, workload.seq, workload.head_dim}, 2),
-                                           noise({workload.kv_heads, workload.seq, workload.value_dim}, 3),
-                                           std::vector<Index>(static_cast<std::size_t>(workload.seq))},
+    : options_(workload.attention), queries_({workload.heads, workload.seq, workload.head_dim}),
+      keys_({workload.kv_heads, workload.seq, workload.head_dim}),
+      values_({workload.kv_heads, workload.seq, workload.value_dim}),
       context_({workload.heads, workload.seq, workload.value_dim})
 {
-    std::iota(heads_.query_positions.begin(), heads_.query_positions.end(), Index{0});
+    fill(queries_, 1);
+    fill(keys_, 2);
+    fill(values_, 3);
 }
 
 void WorkloadTensors::attend(core::Isa isa, int threads)
 {
     const core::Work work{threads, {}};
+    const Index T = context_.shape()[1];
+    const Index d_v = context_.shape()[2];
     if (isa == core::Isa::portable) {
-        context_ = core::attention(heads_, options_, {}, work).head_context;
+        std::vector<Index> positions(static_cast<std::size_t>(T));
+        std::iota(positions.begin(), positions.end(), Index{0});
+        const core::Heads<float> heads{queries_.copy(), keys_.copy(), values_.copy(), std::move(positions)};
+        std::ranges::copy(core::attention(heads, options_, {}, work).head_context.values, context_.values().begin());
         return;
     }
     core::TiledInputs inputs;
-    inputs.queries = as_batch(heads_.queries);
-    inputs.keys = as_batch(heads_.keys);
-    inputs.values = as_batch(heads_.values);
-    const Index d_v = context_.columns();
+    inputs.queries = as_batch(queries_);
+    inputs.keys = as_batch(keys_);
+    inputs.values = as_batch(values_);
     core::TiledOutputs outputs;
     outputs.context = {.type = ElementType::float32,
-                       .data = std::as_writable_bytes(std::span(context_.values)).data(),
-                       .batch = static_cast<Index>(context_.values.size()),
-                       .head = context_.rows() * d_v,
+                       .data = std::as_writable_bytes(context_.values()).data(),
+                       .batch = static_cast<Index>(context_.values().size()),
+                       .head = T * d_v,
                        .row = d_v};
     core::tiled_attention(inputs, options_, outputs, work, isa);
 }

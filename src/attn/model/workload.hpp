@@ -4,6 +4,8 @@
 #include "attn/core/attention.hpp"
 #include "attn/core/isa.hpp"
 
+#include <span>
+
 namespace attn::model {
 
 /// Sizes and options of one measurement; as many keys as queries, float32.
@@ -22,20 +24,41 @@ struct Workload {
     [[nodiscard]] Index bytes() const;
 };
 
+/// Numbers that begin on a cache line, as those of a mapped .npy do: vectors that straddle two lines cost some percent.
+class AlignedTensor {
+public:
+    /// All zeros.
+    explicit AlignedTensor(Shape shape);
+
+    [[nodiscard]] const Shape& shape() const { return shape_; }
+    [[nodiscard]] std::span<float> values() { return {storage_.data() + skipped_, count_}; }
+    [[nodiscard]] std::span<const float> values() const { return {storage_.data() + skipped_, count_}; }
+    [[nodiscard]] Tensor<float> copy() const { return {shape_, {values().begin(), values().end()}}; }
+
+private:
+    Shape shape_;
+    std::size_t count_, skipped_ = 0;
+    std::vector<float> storage_;
+};
+
 class WorkloadTensors {
 public:
     /// Draws queries, keys and values, uniform in [-0.5, 0.5), always the same ones.
     explicit WorkloadTensors(const Workload& workload);
+    WorkloadTensors(const WorkloadTensors&) = delete; // a copy would lie elsewhere between the lines
+    WorkloadTensors(WorkloadTensors&&) = delete;
+    WorkloadTensors& operator=(const WorkloadTensors&) = delete;
+    WorkloadTensors& operator=(WorkloadTensors&&) = delete;
+    ~WorkloadTensors() = default;
 
     /// Computes the context alone; nothing of it can be left out by a compiler.
     void attend(core::Isa isa, int threads);
 
-    [[nodiscard]] const Tensor<float>& context() const { return context_; } ///< (H, T, d_v), of the last call
+    [[nodiscard]] const AlignedTensor& context() const { return context_; } ///< (H, T, d_v), of the last call
 
 private:
     core::AttentionOptions options_;
-    core::Heads<float> heads_;
-    Tensor<float> context_;
+    AlignedTensor queries_, keys_, values_, context_;
 };
 
 /// Multiplies and adds in registers on `threads` threads at once, as core::multiply_add does on one, and returns the

@@ -8,8 +8,10 @@
 namespace attn::report {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Axes>, 15> known{{
+constexpr std::array<std::pair<std::string_view, Axes>, 17> known{{
     {"embedding", {Axis::vocabulary, Axis::number}},
+    {"key_embedding", {Axis::vocabulary, Axis::number}},
+    {"value_embedding", {Axis::vocabulary, Axis::number}},
     {"embeddings", {Axis::tokens, Axis::number}},
     {"key_embeddings", {Axis::keys, Axis::number}},
     {"queries", {Axis::queries, Axis::number}},

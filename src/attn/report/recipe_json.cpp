@@ -26,6 +26,7 @@ constexpr std::array dtype_names{"float32"sv, "float64"sv};
 constexpr std::array tokenizer_names{"document"sv, "words"sv};
 constexpr std::array init_names{"uniform"sv, "normal"sv, "linear"sv, "xavier"sv, "identity"sv};
 constexpr std::array side_names{"left"sv, "right"sv};
+constexpr std::array rope_style_names{"half"sv, "interleaved"sv};
 
 void member(JsonWriter& json, std::string_view key, std::string_view text)
 {
@@ -97,6 +98,33 @@ void write_dims(JsonWriter& json, const model::Dims& dims)
     length("d_k", dims.d_k);
     length("d_v", dims.d_v);
     length("vocab_size", dims.vocab_size);
+    length("key_dim", dims.key_dim);
+    length("value_dim", dims.value_dim);
+    json.end_object();
+}
+
+void write_parameters(JsonWriter& json, const model::FileParameters& parameters)
+{
+    json.key("parameters");
+    json.begin_object();
+    member(json, "file", parameters.file);
+    if (!parameters.prefix.empty()) {
+        member(json, "prefix", parameters.prefix);
+    }
+    if (parameters.layout) {
+        member(json, "layout", name_in(model::layout_names, *parameters.layout));
+    }
+    if (parameters.output_projection) {
+        json.key("output_projection");
+        json.boolean(*parameters.output_projection);
+    }
+    if (parameters.allow_nonfinite) {
+        json.key("allow_nonfinite");
+        json.boolean(true);
+    }
+    if (!parameters.sha256.empty()) {
+        member(json, "sha256", parameters.sha256);
+    }
     json.end_object();
 }
 
@@ -163,6 +191,24 @@ void write_file_tensor(JsonWriter& json, const model::FileTensor& tensor)
     json.end_object();
 }
 
+void write_positions(JsonWriter& json, const model::Positions& positions)
+{
+    json.key("positions");
+    json.begin_object();
+    member(json, "kind", name_in(model::position_names, positions.kind));
+    if (positions.kind == model::PositionKind::rope) {
+        member_unless(json, "base", positions.rope.base, core::Rope{}.base);
+        if (positions.rope.dim) {
+            json.key("dim");
+            json.integer(*positions.rope.dim);
+        }
+        if (positions.rope.style != core::RopeStyle::half) {
+            member(json, "style", name_in(rope_style_names, positions.rope.style));
+        }
+    }
+    json.end_object();
+}
+
 void write_attention(JsonWriter& json, const model::Attention& attention)
 {
     if (attention == model::Attention{}) {
@@ -194,6 +240,9 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
     if (attention.mask) {
         json.key("mask");
         write_file_tensor(json, *attention.mask);
+    }
+    if (attention.positions) {
+        write_positions(json, *attention.positions);
     }
     json.end_object();
 }
@@ -318,6 +367,9 @@ void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished p
     member(json, "generator", name_in(generator_names, recipe.generator));
     member(json, "dtype", name_in(dtype_names, recipe.dtype));
     write_dims(json, recipe.dims);
+    if (recipe.parameters) {
+        write_parameters(json, *recipe.parameters);
+    }
     if (recipe.embeddings) {
         write_embeddings(json, *recipe.embeddings);
     }

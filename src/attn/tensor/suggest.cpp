@@ -1,5 +1,7 @@
 #include "attn/tensor/suggest.hpp"
 
+#include "attn/tensor/error.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -55,6 +57,15 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
         }
     }
     return best.empty() ? std::string{} : "; did you mean " + std::string(best) + "?";
+}
+
+std::string quoted_list(std::span<const std::string> names, std::size_t most)
+{
+    std::string list;
+    for (const std::string& name : names.first(std::min(most, names.size()))) {
+        list += (list.empty() ? "" : ", ") + quoted(name);
+    }
+    return list + (names.size() > most ? ", …" : "");
 }
 
 } // namespace attn

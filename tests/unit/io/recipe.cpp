@@ -167,7 +167,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].take: got an array of 1 element; allowed: only with tensor"},
         {R"({"tensor":"W_q"})", "draws[0]: key 'init' is missing"},
         {R"({"tensor":"W_x","init":"normal"})",
-         "draws[0].tensor: got 'W_x'; allowed: embedding, embeddings, key_embeddings, W_q, W_k, W_v, W_o, b_q, b_k, b_v, b_o"},
+         "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, embeddings, key_embeddings, W_q, "
+         "W_k, W_v, W_o, b_q, b_k, b_v, b_o, bias_k, bias_v"},
         {R"({"tensor":"W_q","init":"gauss"})",
          "draws[0].init: got 'gauss'; allowed: uniform, normal, linear, xavier, identity"},
         {R"({"tensor":"W_q","init":"normal","low":0})", "draws[0].low: got 0; allowed: only with \"init\": \"uniform\""},
@@ -207,15 +208,6 @@ TEST(Recipe, RefusesLengthsThatAreNoProductOfLetters)
         const std::string message = error_of_draw(std::string(R"({"discard":true,"init":"normal","shape":[)") + length + "]}");
         EXPECT_EQ(message.substr(0, 23), "draws[0].shape[0]: got ") << message;
     }
-}
-
-TEST(Recipe, ReadsTheFileOfAMask)
-{
-    const std::string digest(64, 'a');
-    const Recipe all = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npz","name":"m","sha256":")" + digest + R"("}})"));
-    EXPECT_EQ(all.attention.mask, (attn::model::FileTensor{"m.npz", "m", digest}));
-    const Recipe file = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npy"}})"));
-    EXPECT_EQ(file.attention.mask, (attn::model::FileTensor{"m.npy", "", ""}));
 }
 
 TEST(Recipe, RefusesAttentionOptionsOutOfRange)

@@ -84,7 +84,7 @@ TEST(SavedResult, RefusesWhatIsNone)
         {R"("token_ids":[-1])", "token_ids[0]: got -1; allowed: integers of 0 and more"},
         {R"("vocabulary":{"a":"0"})", "vocabulary.a: got the string '0'; allowed: an integer from 0 to 9223372036854775807"},
         {R"("tokens":[1])", "tokens[0]: got 1; allowed: a string"},
-        {R"("parameters":{"W_x":[]})", "parameters: key: got 'W_x'; allowed: embedding, W_q,"},
+        {R"("parameters":{"W_x":[]})", "parameters: key: got 'W_x'; allowed: embedding, key_embedding,"},
         {R"("verify":{"weights":{"absolute":1}})", "verify.weights: key 'relative' is missing"},
         {R"("verify":{"weights":{"absolute":[1],"relative":1}})",
          "verify.weights.absolute: got an array of 1 element; allowed: one number"},

@@ -90,6 +90,43 @@ TEST(Apply, KeepsTheTokenizerOfTheRecipeForANewSentence)
               model::Input(model::SentenceInput{"new", "second", model::Tokenizer::document, true}));
 }
 
+TEST(Apply, TakesProjectionsAndDimensionsFromAFile)
+{
+    Overrides overrides;
+    overrides.parameters = model::FileParameters{.file = "f", .prefix = "h.0"};
+    Recipe drawn = model::default_recipe();
+    drawn.dims = {.embed_dim = 8, .heads = 2, .d_k = 3, .vocab_size = 9};
+    drawn.draws.emplace_back(Draw{.target = Target::b_q});
+    const Recipe applied = model::apply(drawn, overrides);
+    EXPECT_EQ(applied.parameters, overrides.parameters);
+    EXPECT_EQ(applied.draws, (std::vector<model::Step>{drawn.draws[0], drawn.draws[1]})); // the seed and the embedding
+    EXPECT_EQ(applied.dims, (model::Dims{.heads = 2, .vocab_size = 9}));
+    EXPECT_FALSE(model::has_output_projection(applied)); // not before the file is loaded
+
+    Recipe loaded = applied;
+    loaded.dims = {.embed_dim = 8, .heads = 2, .kv_heads = 2, .d_k = 4, .d_v = 4, .vocab_size = 6};
+    loaded.parameters->output_projection = true;
+    EXPECT_TRUE(model::has_output_projection(model::apply(loaded, {})));
+    EXPECT_EQ(model::apply(loaded, {}).dims, loaded.dims);
+    EXPECT_EQ(model::apply(loaded, overrides).dims, (model::Dims{.heads = 2})); // of another file
+    Overrides more;
+    more.dims.heads = 4;
+    more.output_projection = false;
+    EXPECT_EQ(model::apply(loaded, more).dims, (model::Dims{.embed_dim = 8, .heads = 4, .vocab_size = 6}));
+    EXPECT_FALSE(model::has_output_projection(model::apply(loaded, more)));
+    EXPECT_EQ(model::apply(loaded, more).draws, loaded.draws);
+}
+
+TEST(Apply, TakesPositionsAway)
+{
+    Recipe placed = model::default_recipe();
+    placed.attention.positions = model::Positions{.kind = model::PositionKind::alibi};
+    EXPECT_EQ(model::apply(placed, {}).attention.positions, placed.attention.positions);
+    Overrides none;
+    none.positions = std::optional<model::Positions>();
+    EXPECT_FALSE(model::apply(placed, none).attention.positions.has_value());
+}
+
 TEST(Apply, RefusesTextOptionsBesideIds)
 {
     Overrides overrides;

@@ -105,7 +105,8 @@ TEST(ShapeOf, MultipliesLetters)
 
 TEST(DrawParameters, TakesThemFromOneStreamInOrder)
 {
-    const auto parameters = model::draw_parameters<float>(projections(Initialisation::uniform, Side::left), lengths, false);
+    const auto parameters =
+        model::draw_parameters<float>(projections(Initialisation::uniform, Side::left), {.lengths = lengths, .cross = false});
     attn::random::Stream stream = attn::random::TorchStream(1);
     const auto embedding = attn::random::normal(stream, 6 * 8);
     const auto W_q = attn::random::uniform(stream, 2 * 4 * 8);
@@ -121,7 +122,7 @@ TEST(DrawParameters, MovesTheStreamForWhatIsThrownAwayAndTakesAPart)
     Recipe recipe = projections(Initialisation::uniform, Side::left, {{Index{3}, "H", "d_k", "D"}});
     std::get<Draw>(recipe.draws[2]).take = {1};
     recipe.draws.insert(recipe.draws.begin() + 1, Draw{.target = Target::none, .shape = {{Index{7}}}});
-    const auto parameters = model::draw_parameters<double>(recipe, lengths, false);
+    const auto parameters = model::draw_parameters<double>(recipe, {.lengths = lengths, .cross = false});
     attn::random::Stream stream = attn::random::TorchStream(1);
     (void)attn::random::uniform(stream, 7);
     (void)attn::random::normal(stream, 6 * 8);
@@ -134,7 +135,7 @@ TEST(DrawParameters, RefusesRecipesThatDoNotHangTogether)
     const auto message = [](const std::function<void(Recipe&)>& change, bool cross = false) {
         Recipe recipe = projections(Initialisation::uniform, Side::left);
         change(recipe);
-        return message_of([&] { (void)model::draw_parameters<float>(recipe, lengths, cross); });
+        return message_of([&] { (void)model::draw_parameters<float>(recipe, {.lengths = lengths, .cross = cross}); });
     };
     const auto draw = [](Target target) { return Draw{.target = target}; };
     EXPECT_EQ(message([](Recipe&) {}), "no error");
@@ -163,7 +164,8 @@ TEST(DrawParameters, TakesBoundsFromTheWholeStackOfHeads)
     // Two heads of 4 over 8 inputs are one layer with 8 inputs and 8 outputs.
     for (const auto& [init, bound] :
          {std::pair{Initialisation::linear, 1 / std::sqrt(8.0)}, std::pair{Initialisation::xavier, std::sqrt(6.0 / 16)}}) {
-        const auto parameters = model::draw_parameters<double>(projections(init, Side::left), lengths, false);
+        const auto parameters =
+            model::draw_parameters<double>(projections(init, Side::left), {.lengths = lengths, .cross = false});
         const Eigen::Map<const Eigen::ArrayXd> W_q(parameters[1].tensor.values.data(), 64);
         EXPECT_LE(W_q.abs().maxCoeff(), bound * (1 + 1e-7));
         EXPECT_GT(W_q.abs().maxCoeff(), bound * 0.8);
@@ -175,7 +177,8 @@ TEST(DrawParameters, TakesBoundsFromTheWholeStackOfHeads)
 TEST(DrawParameters, MakesTheIdentityOfTheHeadsStackFromEitherSide)
 {
     for (const Side side : {Side::left, Side::right}) {
-        const auto parameters = model::draw_parameters<double>(projections(Initialisation::identity, side), lengths, false);
+        const auto parameters =
+            model::draw_parameters<double>(projections(Initialisation::identity, side), {.lengths = lengths, .cross = false});
         EXPECT_EQ(model::as_right_factor(parameters[1], 2), attn::Matrix<double>::Identity(8, 8));
         EXPECT_EQ(model::as_right_factor(parameters[3], 1), attn::Matrix<double>::Identity(8, 3));
     }

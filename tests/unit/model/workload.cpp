@@ -40,9 +40,19 @@ TEST(Workload, GivesTheSameContextWithEveryInstructionSetButForRounding)
     for (const Isa isa : attn::core::available_isas()) {
         WorkloadTensors tensors(workload);
         tensors.attend(isa, 2);
-        ASSERT_EQ(tensors.context().shape, (attn::Shape{4, 70, 24}));
-        EXPECT_LT((tensors.context().matrix() - reference.context().matrix()).cwiseAbs().maxCoeff(), 1e-6F);
-        EXPECT_GT(tensors.context().matrix(3).cwiseAbs().minCoeff(), 0);
+        ASSERT_EQ(tensors.context().shape(), (attn::Shape{4, 70, 24}));
+        const attn::Tensor<float> context = tensors.context().copy();
+        EXPECT_LT((context.matrix() - reference.context().copy().matrix()).cwiseAbs().maxCoeff(), 1e-6F);
+        EXPECT_GT(context.matrix(3).cwiseAbs().minCoeff(), 0);
+    }
+}
+
+TEST(Workload, BeginsOnACacheLine)
+{
+    for (const attn::Index count : {1, 5, 16, 1000}) {
+        const attn::model::AlignedTensor tensor({count});
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.values().data()) % 64, 0U);
+        EXPECT_EQ(tensor.values().size(), static_cast<std::size_t>(count));
     }
 }
 

@@ -47,6 +47,37 @@ TEST(RecipeJson, WritesTheThreeInputs)
     EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"positions":8})");
 }
 
+TEST(RecipeJson, WritesWhatStandsInFiles)
+{
+    using namespace attn::model;
+    Recipe recipe;
+    recipe.parameters = FileParameters{"p.npz", "h.0", MatrixLayout::run, true, true, std::string(64, 'b')};
+    recipe.dims.key_dim = 3;
+    recipe.dims.value_dim = 5;
+    EXPECT_EQ(recipe_json(recipe)["parameters"].dump(),
+              R"({"file":"p.npz","prefix":"h.0","layout":"run","output_projection":true,"allow_nonfinite":true,"sha256":")" +
+                  std::string(64, 'b') + R"("})");
+    EXPECT_EQ(recipe_json(recipe)["dims"].dump(), R"({"key_dim":3,"value_dim":5})");
+    recipe.parameters = FileParameters{.file = "p"};
+    EXPECT_EQ(recipe_json(recipe)["parameters"].dump(), R"({"file":"p"})");
+}
+
+TEST(RecipeJson, WritesPositions)
+{
+    using namespace attn::model;
+    Recipe recipe;
+    const auto written = [&](const Positions& positions) {
+        recipe.attention.positions = positions;
+        EXPECT_EQ(attn::io::parse_recipe(recipe_text(recipe)).attention, recipe.attention);
+        return recipe_json(recipe)["attention"]["positions"].dump();
+    };
+    EXPECT_EQ(written({.kind = PositionKind::sinusoidal}), R"({"kind":"sinusoidal"})");
+    EXPECT_EQ(written({.kind = PositionKind::alibi}), R"({"kind":"alibi"})");
+    EXPECT_EQ(written({.kind = PositionKind::rope}), R"({"kind":"rope"})");
+    EXPECT_EQ(written({PositionKind::rope, {500, 6, attn::core::RopeStyle::interleaved}}),
+              R"({"kind":"rope","base":500.0,"dim":6,"style":"interleaved"})");
+}
+
 TEST(RecipeJson, WritesEveryKindOfDraw)
 {
     Recipe recipe;

@@ -61,4 +61,12 @@ TEST(DidYouMean, KeepsSilentWhenNothingIsNear)
     EXPECT_EQ(did_you_mean(std::string(100000, 'x'), options), "");
 }
 
+TEST(QuotedList, ShowsTheFirstFew)
+{
+    const std::vector<std::string> names{"a", "b\n", "c"};
+    EXPECT_EQ(attn::quoted_list(names), R"('a', 'b\n', 'c')");
+    EXPECT_EQ(attn::quoted_list(names, 2), R"('a', 'b\n', …)");
+    EXPECT_EQ(attn::quoted_list({}), "");
+}
+
 } // namespace

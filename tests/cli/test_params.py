@@ -1,0 +1,366 @@
+"""`run --params`: projections from files, by plain names and by those of checkpoints."""
+
+import hashlib
+import json
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import attention, close, load_safetensors, normal, numpy, save_safetensors
+
+V = 6
+
+
+def plain(D=16, d_k=24, d_v=28, seed=0):
+    return {"embedding": normal(seed, V, D), "W_q": normal(seed + 1, d_k, D), "W_k": normal(seed + 2, d_k, D), "W_v": normal(seed + 3, d_v, D)}
+
+
+def multihead(E=8, seed=0):
+    return {"in_proj_weight": normal(seed, 3 * E, E), "in_proj_bias": normal(seed + 1, 3 * E),
+            "out_proj.weight": normal(seed + 2, E, E), "out_proj.bias": normal(seed + 3, E)}
+
+
+def prefixed(prefix, layer):
+    return {f"{prefix}.{name}": array for name, array in layer.items()}
+
+
+def result(folder, *options, sentence=SENTENCE):
+    return succeeds("run", sentence, "--json", *options, cwd=folder).json
+
+
+def without_config(done):
+    return {key: value for key, value in done.items() if key != "config"}
+
+
+# ---- saved and loaded again ------------------------------------------------------------------------------------------
+
+DRAWN = [
+    (),
+    ("--heads", "4"),
+    ("--heads", "4", "--kv-heads", "2", "--causal", "--init", "linear"),
+    ("--output-projection",),
+    ("--embed-dim", "9", "--d-k", "9", "--d-v", "9"),
+    ("--heads", "3", "--embed-dim", "7", "--d-k", "2", "--d-v", "5", "--dtype", "float64"),
+    ("--generator", "numpy", "--seed", "5", "--vocab-size", "11"),
+]
+
+
+@pytest.mark.parametrize("options", DRAWN, ids=" ".join)
+def test_what_was_drawn_and_saved_gives_the_same_result(tmp_path, options):
+    again = [option for option in ("--causal", "--dtype", "float64") if option in options]
+    succeeds("run", SENTENCE, *options, "--show", "parameters", "-o", "p.safetensors", cwd=tmp_path)
+    drawn = result(tmp_path, *options, "--show", "all")
+    loaded = result(tmp_path, "--params", "p.safetensors", *again, "--show", "all")
+    assert without_config(loaded) == without_config(drawn)
+
+
+@pytest.mark.parametrize("options", DRAWN, ids=" ".join)
+def test_what_was_loaded_and_saved_again_has_the_same_bytes(tmp_path, options):
+    succeeds("run", SENTENCE, *options, "--show", "parameters", "-o", "p.npz", cwd=tmp_path)
+    heads = ["--heads", options[1]] if "--heads" in options else []
+    dtype = ["--dtype", "float64"] if "float64" in options else []
+    succeeds("run", SENTENCE, "--params", "p.npz", "--layout", "run", *heads, *dtype, "--show", "parameters", "-o", "q.npz", cwd=tmp_path)
+    assert (tmp_path / "q.npz").read_bytes() == (tmp_path / "p.npz").read_bytes()
+    for name in ("q", "r"):  # the metadata of r names q, that of q names p
+        source = "p.npz" if name == "q" else "q.safetensors"
+        options = ["--layout", "run", *heads] if name == "q" else []
+        succeeds("run", SENTENCE, "--params", source, *options, *dtype, "--show", "parameters", "-o", f"{name}.safetensors", cwd=tmp_path)
+    first, second = (load_safetensors(tmp_path / f"{name}.safetensors")[0] for name in "qr")
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        assert array.tobytes() == second[name].tobytes() and array.dtype == second[name].dtype, name
+
+
+def test_a_checkpoint_saved_by_plain_names_gives_the_same_result(tmp_path):
+    D = 6
+    save_safetensors(tmp_path / "gpt.safetensors", {"embedding": normal(9, V, D), "h.0.attn.c_attn.weight": normal(1, D, 3 * D),
+                     "h.0.attn.c_attn.bias": normal(2, 3 * D), "h.0.attn.c_proj.weight": normal(3, D, D)})
+    first = result(tmp_path, "--params", "gpt.safetensors", "--heads", "3", "--show", "weights,output")
+    succeeds("run", SENTENCE, "--params", "gpt.safetensors", "--heads", "3", "--show", "parameters", "-o", "p.safetensors", cwd=tmp_path)
+    assert without_config(result(tmp_path, "--params", "p.safetensors", "--show", "weights,output")) == without_config(first)
+
+
+def test_the_config_names_the_file_and_check_needs_the_same_one(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", prefixed("encoder.self_attn", multihead()))
+    succeeds("run", SENTENCE, "--params", "p.safetensors", "--heads", "2", "--show", "all", "-o", "golden.json", cwd=tmp_path)
+    config = json.loads((tmp_path / "golden.json").read_text())["config"]
+    digest = hashlib.sha256((tmp_path / "p.safetensors").read_bytes()).hexdigest()
+    assert config["parameters"] == {"file": "p.safetensors", "prefix": "encoder.self_attn", "layout": "out-in",
+                                    "output_projection": True, "sha256": digest}
+    assert config["dims"] == {"embed_dim": 8, "heads": 2, "kv_heads": 2, "d_k": 4, "d_v": 4}
+    assert config["draws"] == [{"seed": 123}, {"tensor": "embedding", "init": "normal"}]
+    assert succeeds("check", "golden.json", cwd=tmp_path).text.endswith("golden.json: passed\n")
+    save_safetensors(tmp_path / "p.safetensors", prefixed("encoder.self_attn", multihead(seed=1)))
+    assert_fails(run("check", "golden.json", cwd=tmp_path), 65, "sha256 of 'p.safetensors'", digest)
+    (tmp_path / "p.safetensors").unlink()
+    assert_fails(run("check", "golden.json", cwd=tmp_path), 66, "cannot open 'p.safetensors'")
+
+
+def test_embeddings_that_the_file_lacks_are_the_first_draws_of_the_seed(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", multihead(16))
+    loaded = result(tmp_path, "--params", "p.safetensors", "--seed", "7", "--heads", "2", "--show", "embeddings")
+    assert loaded["embeddings"] == result(tmp_path, "--seed", "7", "--show", "embeddings")["embeddings"]
+
+
+SEPARATE = {"q_proj_weight": normal(1, 4, 4), "k_proj_weight": normal(2, 4, 3), "v_proj_weight": normal(3, 4, 5)}
+SHARED = {
+    "fused": multihead(16),
+    "extra": {**multihead(8), "bias_k": normal(8, 1, 1, 8), "bias_v": normal(9, 1, 1, 8), "embedding": normal(7, 9, 8)},
+    "separate": SEPARATE,
+    "tables": {**SEPARATE, "embedding": normal(4, 9, 4), "key_embedding": normal(5, 9, 3), "value_embedding": normal(6, 9, 5)},
+    "rows": {**multihead(8), "embeddings": normal(5, 4, 8)},
+}
+
+
+@pytest.mark.parametrize("positions", ["none", "sinusoidal", "rope"])
+@pytest.mark.parametrize("show", ["all", "keys,values,weights"])
+@pytest.mark.parametrize("name", SHARED)
+def test_lines_share_the_parameters_of_a_file(tmp_path, name, show, positions):
+    save_safetensors(tmp_path / "p.safetensors", SHARED[name])
+    options = ("--params", "p.safetensors", "--heads", "2", "--json", "--show", show, "--positions", positions)
+    lines = ["a b c d", "d c c d", "b b a c"] if name == "rows" else ["a a", "b", "a b a", "b c a b", "d b"]
+    done = succeeds("run", "--lines", "-", *options, stdin="\n".join(lines), cwd=tmp_path).json_lines
+    for i, line in enumerate(lines):
+        assert done[i] == {**succeeds("run", line, *options, cwd=tmp_path).json, "index": i}
+
+
+# ---- what it computes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["f4", "f8", "f2", "bf16", ">f4"])
+def test_every_floating_type_is_read(tmp_path, name):
+    arrays = {key: array.astype("f2").astype("f4") for key, array in plain().items()}
+    if name == "bf16":
+        arrays = {key: (array.view("<u4") & 0xFFFF0000).view("<f4") for key, array in arrays.items()}
+        save_safetensors(tmp_path / "p.safetensors", arrays, bfloat16=arrays)
+        file = "p.safetensors"
+    else:
+        numpy.savez_compressed(tmp_path / "p.npz", **{key: array.astype(name) for key, array in arrays.items()})
+        file = "p.npz"
+    done = result(tmp_path, "--params", file, "--show", "parameters,weights,context")
+    for key, array in arrays.items():
+        assert numpy.array_equal(numpy.array(done["parameters"][key], "f4"), array), key
+    ids = [done_id for done_id in result(tmp_path, "--params", file, "--show", "token_ids")["token_ids"]]
+    x = arrays["embedding"][ids].astype("f8")
+    weights, context = attention(*((x @ arrays[W].T.astype("f8"))[None, None] for W in ("W_q", "W_k", "W_v")))
+    close(done["weights"], weights[0], atol=1e-4)
+    close(done["context"], context[0, 0], atol=1e-3)
+
+
+def test_one_more_key_is_seen_by_every_query(tmp_path):
+    E, H = 8, 2
+    layer = {**multihead(E), "bias_k": normal(8, 1, 1, E), "bias_v": normal(9, 1, 1, E)}
+    save_safetensors(tmp_path / "p.safetensors", layer)
+    numpy.save(tmp_path / "mask.npy", numpy.eye(V, dtype=bool) | (numpy.arange(V) == 0))
+    options = ("--params", "p.safetensors", "--heads", "2", "--show", "all")
+    done = result(tmp_path, *options, "--causal", "--mask", "mask.npy")
+    weights = numpy.array(done["weights"])
+    assert weights.shape == (H, V, V + 1) and (weights[..., V] > 0).all()
+    assert (weights[..., :V] > 0).tolist() == [((numpy.load(tmp_path / "mask.npy") & numpy.tri(V, dtype=bool)).tolist())] * H
+    assert numpy.array_equal(numpy.array(done["keys"], "f4")[:, V], layer["bias_k"].reshape(H, -1))
+    assert numpy.array_equal(numpy.array(done["values"], "f4")[:, V], layer["bias_v"].reshape(H, -1))
+    assert "(bias)" in succeeds("run", SENTENCE, *options[:-1], "weights", cwd=tmp_path).text.splitlines()[1]
+    row = result(tmp_path, *options, "--causal", "--query", "3", "--window", "1,0")
+    assert [w > 0 for w in row["weights"][0][0]] == [False, False, True, True, False, False, True]
+    numpy.save(tmp_path / "short.npy", numpy.full((2, 1, 3), 2.5))
+    short = result(tmp_path, *options, "--mask", "short.npy")
+    added = numpy.array(short["masked_scores"], dtype=float) - numpy.array(short["scaled_scores"])
+    close(added[..., :3], numpy.full((H, V, 3), 2.5))
+    assert numpy.isnan(added[..., 3:V]).all() and not added[..., V].any()
+
+
+def test_keys_and_values_may_have_tables_of_their_own(tmp_path):
+    E, kdim, vdim = 4, 3, 5
+    layer = {"q_proj_weight": normal(1, E, E), "k_proj_weight": normal(2, E, kdim), "v_proj_weight": normal(3, E, vdim)}
+    save_safetensors(tmp_path / "p.safetensors", layer)
+    done = result(tmp_path, "--params", "p.safetensors", "--heads", "2", "--show", "parameters,token_ids,keys,values")
+    assert done["config"]["dims"] == {"embed_dim": E, "heads": 2, "kv_heads": 2, "d_k": 2, "d_v": 2, "key_dim": kdim, "value_dim": vdim}
+    assert [draw.get("tensor") for draw in done["config"]["draws"]] == [None, "embedding", "key_embedding", "value_embedding"]
+    tables = {name: numpy.array(done["parameters"][name]) for name in ("key_embedding", "value_embedding")}
+    for name, table, W in (("keys", "key_embedding", "k_proj_weight"), ("values", "value_embedding", "v_proj_weight")):
+        expected = tables[table][done["token_ids"]] @ layer[W].T
+        close(numpy.concatenate(numpy.array(done[name]), axis=-1), expected)
+    (tmp_path / "golden.json").write_text(json.dumps(done))
+    assert succeeds("check", "golden.json", cwd=tmp_path).text.endswith("passed\n")
+    save_safetensors(tmp_path / "q.safetensors", {**layer, "value_embedding": normal(5, V, vdim), "key_embedding": normal(4, V, kdim)})
+    given = result(tmp_path, "--params", "q.safetensors", "--heads", "2", "--show", "keys")
+    assert [draw.get("tensor") for draw in given["config"]["draws"]] == [None, "embedding"]
+    assert given["keys"] != done["keys"]
+
+
+def test_the_output_projection_can_be_left_out(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", multihead())
+    options = ("--params", "p.safetensors", "--heads", "2", "--show", "all")
+    done = result(tmp_path, *options, "--no-output-projection")
+    assert "output" not in done and "W_o" not in done["parameters"] and "b_o" not in done["parameters"]
+    assert done["config"]["parameters"]["output_projection"] is False
+    (tmp_path / "golden.json").write_text(json.dumps(done))
+    assert succeeds("check", "golden.json", cwd=tmp_path).text.endswith("passed\n")
+    numpy.savez(tmp_path / "q.npz", **plain())
+    assert_fails(run("run", SENTENCE, "--params", "q.npz", "--output-projection", cwd=tmp_path), 65, "no tensor for W_o")
+
+
+def test_a_recipe_may_name_parameters(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    numpy.savez(tmp_path / "p.npz", embeddings=normal(1, 5, 4), W_q=normal(2, 4, 3), W_k=normal(3, 4, 3), W_v=normal(4, 4, 3))
+    recipe = {"schema": "attn-cli/recipe/1", "input": {"positions": 5}, "parameters": {"file": "p.npz"}, "draws": []}
+    (tmp_path / "r.json").write_text(json.dumps(recipe))
+    done = succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=tmp_path).json
+    close(done["embeddings"], normal(1, 5, 4))
+    schema = succeeds("schema", "recipe").json
+    for config in (recipe, done["config"]):
+        jsonschema.Draft202012Validator(schema).validate(config)
+    for wrong, part in [({"file": "p.npz", "bits": 3}, "'bits'"), ({}, "file"), ({"file": "p.npz", "layout": "rows"}, "in-out"),
+                        ({"file": "p.npz", "sha256": "0"}, "64 hexadecimal")]:
+        (tmp_path / "w.json").write_text(json.dumps({**recipe, "parameters": wrong}))
+        assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, part)
+        assert list(jsonschema.Draft202012Validator(schema).iter_errors({**recipe, "parameters": wrong}))
+    twice = {**recipe, "draws": [{"seed": 1}, {"tensor": "W_q", "init": "uniform"}]}
+    (tmp_path / "w.json").write_text(json.dumps(twice))
+    assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, "draws[1]: W_q is drawn and also in 'p.npz'")
+
+
+def test_other_parameters_take_the_place_of_those_of_a_saved_result(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", multihead(8))
+    save_safetensors(tmp_path / "q.safetensors", multihead(12))
+    succeeds("run", SENTENCE, "--params", "p.safetensors", "--heads", "2", "-o", "golden.json", cwd=tmp_path)
+    done = succeeds("run", "--recipe", "golden.json", "--params", "q.safetensors", "--json", cwd=tmp_path).json
+    assert without_config(done) == without_config(result(tmp_path, "--params", "q.safetensors", "--heads", "2"))
+    four = succeeds("run", "--recipe", "golden.json", "--heads", "4", "--json", cwd=tmp_path).json
+    assert without_config(four) == without_config(result(tmp_path, "--params", "p.safetensors", "--heads", "4"))
+
+
+@pytest.mark.parametrize("options", [(), ("--positions", "rope"), ("--positions", "sinusoidal"), ("--positions", "alibi")])
+def test_results_fit_the_schemas_and_their_configs_compute_them(tmp_path, options):
+    jsonschema = pytest.importorskip("jsonschema")
+    layer = {**multihead(), "bias_k": normal(8, 1, 1, 8), "bias_v": normal(9, 1, 1, 8)} if "alibi" not in options else multihead()
+    save_safetensors(tmp_path / "p.safetensors", layer)
+    succeeds("run", SENTENCE, "--params", "p.safetensors", "--heads", "2", *options, "--show", "all", "--verify", "--quiet", "-o", "golden.json", cwd=tmp_path)
+    done = json.loads((tmp_path / "golden.json").read_text())
+    recipe, schema = succeeds("schema", "recipe").json, succeeds("schema", "result").json
+    jsonschema.Draft202012Validator(recipe).validate(done["config"])
+    schema["$defs"]["config"] = {}
+    jsonschema.Draft202012Validator(schema).validate(done)
+    assert succeeds("check", "golden.json", cwd=tmp_path).text.endswith("golden.json: passed\n")
+
+
+def test_the_layout_is_said_with_verbose(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", multihead())
+    message = run("run", SENTENCE, "--params", "p.safetensors", "--heads", "2", "--verbose", cwd=tmp_path).message
+    assert "nn.MultiheadAttention, out-in, 2 heads; in_proj_weight → W_q, W_k, W_v; out_proj.weight → W_o" in message
+
+
+def test_one_head_is_assumed_aloud(tmp_path):
+    save_safetensors(tmp_path / "p.safetensors", multihead())
+    done = run("run", SENTENCE, "--params", "p.safetensors", cwd=tmp_path)
+    assert done.code == 0 and "1 is assumed" in done.message
+
+
+# ---- bad files -------------------------------------------------------------------------------------------------------
+
+
+def fails(folder, arrays, code, *parts, options=()):
+    save_safetensors(folder / "p.safetensors", arrays)
+    assert_fails(run("run", SENTENCE, "--params", "p.safetensors", *options, cwd=folder), code, *parts)
+
+
+def test_a_missing_tensor_lists_what_is_there_and_what_is_near(tmp_path):
+    arrays = plain()
+    arrays["Wv"] = arrays.pop("W_v")
+    fails(tmp_path, arrays, 65, "no tensor 'W_v'", "the file holds 'embedding', 'W_q', 'W_k', 'Wv'", "did you mean Wv?")
+    fails(tmp_path, {"x": normal(1, 2)}, 65, "no tensor 'W_q'", "nn.MultiheadAttention, BERT, GPT-2 or Llama", "'x'")
+    fails(tmp_path, {}, 65, "the file holds none")
+    bert = {f"layer.0.attention.self.{name}.weight": normal(1, 4, 4) for name in ("query", "key")}
+    fails(tmp_path, bert, 65, "no tensor 'layer.0.attention.self.value.weight' (W_v)")
+
+
+def test_several_layers_need_a_prefix(tmp_path):
+    arrays = {**prefixed("a.0", multihead()), **prefixed("a.1", multihead(seed=3)), **prefixed("a.10", multihead(seed=5))}
+    fails(tmp_path, arrays, 65, "several layers", "--prefix with one of 'a.0', 'a.1', 'a.10'")
+    fails(tmp_path, arrays, 65, "--prefix: got 'a.2'", "'a.0', 'a.1', 'a.10'", options=("--prefix", "a.2"))
+    for prefix in ("a.1", "a.1."):
+        done = result(tmp_path, "--params", "p.safetensors", "--prefix", prefix, "--heads", "2", "--show", "parameters")
+        assert done["config"]["parameters"]["prefix"] == "a.1"
+        assert numpy.array_equal(numpy.array(done["parameters"]["W_o"], "f4"), arrays["a.1.out_proj.weight"])
+    fails(tmp_path, multihead(), 65, "--prefix: got 'x'; allowed: none", options=("--prefix", "x"))
+
+
+def test_a_square_matrix_by_plain_names_asks_for_its_layout(tmp_path):
+    arrays = {name: normal(i, 4, 4) for i, name in enumerate(("embedding", "W_q", "W_k", "W_v"))}
+    arrays["embedding"] = normal(0, V, 4)
+    fails(tmp_path, arrays, 65, "'W_q' of 'p.safetensors': got the shape (4, 4)", "--layout in-out, out-in, or run")
+    both = [result(tmp_path, "--params", "p.safetensors", "--layout", layout) for layout in ("in-out", "out-in")]
+    turned = {name: array if name == "embedding" else array.T.copy() for name, array in arrays.items()}
+    save_safetensors(tmp_path / "t.safetensors", turned)
+    other = result(tmp_path, "--params", "t.safetensors", "--layout", "out-in")
+    assert without_config(both[0]) == without_config(other) != without_config(both[1])
+    fails(tmp_path, plain(), 65, "'W_v' of 'p.safetensors': got the shape (28, 16)", options=("--layout", "in-out"))
+    fails(tmp_path, multihead(), 65, "--layout: got in-out; allowed: out-in", "nn.MultiheadAttention", options=("--layout", "in-out"))
+
+
+@pytest.mark.parametrize("value", [numpy.nan, numpy.inf, -numpy.inf])
+def test_numbers_that_are_none_are_named(tmp_path, value):
+    arrays = multihead()
+    arrays["in_proj_weight"][9, 3] = value
+    fails(tmp_path, arrays, 65, f"'in_proj_weight' of 'p.safetensors' at (9, 3): got {value}", options=("--heads", "2"))
+    done = result(tmp_path, "--params", "p.safetensors", "--heads", "2", "--allow-nonfinite", "--show", "parameters")
+    assert done["config"]["parameters"]["allow_nonfinite"] is True
+    arrays = plain()
+    arrays["embedding"][5, 1] = value
+    fails(tmp_path, arrays, 65, "'embedding' of 'p.safetensors' at (5, 1)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "parts", "options"),
+    [
+        ({"in_proj_weight": normal(1, 25, 8)}, 65, ["'in_proj_weight' of 'p.safetensors' (W_q): got the shape (25, 8)", "(3·D, D)"], []),
+        ({"in_proj_weight": normal(1, 24)}, 65, ["the shape (24,)"], []),
+        ({"in_proj_weight": normal(1, 0, 0)}, 65, ["the shape (0, 0)"], []),
+        ({"out_proj.weight": normal(1, 8, 9)}, 65, ["(W_o): got the shape (8, 9); allowed: (8, 8)"], []),
+        ({"in_proj_bias": normal(1, 23)}, 65, ["'in_proj_bias'", "allowed: (24,)"], []),
+        ({"out_proj.bias": normal(1, 4)}, 65, ["'out_proj.bias'", "allowed: (8,)"], []),
+        ({"bias_k": normal(1, 1, 1, 8)}, 65, ["'bias_k' of 'p.safetensors': got no bias_v"], []),
+        ({"embedding": normal(1, 6, 7)}, 65, ["'embedding' of 'p.safetensors': got the shape (6, 7)", "8 numbers"], []),
+        ({"embedding": normal(1, 5, 8)}, 65, ["--vocab-size: got 5; allowed: 6 and more"], []),
+        ({"embedding": normal(1, 6, 8)}, 2, ["--vocab-size: got 7; allowed: 6"], ["--vocab-size", "7"]),
+        ({"embeddings": normal(1, 5, 8)}, 65, ["embeddings: got the shape (5, 8); allowed: (6, 8)"], []),
+        ({"out_proj.weight": numpy.ones((8, 8), "int64")}, 65, ["type of 'out_proj.weight': got int64"], []),
+        ({"out_proj.weight": numpy.ones((8, 8), "int32")}, 65, ["'out_proj.weight' in 'p.safetensors'", "I32"], []),
+        ({}, 2, ["--heads: got 3; allowed: 1, 2, 4, 8"], ["--heads", "3"]),
+        ({}, 2, ["--kv-heads: got 2; allowed: 4"], ["--heads", "4", "--kv-heads", "2"]),
+        ({}, 2, ["--embed-dim: got 16; allowed: 8"], ["--embed-dim", "16"]),
+        ({}, 2, ["--d-k: got 3; allowed: 4"], ["--heads", "2", "--d-k", "3"]),
+        ({}, 2, ["--d-v: got 3; allowed: 4"], ["--heads", "2", "--d-v", "3"]),
+        ({}, 2, ["--params", "--init"], ["--init", "linear"]),
+        ({}, 2, ["--layout: got 'rows'", "in-out, out-in, run"], ["--layout", "rows"]),
+        ({}, 65, ["bias_k"], ["--positions", "alibi"]),
+    ],
+    ids=lambda value: None if not isinstance(value, list) else " ".join(map(str, value))[:40],
+)
+def test_tensors_and_options_that_do_not_belong_together(tmp_path, changes, code, parts, options):
+    extra = {"bias_k": normal(8, 1, 1, 8), "bias_v": normal(9, 1, 1, 8)} if "alibi" in options else {}
+    fails(tmp_path, {**multihead(), **extra, **changes}, code, *parts, options=options)
+
+
+def test_heads_of_llama_list_what_divides(tmp_path):
+    arrays = {"q_proj.weight": normal(1, 24, 5), "k_proj.weight": normal(2, 8, 5), "v_proj.weight": normal(3, 8, 5)}
+    fails(tmp_path, arrays, 2, "--heads: got 1, as nothing else is said; allowed: 3, 6, 12, 24")
+    done = result(tmp_path, "--params", "p.safetensors", "--heads", "6", "--show", "keys")
+    assert done["config"]["dims"] == {"embed_dim": 5, "heads": 6, "kv_heads": 2, "d_k": 4, "d_v": 4}
+    assert numpy.array(done["keys"]).shape == (2, V, 4)
+
+
+@pytest.mark.parametrize("option", [("--prefix", "x"), ("--layout", "run"), ("--allow-nonfinite",)])
+def test_options_of_a_file_need_one(option):
+    assert_fails(run("run", SENTENCE, *option), 2, f"{option[0]} needs --params")
+
+
+def test_files_that_are_none(tmp_path):
+    assert_fails(run("run", SENTENCE, "--params", "none.npz", cwd=tmp_path), 66, "'none.npz'")
+    assert_fails(run("run", SENTENCE, "--params", "-", cwd=tmp_path), 2, "standard input")
+    numpy.save(tmp_path / "x.npy", normal(1, 3))
+    assert_fails(run("run", SENTENCE, "--params", "x.npy", cwd=tmp_path), 65, "no tensor 'W_q'")
+    (tmp_path / "x.npz").write_bytes(b"PK\3\4")
+    assert_fails(run("run", SENTENCE, "--params", "x.npz", cwd=tmp_path), 65, "'x.npz'")
+    metadata = json.dumps({"__metadata__": {"schema": "attn-cli/result/1", "config": "{"}}).encode()
+    (tmp_path / "x.safetensors").write_bytes(len(metadata).to_bytes(8, "little") + metadata)
+    assert_fails(run("run", SENTENCE, "--params", "x.safetensors", cwd=tmp_path), 65, "'x.safetensors': config in its metadata")
