@@ -159,7 +159,7 @@ TEST(WordVectors, OfEveryLengthOfLineAreCounted)
             line += " " + std::to_string(i % 7);
             numbers.push_back(static_cast<double>(i % 7));
         }
-        const std::string file = "a" + line + "\n" + line;
+        const std::string file = std::string("a").append(line).append("\n").append(line);
         EXPECT_EQ(find(file, {"w"}).rows.values, numbers);
         const std::string cut = file.substr(0, file.size() - 2);
         expect_refused(cut, "line 2: got a word and " + std::to_string(dim - 1) + " numbers");
