@@ -108,6 +108,16 @@ void MappedFile::read_to_end(const FrontCheck& check)
     }
 }
 
+void MappedFile::drop(std::size_t from, std::size_t to) const
+{
+    if (descriptor_.number() == -1) {
+        return; // memory of our own, which would be lost
+    }
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t first = from / page * page;
+    ::madvise(static_cast<std::byte*>(begin_) + first, to / page * page - first, MADV_DONTNEED);
+}
+
 void MappedFile::require_unchanged() const
 {
     struct stat now = {};

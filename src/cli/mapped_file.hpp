@@ -33,6 +33,9 @@ public:
     [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(begin_), size_}; }
     [[nodiscard]] const std::string& name() const { return name_; } ///< for messages
 
+    /// Lets the pages between two offsets leave the memory. They come back from the file when somebody looks at them again.
+    void drop(std::size_t from, std::size_t to) const;
+
     /// Throws Error(io) when somebody wrote to the file, or cut it, since it was mapped.
     void require_unchanged() const;
 

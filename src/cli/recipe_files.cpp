@@ -5,6 +5,7 @@
 #include "attn/model/checkpoint.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 
 #include <algorithm>
 
@@ -117,6 +118,12 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     take_hints(tensors.metadata, recipe, file.name());
 
     model::CheckpointLayer layer = model::find_layer(shapes_in(tensors), recipe, file.name());
+    if (recipe.embeddings) { // a table of the layer's file gives way to the one that is named
+        std::erase_if(layer.sources, [](const model::Source& source) {
+            return source.target == model::Target::embedding || source.target == model::Target::embeddings ||
+                   source.target == model::Target::key_embeddings;
+        });
+    }
     for (const model::Source& source : layer.sources) { // those of a type that we do not read have no shape here
         (void)tensors.at(source.name, file.name());
     }
@@ -147,7 +154,9 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
     if (recipe.attention.mask) {
         load_mask(*recipe.attention.mask, files);
     }
-    return recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
+    const std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
+    load_embeddings(recipe, files.inputs, files.settings);
+    return assumption;
 }
 
 } // namespace attn::cli

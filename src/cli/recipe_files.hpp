@@ -15,8 +15,8 @@ struct LoadedFiles {
 };
 
 /// Loads them. A digest that the recipe does not state is put in, and what is known of a file of parameters, so that the config
-/// of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and Error(data) for a file whose digest is another
-/// than the recipe states, and for parameters that are not finite.
+/// of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and
+/// Error(data) for a file whose digest is another than the recipe states, and for parameters that are not finite.
 std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files);
 
 } // namespace attn::cli

@@ -6,6 +6,7 @@
 #include "attn/report/json.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
@@ -34,6 +35,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
     Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
+    Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
@@ -62,6 +64,9 @@ public:
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         if (options.source != Source::lines || log.verbose()) {
             settings_.observer = stages_.observer();
+        }
+        if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
+            settings_.word_vectors->prepare();
         }
     }
 
@@ -183,6 +188,9 @@ model::Recipe make_recipe(const RunOptions& options)
     if (options.mask) {
         const TensorArgument mask = split_tensor_argument(*options.mask);
         overrides.mask = {mask.path, mask.name, {}};
+    }
+    if (overrides.embeddings) {
+        split_name(*overrides.embeddings);
     }
     const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
     if (text_comes_later) {

@@ -1,6 +1,7 @@
 #include "cli/run_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_values.hpp"
 #include "cli/suggest.hpp"
@@ -102,8 +103,6 @@ constexpr std::array output_specs{
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
 };
-constexpr std::array<OptionGroup, 4> groups{
-    {{"Input", input_specs}, {"Parameters", parameter_specs}, {"Attention", attention_specs}, {"Output", output_specs}}};
 
 // ---- what they mean --------------------------------------------------------------------------------------------------
 
@@ -163,7 +162,8 @@ model::IdsInput read_ids(const Arguments& arguments, const std::string& text, co
             throw Error(ErrorKind::usage, std::string(option) + " and --ids exclude each other: ids are no text");
         }
     }
-    if (!options.overrides.dims.vocab_size && !options.recipe) {
+    const bool rows_known = options.overrides.dims.vocab_size || options.overrides.embeddings || options.recipe;
+    if (!rows_known) {
         throw Error(ErrorKind::usage, "--ids needs --vocab-size");
     }
     model::IdsInput input;
@@ -258,7 +258,8 @@ void require_beside(const Arguments& arguments, std::initializer_list<const char
 std::optional<model::FileParameters> read_parameters(const Arguments& arguments)
 {
     const auto file = arguments.value("--params");
-    require_beside(arguments, {"--prefix", "--layout", "--allow-nonfinite"}, file.has_value(), "--params");
+    require_beside(arguments, {"--prefix", "--layout"}, file.has_value(), "--params");
+    require_beside(arguments, {"--allow-nonfinite"}, file || arguments.value("--embeddings"), "--params or --embeddings");
     if (!file) {
         return std::nullopt;
     }
@@ -323,6 +324,7 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.softcap = softcap_option(arguments);
     overrides.positions = read_positions(arguments);
     overrides.parameters = read_parameters(arguments);
+    overrides.embeddings = read_embeddings(arguments);
     overrides.query = read_query(arguments);
     overrides.verify = switch_option(arguments, "--verify");
     return overrides;
@@ -332,6 +334,11 @@ model::Overrides read_overrides(const Arguments& arguments)
 
 std::span<const OptionGroup> run_option_groups()
 {
+    static const std::array<OptionGroup, 5> groups{{{"Input", input_specs},
+                                                    {"Parameters", parameter_specs},
+                                                    {"Word vectors", embedding_specs()},
+                                                    {"Attention", attention_specs},
+                                                    {"Output", output_specs}}};
     return groups;
 }
 

@@ -79,6 +79,16 @@ const MappedFile& TensorInputs::map(const std::string& path)
     return files_.try_emplace(path, path, check).first->second;
 }
 
+const MappedFile& TensorInputs::any_file(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) {
+        if (std::ranges::find(front, std::byte{0}) != front.end()) {
+            (void)io::format_of(front, name_of_input(path));
+        }
+    };
+    return files_.try_emplace(path, path, check).first->second;
+}
+
 TensorView TensorInputs::open(const TensorArgument& argument)
 {
     const MappedFile& file = map(argument.path);

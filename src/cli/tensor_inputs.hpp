@@ -32,6 +32,10 @@ public:
     /// The file that a tensor was taken from.
     [[nodiscard]] const MappedFile& file(const std::string& path) { return map(path); }
 
+    /// A file of tensors or of text, in the same keeping. Throws Error(data) for what can be told to be neither before all is
+    /// read.
+    [[nodiscard]] const MappedFile& any_file(const std::string& path);
+
     /// Throws Error(io) when a file was written to in the meantime.
     void require_unchanged() const;
 

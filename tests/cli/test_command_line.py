@@ -129,11 +129,6 @@ def test_an_option_like_nothing_points_to_the_help():
     assert_fails(run("run", "--temperature", "1", SENTENCE), 2, "unknown option '--temperature'", "attn-cli run --help")
 
 
-@pytest.mark.parametrize("option", ["--embeddings"])
-def test_options_of_later_versions_do_not_exist_yet(option):
-    assert_fails(run("run", SENTENCE, option, "x"), 2, f"unknown option '{option}'")
-
-
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
     assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, recipe, bench, schema", f"did you mean {meant}?")

@@ -333,6 +333,9 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
     if (const JsonValue* parameters = object.find("parameters")) {
         recipe.parameters = file_parameters_of(*parameters);
     }
+    if (const JsonValue* embeddings = object.find("embeddings")) {
+        recipe.embeddings = embeddings_of(*embeddings);
+    }
     for (const JsonValue& step : object.at("draws").elements()) {
         recipe.draws.push_back(step_of(step));
     }
@@ -345,8 +348,9 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
 
 Recipe recipe_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "dims",
-                                    "parameters", "draws", "attention", "query", "verify", "published", "precision"});
+    const JsonObject object(value,
+                            {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "dims", "parameters",
+                             "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
     (void)object.at("schema").one_of({"attn-cli/recipe/1"});
     const auto text = [&](std::string_view key) {
         const JsonValue* given = object.find(key);

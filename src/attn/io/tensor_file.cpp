@@ -55,6 +55,13 @@ TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what)
                 "the formats .npy, .npz and .safetensors");
 }
 
+bool is_tensor_file(std::span<const std::byte> bytes)
+{
+    const std::string_view text = as_text(bytes);
+    const bool safetensors = text.size() > 8 && text[8] == '{' && text[7] == '\0'; // its length is a small one
+    return safetensors || text.starts_with(npy_magic) || text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06");
+}
+
 std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what)
 {
     switch (format_of(bytes, what)) {

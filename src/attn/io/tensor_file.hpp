@@ -43,6 +43,9 @@ struct TensorFile {
 /// What the first bytes say. Throws Error(data) when they are none of the three.
 [[nodiscard]] TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what);
 
+/// Whether the first bytes are those of one of the three.
+[[nodiscard]] bool is_tensor_file(std::span<const std::byte> bytes);
+
 /// The names of all tensors, of those too that cannot be read, in the file's order; "" for the one of an .npy. Inflates
 /// nothing. Throws Error(data) as read_tensors.
 [[nodiscard]] std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what);

@@ -15,6 +15,25 @@ namespace {
 template <typename Scalar>
 constexpr const char* type_name = sizeof(Scalar) == 4 ? "float32" : "float64";
 
+/// The rows of a table (V, D) at `ids`.
+template <typename Scalar, typename OfTable>
+Tensor<Scalar> rows_of(const Tensor<OfTable>& table, const std::vector<Index>& ids)
+{
+    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]).template cast<Scalar>();
+    }
+    return X;
+}
+
+template <typename Scalar>
+Array embedding_parameter(const Tensor<double>& table)
+{
+    Tensor<Scalar> converted(table.shape);
+    converted.matrix() = table.matrix().template cast<Scalar>();
+    return {std::string(name_of(Target::embedding)), std::move(converted)};
+}
+
 /// The rows of `tensor` (n, rows, d) at `positions`.
 template <typename Scalar>
 Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index>& positions)
@@ -145,12 +164,11 @@ private:
             return {ids, {}};
         }
         const auto* own = prepared_.parameter(from.by_id);
-        const Tensor<Scalar>& table = (own == nullptr ? prepared_.parameter(Target::embedding) : own)->tensor;
-        Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
-        for (std::size_t t = 0; t < ids.size(); ++t) {
-            X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]);
+        if (own == nullptr && plan_.embedding != nullptr) {
+            return {ids, placed(rows_of<Scalar>(*plan_.embedding, ids))};
         }
-        return {ids, placed(std::move(X))};
+        const Parameter<Scalar>& table = own == nullptr ? *prepared_.parameter(Target::embedding) : *own;
+        return {ids, placed(rows_of<Scalar>(table.tensor, ids))};
     }
 
     /// Whether the rows of its table are projected already.
@@ -315,17 +333,22 @@ ComputedArrays compute(const Plan& plan)
         plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
     }
     const ParameterInputs inputs{plan.lengths, plan.words.cross, stored};
+    ComputedArrays computed;
     if (plan.preparations != nullptr) {
         const Prepared<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, inputs);
-        ComputedArrays computed = Computation<Scalar>(plan, shared).compute();
-        if (plan.show.contains(Item::parameters)) {
-            computed.parameters = named(shared.parameters);
+        computed = Computation<Scalar>(plan, shared).compute();
+        if (!plan.show.contains(Item::parameters)) {
+            return computed;
         }
-        return computed;
+        computed.parameters = named(shared.parameters);
+    } else {
+        Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
+        computed = Computation<Scalar>(plan, own).compute();
+        computed.parameters = named(std::move(own.parameters));
     }
-    Prepared<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
-    ComputedArrays computed = Computation<Scalar>(plan, own).compute();
-    computed.parameters = named(std::move(own.parameters));
+    if (plan.embedding != nullptr) { // the first of Target
+        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(*plan.embedding));
+    }
     return computed;
 }
 

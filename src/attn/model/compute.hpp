@@ -14,7 +14,8 @@ struct Plan {
     const std::vector<Index>& rows; ///< the positions of the query rows, ascending
     const Show& show;               ///< the arrays to keep
     const RunSettings& settings;
-    Preparations* preparations = nullptr; ///< of other runs of the recipe; nullptr: this run is the only one
+    Preparations* preparations = nullptr;      ///< of other runs of the recipe; nullptr: this run is the only one
+    const Tensor<double>* embedding = nullptr; ///< (V, D), where it is not drawn
 };
 
 struct ComputedArrays {

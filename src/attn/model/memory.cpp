@@ -67,10 +67,15 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
+    Count doubles;           // factors of products are held in double, one key/value head at a time
     if (recipe.parameters) { // a table of the file counts as one of the words' own
         for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
             parameters.add(shape_of(Draw{.target = target}, l));
         }
+    }
+    if (recipe.embeddings) { // as the file gives them, and as parameters
+        parameters.add({l.V, l.D});
+        doubles.add({l.V, l.D});
     }
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
@@ -83,7 +88,6 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
     if (recipe.parameters && masked) { // joined to one that lets a key of the file's own through
         working.add({recipe.attention.mask ? l.H : 1, rows, l.S + 1}, 2);
     }
-    Count doubles; // factors of products are held in double, one key/value head at a time
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
     Count drawn; // in double

@@ -61,6 +61,25 @@ void lay_input(const Overrides& over, Recipe& recipe)
     }
 }
 
+/// The file's vectors take the place of those that are drawn, and have their own dimension and number.
+void lay_embeddings(const Overrides& over, Recipe& recipe)
+{
+    if (!over.embeddings) {
+        return;
+    }
+    recipe.embeddings = over.embeddings;
+    recipe.dims.embed_dim = over.dims.embed_dim;
+    recipe.dims.vocab_size = over.dims.vocab_size;
+    std::erase_if(recipe.draws, [](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && (draw->target == Target::embedding || draw->target == Target::embeddings ||
+                                   draw->target == Target::key_embeddings);
+    });
+    if (std::holds_alternative<PositionsInput>(recipe.input)) {
+        throw Error(ErrorKind::usage, "--embeddings", "an input of bare positions", "beside a sentence or --ids");
+    }
+}
+
 /// What the file of a recipe holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
 void lay_parameters(const Overrides& over, Recipe& recipe)
 {
@@ -137,6 +156,7 @@ Recipe apply(Recipe recipe, const Overrides& over)
     lay(over.mask, recipe.attention.mask);
     lay(over.positions, recipe.attention.positions);
     lay(over.verify, recipe.verify);
+    lay_embeddings(over, recipe);
     if (!over.query.empty()) {
         recipe.query = over.query;
     }

@@ -24,6 +24,7 @@ struct Overrides {
     std::optional<FileTensor> mask = {};
     std::optional<std::optional<Positions>> positions = {}; ///< nothing inside: none
     std::optional<FileParameters> parameters = {};          ///< instead of the projections that the recipe draws
+    std::optional<FileEmbeddings> embeddings = {};
     std::vector<std::string> query;
     std::optional<bool> verify;
 };

@@ -188,8 +188,10 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
         }
     };
     const auto drawn = [&](Target target) { return places.contains(target); };
+    require(!drawn(Target::embedding) || !recipe.embeddings,
+            "embedding is drawn beside embeddings from a file; allowed: one of them");
     const Lengths& l = inputs.lengths;
-    const bool table = drawn(Target::embedding);
+    const bool table = drawn(Target::embedding) || recipe.embeddings;
     const bool rows = drawn(Target::embeddings);
     const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");

@@ -6,6 +6,7 @@
 
 #include "attn/core/attention.hpp"
 #include "attn/core/positions.hpp"
+#include "attn/model/file_embeddings.hpp"
 #include "attn/tensor/tensor.hpp"
 
 #include <array>
@@ -217,6 +218,7 @@ struct Recipe {
     Generator generator = Generator::torch;
     Dtype dtype = Dtype::float32;
     std::optional<FileParameters> parameters = {}; ///< its tensors are RunSettings::parameters
+    std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
     std::vector<Step> draws;
     Attention attention;
     std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all

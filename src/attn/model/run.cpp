@@ -94,6 +94,22 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     }
 }
 
+/// The table that the config's file gives, if it names one; with a warning where words had to share a vector.
+std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& words, const RunSettings& settings)
+{
+    if (!recipe.embeddings) {
+        return std::nullopt;
+    }
+    text::require_utf8(recipe.embeddings->file, "the name of the embeddings' file");
+    text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
+    text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
+    text::require_utf8(recipe.embeddings->unknown.value_or(""), "--unknown");
+    if (!settings.word_vectors) {
+        throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + quoted(recipe.embeddings->file) + " holds");
+    }
+    return embedding_table(recipe, words, *settings.word_vectors);
+}
+
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
 {
     Difference worst{name, 0, 0};
@@ -171,7 +187,15 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     require_order(recipe, lengths);
     require_room(recipe, lengths, static_cast<Index>(rows.size()), show, settings.memory_limit, shared);
 
-    const Plan plan{recipe, words, lengths, rows, show, settings, shared == nullptr ? nullptr : &shared->preparations};
+    const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
+    const Plan plan{recipe,
+                    words,
+                    lengths,
+                    rows,
+                    show,
+                    settings,
+                    shared == nullptr ? nullptr : &shared->preparations,
+                    table ? &table->rows : nullptr};
     ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
     if (recipe.verify) {
         result.verify = verify(plan, computed);
@@ -179,6 +203,9 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     result.parameters = std::move(computed.parameters);
     result.arrays = std::move(computed.arrays);
     result.warnings = std::move(computed.warnings);
+    if (table && !table->warning.empty()) {
+        result.warnings.insert(result.warnings.begin(), table->warning);
+    }
     result.config = recipe;
     result.config.published.clear();
     result.config.precision.clear();

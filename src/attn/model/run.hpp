@@ -5,6 +5,7 @@
 #include "attn/model/given.hpp"
 #include "attn/model/parameters.hpp"
 #include "attn/model/result.hpp"
+#include "attn/model/word_vectors.hpp"
 
 #include <functional>
 #include <limits>
@@ -32,6 +33,8 @@ struct RunSettings {
     std::optional<TensorView> mask = {};
     /// What Recipe::parameters names, as model/checkpoint.hpp finds it.
     std::vector<StoredParameter> parameters = {};
+    /// What Recipe::embeddings names.
+    std::optional<WordVectors> word_vectors = {};
     /// What of the recipe the command line gave, for errors.
     Given given = {};
 };

@@ -1,5 +1,7 @@
 #include "attn/report/recipe_json.hpp"
 
+#include "attn/report/embeddings_json.hpp"
+
 #include <array>
 #include <optional>
 
@@ -367,6 +369,9 @@ void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished p
     write_dims(json, recipe.dims);
     if (recipe.parameters) {
         write_parameters(json, *recipe.parameters);
+    }
+    if (recipe.embeddings) {
+        write_embeddings(json, *recipe.embeddings);
     }
     json.key("draws");
     json.begin_array();

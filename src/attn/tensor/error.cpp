@@ -6,7 +6,20 @@
 namespace attn {
 namespace {
 
-/// Length of the well-formed UTF-8 sequence at the front of `bytes` (Unicode 15, table 3-7), or 0.
+std::string escaped(unsigned char byte)
+{
+    switch (byte) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: break;
+    }
+    static constexpr std::array<char, 17> digits{"0123456789abcdef"};
+    return {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
+}
+
+} // namespace
+
 std::size_t utf8_length(std::string_view bytes)
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -25,20 +38,6 @@ std::size_t utf8_length(std::string_view bytes)
     const bool beyond = lead == 0xF4 && byte(1) > 0x8F;
     return overlong || surrogate || beyond ? 0 : length;
 }
-
-std::string escaped(unsigned char byte)
-{
-    switch (byte) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
-    }
-    static constexpr std::array<char, 17> digits{"0123456789abcdef"};
-    return {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
-}
-
-} // namespace
 
 Error::Error(ErrorKind kind, std::string_view thing, std::string_view value, std::string_view allowed)
     : Error(kind, std::string(thing) + ": got " + std::string(value) + "; allowed: " + std::string(allowed))

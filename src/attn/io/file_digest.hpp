@@ -1,0 +1,20 @@
+// By which files of any size are known again.
+//
+// SHA-256 of all of a file of gigabytes takes longer than finding ten words in it. So a file of more than whole_file_limit
+// bytes is known by its length and the SHA-256 of sample_pieces pieces of sample_piece bytes one after the other: piece i
+// begins at byte i·(length - sample_piece)/(sample_pieces - 1), rounded down. Another file, or one that lacks or has something,
+// is told by it; a change between the pieces is not, but then the numbers of the result tell.
+#pragma once
+
+#include "attn/io/bytes.hpp"
+#include "attn/model/file_embeddings.hpp"
+
+namespace attn::io {
+
+inline constexpr std::size_t whole_file_limit = std::size_t{4} << 20U;
+inline constexpr std::size_t sample_pieces = 64;
+inline constexpr std::size_t sample_piece = std::size_t{64} << 10U;
+
+[[nodiscard]] model::FileDigest file_digest(Bytes bytes);
+
+} // namespace attn::io

@@ -1,0 +1,166 @@
+#include "attn/io/vector_lines.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace attn::io {
+namespace {
+
+constexpr std::size_t stride = std::size_t{4} << 20U; ///< between two reports of where the walk is
+constexpr std::size_t longest_line = std::size_t{64} << 20U;
+
+/// Lanes of bytes, which compilers turn into vector instructions, and which hold 255 at most.
+Index count_spaces(std::string_view text)
+{
+    constexpr std::size_t width = 16;
+    constexpr std::size_t most = 255;
+    Index total = 0;
+    while (text.size() >= width) {
+        const std::size_t blocks = std::min(text.size() / width, most);
+        std::array<unsigned char, width> lanes{};
+        const char* at = text.data();
+        for (std::size_t block = 0; block < blocks; ++block, at += width) {
+            for (std::size_t i = 0; i < width; ++i) {
+                lanes[i] = static_cast<unsigned char>(lanes[i] + (at[i] == ' ' ? 1 : 0));
+            }
+        }
+        for (const unsigned char lane : lanes) {
+            total += lane;
+        }
+        text.remove_prefix(blocks * width);
+    }
+    return total + std::count(text.begin(), text.end(), ' ');
+}
+
+std::string_view without_end(std::string_view line)
+{
+    if (line.ends_with('\r')) {
+        line.remove_suffix(1);
+    }
+    if (line.ends_with(' ')) {
+        line.remove_suffix(1);
+    }
+    return line;
+}
+
+/// The first field, which is taken off `fields`.
+std::string_view next_field(std::string_view& fields)
+{
+    const std::size_t end = fields.find(' ');
+    const std::string_view field = fields.substr(0, end);
+    fields.remove_prefix(end == std::string_view::npos ? fields.size() : end + 1);
+    return field;
+}
+
+/// Locales do not change it. Nothing for what is no number, or beyond float64.
+std::optional<double> number_of(std::string_view field)
+{
+    double value = 0;
+    const char* behind = field.data() + field.size();
+    const auto [end, error] = std::from_chars(field.data(), behind, value);
+    return error == std::errc() && end == behind ? std::optional(value) : std::nullopt;
+}
+
+} // namespace
+
+std::string place_of(const std::string& name, Index line)
+{
+    return name + ", line " + std::to_string(line);
+}
+
+VectorLines::VectorLines(const VectorText& text, std::size_t offset, Index number, std::function<void(std::size_t)> passed)
+    : text_(text), passed_(std::move(passed)), offset_(offset), told_(offset), number_(number)
+{
+}
+
+std::optional<VectorLine> VectorLines::next()
+{
+    if (offset_ >= text_.text.size()) {
+        return std::nullopt;
+    }
+    if (passed_ && offset_ - told_ >= stride) {
+        passed_(offset_);
+        told_ = offset_;
+    }
+    const std::string_view rest = text_.text.substr(offset_, longest_line + 1);
+    const void* end = std::memchr(rest.data(), '\n', rest.size());
+    const std::size_t length =
+        end == nullptr ? rest.size() : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
+    if (length > longest_line) {
+        throw Error(ErrorKind::data, place_of(text_.name, number_), "more than " + std::to_string(longest_line) + " bytes",
+                    "a word and up to " + std::to_string(largest_vector) + " numbers");
+    }
+    VectorLine line{.number = number_, .offset = offset_, .text = without_end(rest.substr(0, length))};
+    line.spaces = count_spaces(line.text);
+    offset_ += length + 1;
+    ++number_;
+    return line;
+}
+
+void require_word(const VectorText& text, const VectorLine& line, std::string_view word)
+{
+    for (std::string_view rest = word; !rest.empty();) {
+        if (static_cast<unsigned char>(rest.front() - 1) < 0x7F) {
+            rest.remove_prefix(1);
+            continue;
+        }
+        const std::size_t length = rest.front() == '\0' ? 0 : utf8_length(rest);
+        if (length == 0) {
+            throw Error(ErrorKind::data,
+                        place_of(text.name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
+                        quoted(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
+        }
+        rest.remove_prefix(length);
+    }
+}
+
+VectorEntry entry_of(const VectorText& text, const VectorLine& line)
+{
+    const Index extra = line.spaces - text.dim;
+    if (extra < 0) {
+        throw Error(ErrorKind::data, place_of(text.name, line.number),
+                    line.text.empty() ? "nothing" : "a word and " + std::to_string(line.spaces) + " numbers",
+                    "a word and " + std::to_string(text.dim) + " numbers, as " +
+                        (text.count ? "the header says" : "most of the first lines have"));
+    }
+    std::size_t end = line.text.find(' ');
+    for (Index i = 0; i < extra; ++i) {
+        end = line.text.find(' ', end + 1);
+    }
+    const VectorEntry entry{.word = line.text.substr(0, end), .numbers = line.text.substr(end + 1)};
+    require_word(text, line, entry.word);
+    return entry;
+}
+
+void read_numbers(const VectorText& text, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
+                  std::span<double> row)
+{
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string_view field = next_field(numbers);
+        const std::optional<double> value = number_of(field);
+        const bool finite = value && std::isfinite(*value);
+        if (!finite && !(value && allow_nonfinite)) {
+            throw Error(ErrorKind::data, place_of(text.name, line.number) + ", number " + std::to_string(i + 1), quoted(field),
+                        value ? "finite numbers, or any with --allow-nonfinite" : "a decimal number");
+        }
+        row[i] = *value;
+    }
+}
+
+bool are_numbers(std::string_view fields)
+{
+    while (!fields.empty()) {
+        if (!number_of(next_field(fields))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace attn::io

@@ -1,0 +1,23 @@
+// Word vectors and embedding tensors that options or recipes name.
+#pragma once
+
+#include "attn/model/run.hpp"
+#include "cli/command.hpp"
+#include "cli/tensor_inputs.hpp"
+
+namespace attn::cli {
+
+[[nodiscard]] std::span<const OptionSpec> embedding_specs();
+
+/// --embeddings and what goes with it; the file is still FILE[:NAME]. Throws Error(usage). Touches no file.
+[[nodiscard]] std::optional<model::FileEmbeddings> read_embeddings(const Arguments& arguments);
+
+/// FILE:NAME to file and name, as split_tensor_argument.
+void split_name(model::FileEmbeddings& embeddings);
+
+/// Opens what Recipe::embeddings names and puts it into `settings`; `inputs` keeps it, and must outlive the settings. The
+/// file's dimension, and its digest if it is not stated, are put into the recipe, and for ids the number of rows. Throws as
+/// TensorInputs and io/word_vectors.hpp, and Error for dimensions or a digest that are stated otherwise.
+void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings);
+
+} // namespace attn::cli

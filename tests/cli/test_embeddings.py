@@ -1,0 +1,364 @@
+"""`run --embeddings`: word vectors as text, tensors with and without words, what is refused, and what `check` needs."""
+
+import hashlib
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import PROGRAM, SANITIZED, assert_fails, run, shell, succeeds
+from tensors import close, numpy, save_safetensors
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "data" / "made-up-vectors.txt"
+WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
+SENTENCE = "Life is short, eat dessert first"
+
+
+def text_of(vectors, header=False, end="\n"):
+    lines = [f"{len(vectors)} {len(next(iter(vectors.values())))}"] if header else []
+    lines += [word + "".join(f" {value:.6g}" for value in vector) for word, vector in vectors.items()]
+    return "\n".join(lines) + end
+
+
+def made(words=WORDS, size=5, seed=1):
+    draw = random.Random(seed)
+    return {word: [float(f"{draw.gauss(0, 1):.6g}") for _ in range(size)] for word in words}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "v.txt").write_text(text_of({**made(["the", "of"], seed=2), **made(), "<unk>": [0.5] * 5}))
+    return tmp_path
+
+
+def result(folder, *options, sentence=SENTENCE, **more):
+    return succeeds("run", sentence, "--json", *options, cwd=folder, **more).json
+
+
+def embeddings(folder, file, *options, **more):
+    return numpy.array(result(folder, "--embeddings", file, "--show", "embeddings", *options, **more)["embeddings"])
+
+
+# ---- what is computed ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("end", ["\n", ""])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_words_have_the_vectors_of_the_file(folder, header, end, dtype):
+    (folder / "w.vec").write_text(text_of({**made(["x"]), **made()}, header, end))
+    wanted = numpy.array([made()[word] for word in WORDS]).astype(dtype)
+    assert numpy.array_equal(embeddings(folder, "w.vec", "--dtype", dtype).astype(dtype), wanted)
+
+
+def test_with_the_identity_the_weights_are_a_softmax_of_dot_products(folder):
+    X = numpy.array([made()[word] for word in WORDS])
+    done = result(folder, "--embeddings", "v.txt", "--init", "identity", "--d-k", "5", "--d-v", "5", "--dtype", "float64")
+    powers = numpy.exp(X @ X.T / 5**0.5)
+    weights = powers / powers.sum(1, keepdims=True)
+    close(numpy.array(done["weights"][0]), weights)
+    close(numpy.array(done["context"]), weights @ X)
+    assert done["config"]["dims"] == {"embed_dim": 5, "d_k": 5, "d_v": 5}
+
+
+def test_the_projections_are_drawn_from_the_start_of_the_stream(folder):
+    done = result(folder, "--embeddings", "v.txt", "--show", "parameters")["parameters"]
+    assert list(done) == ["embedding", "W_q", "W_k", "W_v"]
+    assert done["W_q"][0][0] == pytest.approx(0.2961119, abs=1e-6)  # torch.manual_seed(123); torch.rand(24, 5)[0, 0]
+
+
+def test_of_the_sample_related_words_look_at_each_other(folder):
+    sentence = "life is short , eat dessert first"
+    done = result(folder, "--embeddings", str(SAMPLE), "--init", "identity", "--tokenizer", "words", sentence=sentence)
+    words, weights = done["tokens"], numpy.array(done["weights"][0])
+    for word, friend in [("eat", "dessert"), ("dessert", "eat"), ("short", "first"), ("first", "short"), ("is", "life")]:
+        row = weights[words.index(word)].copy()
+        row[words.index(word)] = 0
+        assert words[row.argmax()] == friend
+
+
+def test_the_script_of_the_sample_writes_it():
+    sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+    import sample_vectors
+
+    assert "\n".join(sample_vectors.lines()) + "\n" == SAMPLE.read_text(encoding="utf-8")
+
+
+def test_two_sentences_share_one_table(folder):
+    done = result(folder, "--embeddings", "v.txt", "--cross", "the first of", "--show", "embeddings,vocabulary")
+    assert len(done["vocabulary"]) == 8
+    vectors = {**made(["the", "of"], seed=2), **made()}
+    close(numpy.array(done["key_embeddings"]), numpy.array([vectors[word] for word in ["the", "first", "of"]]), rtol=1e-6)
+
+
+def test_casefold_looks_up_the_folded_words(folder):
+    (folder / "low.txt").write_text(text_of(made([word.lower() for word in WORDS] + ["Life"])))
+    exact = embeddings(folder, "low.txt")
+    folded = embeddings(folder, "low.txt", "--casefold")
+    vectors = made([word.lower() for word in WORDS] + ["Life"])
+    close(exact[0], numpy.array(vectors["Life"]), rtol=1e-6)
+    close(folded[0], numpy.array(vectors["life"]), rtol=1e-6)
+    assert numpy.array_equal(exact[1:], folded[1:])
+
+
+def test_unknown_words_take_the_vector_of_one_and_a_warning_says_so(folder):
+    done = result(folder, "--embeddings", "v.txt", "--unknown", "<unk>", "--show", "embeddings", sentence="Life is zzz")
+    assert done["embeddings"][2] == [0.5] * 5
+    assert done["warnings"] == ["embeddings: no vector for 'zzz'; that of '<unk>' is used"]
+    assert done["config"]["embeddings"]["unknown"] == "<unk>"
+    table = run("run", "Life zzz", "--embeddings", "v.txt", "--unknown", "<unk>", cwd=folder)
+    assert (table.code, table.message) == (0, "attn-cli: warning: embeddings: no vector for 'zzz'; that of '<unk>' is used\n")
+
+
+def test_a_line_gives_what_run_gives_and_missing_words_spoil_one_line(folder):
+    sentences = ["Life is short", "the of Life", "first zzz"]
+    done = run("run", "--lines", "-", "--embeddings", "v.txt", "--json", stdin="\n".join(sentences), cwd=folder)
+    assert (done.code, done.err) == (65, b"")
+    for index, (sentence, line) in enumerate(zip(sentences[:2], done.out.splitlines())):
+        alone = json.dumps(result(folder, "--embeddings", "v.txt", sentence=sentence))
+        assert json.loads(line)["index"] == index
+        assert json.dumps({key: value for key, value in json.loads(line).items() if key != "index"}) == alone
+    assert "'zzz'" in done.json_lines[2]["error"]["message"]
+
+
+def test_a_broken_file_ends_lines_before_the_first(folder):
+    (folder / "bad.txt").write_text("a 1 2\nb 1\n")
+    done = run("run", "--lines", "-", "--embeddings", "bad.txt", "--json", stdin="a\nb\n", cwd=folder)
+    assert_fails(done, 65, "'bad.txt', line 2")
+
+
+# ---- tensors ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_gets_its_words_from_a_list(folder):
+    table = numpy.random.default_rng(1).normal(size=(50, 7)).astype("float32")
+    numpy.save(folder / "e.npy", table)
+    numpy.savez(folder / "e.npz", other=table[:1], table=table)
+    save_safetensors(folder / "e.safetensors", {"wte.weight": table, "x": table[:2]})
+    words = [f"w{i}" for i in range(44)] + WORDS
+    (folder / "words.txt").write_text("\n".join(words) + "\n")
+    for file in ["e.npy", "e.npz:table", "e.safetensors:wte.weight"]:
+        found = embeddings(folder, file, "--embedding-words", "words.txt")
+        assert numpy.array_equal(found.astype("float32"), table[44:])
+    done = result(folder, "--embeddings", "e.npz:table", "--embedding-words", "words.txt")["config"]
+    digest = lambda name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    assert done["embeddings"] == {
+        "file": "e.npz", "name": "table", "words": {"file": "words.txt", "sha256": digest("words.txt")}, "sha256": digest("e.npz"),
+    }
+    (folder / "golden.json").write_text(json.dumps(result(folder, "--embeddings", "e.npz:table", "--embedding-words", "words.txt")))
+    assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
+    (folder / "words.txt").write_text("\n".join(words[::-1]) + "\n")
+    assert_fails(run("check", "golden.json", cwd=folder), 65, "sha256 of 'words.txt'")
+
+
+def test_without_a_list_rows_are_the_vocabulary_in_its_order(folder):
+    succeeds("run", SENTENCE, "--show", "all", "-o", "drawn.npz", cwd=folder)
+    drawn = result(folder, "--show", "embeddings")
+    again = result(folder, "--embeddings", "drawn.npz:embedding", "--show", "embeddings")
+    assert again["embeddings"] == drawn["embeddings"]
+    assert_fails(run("run", "Life is", "--embeddings", "drawn.npz:embedding", cwd=folder), 65, "6 rows", "2 rows", "--embedding-words")
+
+
+def test_ids_are_rows_and_need_no_vocab_size(folder):
+    table = numpy.random.default_rng(1).normal(size=(9, 4))
+    numpy.save(folder / "e.npy", table)
+    done = succeeds("run", "--ids", "8,0,3", "--embeddings", "e.npy", "--json", "--show", "embeddings", "--dtype", "float64", cwd=folder)
+    assert numpy.array_equal(numpy.array(done.json["embeddings"]), table[[8, 0, 3]])
+    assert done.json["config"]["dims"] == {"embed_dim": 4, "vocab_size": 9}
+    assert_fails(run("run", "--ids", "9", "--embeddings", "e.npy", cwd=folder), 65, "0 to 8")
+    assert_fails(run("run", "--ids", "1", "--vocab-size", "8", "--embeddings", "e.npy", cwd=folder), 2, "--vocab-size: got 8; allowed: 9")
+    assert_fails(run("run", "--ids", "1", "--embeddings", "v.txt", cwd=folder), 2, "--ids beside 'v.txt'")
+
+
+def test_only_rows_that_are_used_must_be_finite(folder):
+    table = numpy.ones((6, 4))
+    table[2, 1] = numpy.nan
+    numpy.save(folder / "e.npy", table)
+    (folder / "words.txt").write_text("\n".join(WORDS))
+    with_words = ("--embeddings", "e.npy", "--embedding-words", "words.txt")
+    succeeds("run", "Life is", *with_words, cwd=folder)
+    assert_fails(run("run", "is short", *with_words, cwd=folder), 65, "'e.npy', row 2, 'short',", "nan")
+    done = run("run", "is short", *with_words, "--allow-nonfinite", "--json", cwd=folder)
+    assert (done.code, done.json["config"]["embeddings"]["allow_nonfinite"]) == (0, True)
+    assert_fails(run("run", SENTENCE, "--embeddings", "e.npy", cwd=folder), 65, "'e.npy'", "nan")
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options, code, parts",
+    [
+        (["--unknown", "x"], 2, ["--unknown needs --embeddings"]),
+        (["--embedding-words", "x"], 2, ["--embedding-words needs --embeddings"]),
+        (["--embeddings", "-"], 2, ["standard input"]),
+        (["--embeddings", "none.txt"], 66, ["'none.txt'"]),
+        (["--embeddings", "v.txt", "--embed-dim", "16"], 2, ["--embed-dim: got 16; allowed: 5, which is that of 'v.txt'"]),
+        (["--embeddings", "v.txt", "--vocab-size", "9"], 2, ["--vocab-size"]),
+        (["--embeddings", "v.txt", "--unknown", "none"], 65, ["--unknown: got 'none'; allowed: a word of 'v.txt'"]),
+        (["--embeddings", "v.txt", "--cross", "one Two the"], 65, ["'v.txt' has no vector for 'Two', 'one'", "--casefold", "--unknown"]),
+        (["--embeddings", "v.txt", "--embedding-words", "v.txt"], 65, ["word vectors as text"]),
+        (["--embeddings", "/dev/null"], 65, ["is empty"]),
+        (["--embeddings", "v.txt", "--heads", "2"], 2, ["--heads", "1, 5"]),
+    ],
+)
+def test_what_does_not_fit_is_refused(folder, options, code, parts):
+    assert_fails(run("run", SENTENCE, *options, cwd=folder), code, *parts)
+
+
+def test_text_may_come_through_a_pipe(folder):
+    script = f'$A run "{SENTENCE}" --embeddings <(cat v.txt) --show embeddings --json'
+    assert shell(script, cwd=folder).json["embeddings"] == result(folder, "--embeddings", "v.txt", "--show", "embeddings")["embeddings"]
+    assert_fails(run("run", "a", "--embeddings", "/dev/zero"), 65, "'/dev/zero'")
+
+
+def test_an_embed_dim_that_fits_is_no_contradiction(folder):
+    assert result(folder, "--embeddings", "v.txt", "--embed-dim", "5") == result(folder, "--embeddings", "v.txt")
+
+
+@pytest.mark.parametrize(
+    "content, parts",
+    [
+        (b"Life 1 2\nx 1\nis 1 2\n", ["line 2", "a word and 1 numbers"]),
+        (b"x 1 2\ny 1 2\nLife 1 2 3\nis 1 2\n", ["line 3", "'Life' and 3 numbers", "2 numbers"]),
+        (b"Life 1 2\nis 1 2\nLife 3 4\n", ["line 3", "'Life' stands also in line 1"]),
+        (b"Life 1 2\nis 1 nan\n", ["line 2, number 2", "'nan'", "--allow-nonfinite"]),
+        (b"Life 1 2\nis 1e99 2\n", ["beyond float32", "--dtype float64"]),
+        (b"Life 1 2\nis 1 2\n\xff\xfe 1 2\n", ["line 3, byte 0", "'\\xff'", "UTF-8"]),
+        (b"3 2\nLife 1 2\nis 1 2\n", ["2 words", "3, as its first line says"]),
+        (b"2 1048577\nLife 1\n", ["line 1", "1048577 numbers a word"]),
+        (b"Life" + b" 1" * 1048577, ["line 1", "1048577 numbers a word"]),
+        (bytes(range(256)) * 40, ["binary file"]),
+        (b"\x1f\x8b\x08\x00" + b"x" * 40, ["compressed file"]),
+        (b"3 2\nLife \x00\x00\x80\x3f\x00\x00\x80\x3f\n", ["binary file"]),
+    ],
+)
+def test_hostile_text_is_refused_by_line(folder, content, parts):
+    (folder / "bad").write_bytes(content)
+    assert_fails(run("run", "Life is", "--embeddings", "bad", cwd=folder), 65, "'bad'", *parts)
+
+
+@pytest.mark.parametrize(
+    "name, array, parts",
+    [
+        ("one", numpy.zeros(6), ["shape (6,)"]),
+        ("three", numpy.zeros((1, 6, 2)), ["shape (1, 6, 2)"]),
+        ("none", numpy.zeros((6, 0)), ["shape (6, 0)"]),
+        ("rows", numpy.zeros((5, 2)), ["6 words", "5, as many"]),
+        ("text", numpy.array(["a"] * 6), ["<U1"]),
+    ],
+)
+def test_a_tensor_that_is_no_table_is_refused(folder, name, array, parts):
+    numpy.save(folder / f"{name}.npy", array)
+    (folder / "words.txt").write_text("\n".join(WORDS))
+    done = run("run", SENTENCE, "--embeddings", f"{name}.npy", "--embedding-words", "words.txt", cwd=folder)
+    assert_fails(done, 65, *parts)
+
+
+def test_a_list_that_repeats_a_word_is_refused(folder):
+    numpy.save(folder / "e.npy", numpy.zeros((6, 2)))
+    (folder / "words.txt").write_text("\n".join(WORDS[:5] + ["is"]))
+    done = run("run", "is", "--embeddings", "e.npy", "--embedding-words", "words.txt", cwd=folder)
+    assert_fails(done, 65, "'words.txt', line 6: the word 'is' stands also in line 2")
+
+
+# ---- check and recipes -----------------------------------------------------------------------------------------------
+
+
+def test_the_config_names_the_file_and_check_needs_the_same(folder):
+    succeeds("run", SENTENCE, "--embeddings", "v.txt", "--show", "all", "-o", "golden.json", cwd=folder)
+    config = json.loads((folder / "golden.json").read_text())["config"]
+    assert config["embeddings"] == {"file": "v.txt", "sha256": hashlib.sha256((folder / "v.txt").read_bytes()).hexdigest()}
+    assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
+    (folder / "v.txt").write_text((folder / "v.txt").read_text() + "new 1 2 3 4 5\n")
+    assert_fails(run("check", "golden.json", cwd=folder), 65, "sha256 of 'v.txt'")
+
+
+def test_a_large_file_is_known_by_pieces_of_it(folder):
+    words = [f"w{i}" for i in range(60000)]
+    draw = random.Random(3)
+    lines = [f"{word} " + " ".join(f"{draw.random():.15f}" for _ in range(4)) for word in words]
+    content = ("\n".join(lines) + "\n").encode()
+    (folder / "large.txt").write_bytes(content)
+    assert len(content) > 4 << 20
+    done = succeeds("run", "w0 w59999 w30000", "--embeddings", "large.txt", "--json", cwd=folder)
+    pieces = b"".join(content[i * (len(content) - 65536) // 63 :][:65536] for i in range(64))
+    digest = hashlib.sha256(pieces).hexdigest()
+    assert done.json["config"]["embeddings"] == {"file": "large.txt", "bytes": len(content), "sha256_sample": digest}
+    (folder / "golden.json").write_bytes(done.out)
+    assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
+    (folder / "large.txt").write_bytes(content + b"more 1 2 3 4\n")
+    assert_fails(run("check", "golden.json", cwd=folder), 65, "sha256 of 'large.txt'", str(len(content)))
+
+
+def test_a_result_with_vectors_fits_the_schema_and_is_a_recipe(folder):
+    jsonschema = pytest.importorskip("jsonschema")
+    done = result(folder, "--embeddings", "v.txt", "--unknown", "<unk>", "--show", "all")
+    jsonschema.Draft202012Validator(succeeds("schema", "result").json).validate(done)
+    recipe = {**done["config"], "embeddings": {"file": "v.txt", "unknown": "<unk>"}}
+    jsonschema.Draft202012Validator(succeeds("schema", "recipe").json).validate(recipe)
+    (folder / "r.json").write_text(json.dumps(recipe))
+    assert succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=folder).json == done
+    (folder / "r.json").write_text(json.dumps({**recipe, "dims": {"embed_dim": 4}}))
+    assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, "dims.embed_dim: got 4; allowed: 5")
+
+
+def test_vectors_take_the_place_of_what_a_recipe_draws(folder):
+    done = result(folder, "--recipe", "raschka-2023", "--embeddings", "v.txt", "--show", "embeddings")
+    assert done["config"]["dims"]["embed_dim"] == 5
+    assert not [draw for draw in done["config"]["draws"] if draw.get("tensor") == "embedding"]
+    assert_fails(run("run", "--recipe", "politi-2025", "--embeddings", "v.txt", cwd=folder), 65, "input.ids beside 'v.txt'")
+    recipe = {**done["config"], "input": {"positions": 3}}
+    (folder / "r.json").write_text(json.dumps(recipe))
+    assert_fails(run("run", "--recipe", "r.json", "--embeddings", "v.txt", cwd=folder), 2, "bare positions")
+    assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, "sentence")
+
+
+def test_a_trained_layer_reads_the_vectors_instead_of_a_table_of_its_own(folder):
+    succeeds("run", SENTENCE, "--embed-dim", "5", "--show", "parameters", "-o", "layer.safetensors", cwd=folder)
+    beside = ("--params", "layer.safetensors", "--embeddings", "v.txt", "--show", "embeddings,parameters")
+    done = result(folder, *beside)
+    layer = result(folder, "--embed-dim", "5", "--show", "parameters")["parameters"]
+    close(numpy.array(done["embeddings"]), numpy.array([made()[word] for word in WORDS]), rtol=1e-6)
+    assert done["parameters"]["W_q"] == layer["W_q"]
+    assert done["parameters"]["embedding"] != layer["embedding"]
+    (folder / "golden.json").write_text(json.dumps(done))
+    assert succeeds("check", "golden.json", cwd=folder).text.endswith("golden.json: passed\n")
+    lines = succeeds("run", "--lines", "-", "--json", *beside, stdin=SENTENCE + "\nthe of is\n", cwd=folder).json_lines
+    assert lines[0] == {"schema": done["schema"], "index": 0, **{key: done[key] for key in done if key != "schema"}}
+    succeeds("run", SENTENCE, "--show", "parameters", "-o", "layer.safetensors", cwd=folder)
+    assert_fails(run("run", SENTENCE, *beside, cwd=folder), 65, "'v.txt': got vectors of 5 numbers; allowed: 16", "'layer.safetensors'")
+
+
+def test_positions_are_added_to_the_vectors(folder):
+    plain, placed = (embeddings(folder, "v.txt", *options) for options in [(), ("--positions", "sinusoidal")])
+    p, i = numpy.arange(6)[:, None], numpy.arange(5)[None] // 2
+    angles = p / 10000 ** (2 * i / 5)
+    close(placed, plain + numpy.where(numpy.arange(5) % 2 == 0, numpy.sin(angles), numpy.cos(angles)), rtol=1e-5, atol=1e-6)
+
+
+# ---- a large file ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory counts too")
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_file_larger_than_the_memory_is_searched(folder, lines):
+    """160 MB of words, of which no more than 100 may be resident."""
+    line = b" " + b" ".join(b"0.%06d" % i for i in range(200)) + b"\n"
+    with open(folder / "large.txt", "wb") as file:
+        for i in range(0, 90000, 1000):
+            file.write(b"".join(b"w%d" % (i + j) + line for j in range(1000)))
+    assert (folder / "large.txt").stat().st_size > 160e6
+    given = ["--lines", "-"] if lines else ["w5 w89999 w44444"]
+    # A child's peak counts that of its parent before exec, and pytest is large; so a small process comes between.
+    between = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
+    between += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)"
+    command = [PROGRAM, "run", *given, "--embeddings", "large.txt", "--json", "--show", "weights"]
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", between, *command], cwd=folder, input=b"w5 w89999 w44444\n" * 3, capture_output=True, check=True
+    )
+    assert int(done.stderr) < 100_000  # kilobytes
+    assert len(done.stdout.splitlines()) == (3 if lines else 1)

@@ -1,0 +1,136 @@
+#include "attn/model/word_vectors.hpp"
+
+#include "attn/model/overrides.hpp"
+#include "attn/model/run.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace attn::model;
+using attn::Index;
+using attn::Tensor;
+
+/// Words of the letters a to h have a vector, (number of the letter, its square).
+WordVectors letters()
+{
+    const auto find = [](std::span<const std::string> words) {
+        FoundVectors found{.rows = Tensor<double>({static_cast<Index>(words.size()), 2}), .found = {}};
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const int number = words[i][0] - 'a';
+            found.found.push_back(words[i].size() == 1 && number >= 0 && number < 8);
+            found.rows.values[2 * i] = found.found[i] ? number : 0;
+            found.rows.values[2 * i + 1] = found.found[i] ? number * number : 0;
+        }
+        return found;
+    };
+    return {.name = "letters", .dim = 2, .find = find};
+}
+
+Recipe recipe_of(const std::string& sentence, std::optional<std::string> unknown = {})
+{
+    Overrides overrides;
+    overrides.input = SentenceInput{.sentence = sentence, .cross = {}};
+    overrides.embeddings = FileEmbeddings{.file = "letters", .unknown = std::move(unknown)};
+    Recipe recipe = apply(default_recipe(), overrides);
+    recipe.dims.embed_dim = 2;
+    return recipe;
+}
+
+EmbeddingTable table(const Recipe& recipe)
+{
+    return embedding_table(recipe, read_words(recipe), letters());
+}
+
+std::string refusal(const Recipe& recipe)
+{
+    try {
+        (void)table(recipe);
+    } catch (const attn::Error& error) {
+        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+TEST(EmbeddingTable, HasARowForEachWordOfTheVocabulary)
+{
+    const EmbeddingTable found = table(recipe_of("d b d c"));
+    EXPECT_EQ(found.rows.shape, (attn::Shape{3, 2}));
+    EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 2, 4, 3, 9}));
+    EXPECT_EQ(found.warning, "");
+}
+
+TEST(EmbeddingTable, GivesUnknownWordsTheVectorOfOneAndSaysSo)
+{
+    const EmbeddingTable found = table(recipe_of("d zz b yy", "g"));
+    EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 3, 9, 6, 36, 6, 36}));
+    EXPECT_EQ(found.warning, "embeddings: no vector for 'yy', 'zz'; that of 'g' is used");
+    EXPECT_EQ(table(recipe_of("d zz b", "b")).rows.values, (std::vector<double>{1, 1, 3, 9, 1, 1})); // itself a word
+    EXPECT_EQ(table(recipe_of("d b", "g")).rows.shape, (attn::Shape{2, 2}));
+    EXPECT_EQ(table(recipe_of("d b", "g")).warning, "");
+}
+
+TEST(EmbeddingTable, ListsTheWordsThatAreMissing)
+{
+    const std::string some = refusal(recipe_of("a zz b yy"));
+    EXPECT_TRUE(some.starts_with("letters has no vector for 'yy', 'zz'; allowed: ")) << some;
+    EXPECT_EQ(some.find("casefold"), std::string::npos);
+    EXPECT_NE(refusal(recipe_of("a B")).find("--casefold"), std::string::npos);
+    std::string many;
+    for (int i = 10; i < 30; ++i) {
+        many += "w" + std::to_string(i) + " ";
+    }
+    const std::string cut = refusal(recipe_of(many));
+    EXPECT_NE(cut.find("'w21', … (20 words); allowed"), std::string::npos) << cut;
+    EXPECT_EQ(cut.find("w22"), std::string::npos) << cut;
+    EXPECT_EQ(refusal(recipe_of("a b", "zz")), "--unknown: got 'zz'; allowed: a word of letters");
+}
+
+TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
+{
+    WordVectors rows{.name = "tensor", .dim = 2, .row_count = 2};
+    rows.rows = [] { return Tensor<double>({2, 2}, {1, 2, 3, 4}); };
+    const Recipe two = recipe_of("x y x");
+    EXPECT_EQ(embedding_table(two, read_words(two), rows).rows.values, (std::vector<double>{1, 2, 3, 4}));
+    const Recipe three = recipe_of("x y z");
+    EXPECT_THROW((void)embedding_table(three, read_words(three), rows), attn::Error);
+}
+
+TEST(EmbeddingTable, RefusesNumbersThatFloat32CannotHold)
+{
+    WordVectors rows{.name = "tensor", .dim = 1, .row_count = 1};
+    rows.rows = [] { return Tensor<double>({1, 1}, {1e39}); };
+    Recipe recipe = recipe_of("x");
+    EXPECT_THROW((void)embedding_table(recipe, read_words(recipe), rows), attn::Error);
+    recipe.dtype = attn::Dtype::float64;
+    EXPECT_EQ(embedding_table(recipe, read_words(recipe), rows).rows.values, std::vector<double>{1e39});
+}
+
+TEST(Run, WithVectorsDrawsTheProjectionsAloneAndLooksTheWordsUp)
+{
+    RunSettings settings;
+    settings.show = {Item::embeddings, Item::parameters, Item::weights};
+    settings.word_vectors = letters();
+    const Result result = run(recipe_of("d b d"), settings);
+    EXPECT_EQ(std::get<Tensor<float>>(*result.find("embeddings")).values, (std::vector<float>{3, 9, 1, 1, 3, 9}));
+    EXPECT_EQ(std::get<Tensor<float>>(*result.find("embedding")).values, (std::vector<float>{1, 1, 3, 9}));
+    EXPECT_EQ(result.parameters.front().name, "embedding");
+    Recipe drawn = default_recipe();
+    drawn.input = SentenceInput{.sentence = "d b d", .cross = {}};
+    drawn.dims.embed_dim = 2;
+    std::erase_if(drawn.draws, [](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && draw->target == Target::embedding;
+    });
+    drawn.draws.emplace_back(Draw{.target = Target::embedding, .init = Initialisation::normal});
+    RunSettings plain;
+    plain.show = {Item::parameters};
+    EXPECT_EQ(std::get<Tensor<float>>(*result.find("W_q")).values,
+              std::get<Tensor<float>>(*run(drawn, plain).find("W_q")).values);
+}
+
+} // namespace
