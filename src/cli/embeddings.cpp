@@ -163,13 +163,6 @@ void put(std::optional<Index>& length, Index of_file, Setting setting, const mod
     length = of_file;
 }
 
-void refuse_standard_input(const std::string& file, const char* option)
-{
-    if (file == "-") {
-        throw Error(ErrorKind::usage, option, "standard input", "a file, which the config of the result can name");
-    }
-}
-
 } // namespace
 
 std::span<const OptionSpec> embedding_specs()

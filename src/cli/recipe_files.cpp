@@ -12,13 +12,6 @@
 namespace attn::cli {
 namespace {
 
-void refuse_standard_input(const std::string& path, const char* thing)
-{
-    if (path == "-") {
-        throw Error(ErrorKind::usage, thing, "standard input", "a file, which the config of the result can name");
-    }
-}
-
 /// Compares with the digest that is stated, or states it.
 void require_digest(const MappedFile& file, std::string& stated)
 {

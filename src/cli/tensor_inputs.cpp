@@ -73,6 +73,13 @@ TensorArgument split_tensor_argument(const std::string& text)
     return split_at(text, std::string::npos);
 }
 
+void refuse_standard_input(const std::string& path, const char* option)
+{
+    if (path == "-") {
+        throw Error(ErrorKind::usage, option, "standard input", "a file, which the config of the result can name");
+    }
+}
+
 const MappedFile& TensorInputs::map(const std::string& path)
 {
     const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };

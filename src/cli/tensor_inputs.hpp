@@ -19,6 +19,9 @@ struct TensorArgument {
 /// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
+/// Throws Error(usage) with the option's name for "-": what a result is computed of must have a name there.
+void refuse_standard_input(const std::string& path, const char* option);
+
 /// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
 class TensorInputs {
 public:

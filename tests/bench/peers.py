@@ -24,6 +24,8 @@ import time
 
 import numpy
 
+import svg_plot
+
 
 def generate(length, heads, head_dim):
     rng = numpy.random.default_rng(1)
@@ -152,13 +154,7 @@ def print_table(rows, names, options):
 
 
 def plot(rows, names, options):
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "attn-cli"
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 3.5))
+    figure, axes = svg_plot.pyplot().subplots(figsize=(6, 3.5))
     for name in ["tool", *names]:
         axes.plot([row["seq"] for row in rows], [row[name] for row in rows], marker="o", label="attn-cli" if name == "tool" else name)
     axes.set_xscale("log", base=2)
@@ -166,7 +162,7 @@ def plot(rows, names, options):
     axes.set_xticks([row["seq"] for row in rows], [str(row["seq"]) for row in rows])
     axes.set(xlabel="tokens", ylabel="GFLOP/s", title=f"{options.heads} heads of {options.head_dim}, {options.threads} thread(s)")
     axes.legend()
-    figure.savefig(options.plot, bbox_inches="tight", metadata={"Date": None})
+    svg_plot.save(figure, options.plot)
 
 
 def main():

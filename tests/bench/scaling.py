@@ -11,6 +11,7 @@ import os
 import statistics
 import tempfile
 
+import svg_plot
 from attend_memory import peak_of, write_inputs
 
 
@@ -35,14 +36,8 @@ def print_table(rows, options):
 
 
 def plot(rows, options):
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "attn-cli"
-    from matplotlib import pyplot
-
     lengths = [row["seq"] for row in rows]
-    figure, panels = pyplot.subplots(1, 2, figsize=(8, 3.5))
+    figure, panels = svg_plot.pyplot().subplots(1, 2, figsize=(8, 3.5))
     for axes, key, label, power in ((panels[0], "seconds", "seconds", 2), (panels[1], "mib", "peak MiB", 1)):
         axes.plot(lengths, [row[key] for row in rows], marker="o", label="attn-cli attend")
         last = rows[-1]
@@ -52,7 +47,7 @@ def plot(rows, options):
         axes.set(xlabel="tokens", ylabel=label)
         axes.legend()
     figure.suptitle(f"{options.heads} heads of {options.head_dim}, {options.threads} thread(s), .npy to .npy")
-    figure.savefig(options.plot, bbox_inches="tight", metadata={"Date": None})
+    svg_plot.save(figure, options.plot)
 
 
 def main():

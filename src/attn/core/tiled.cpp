@@ -97,9 +97,7 @@ double largest_bias(const TensorView& mask)
 
 TensorView as_batch(const Tensor<float>& heads)
 {
-    Shape shape = heads.shape;
-    shape.insert(shape.begin(), 1);
-    return row_major_view(ElementType::float32, std::move(shape), std::as_bytes(std::span(heads.values)));
+    return core::as_batch(heads.shape, heads.values);
 }
 
 TiledInputs as_batch(const Heads<float>& heads, const AttentionOptions& options)
@@ -129,6 +127,12 @@ StageSpan span_of(Tensor<float>& stage)
 }
 
 } // namespace
+
+TensorView as_batch(Shape shape, std::span<const float> values)
+{
+    shape.insert(shape.begin(), 1);
+    return row_major_view(ElementType::float32, std::move(shape), std::as_bytes(values));
+}
 
 bool readable_in_tiles(const TensorView& view)
 {

@@ -50,6 +50,9 @@ struct TiledOutputs {
     StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
 };
 
+/// Row-major `values` of three dimensions, (H, n, d), as the batch of one that TiledInputs hold: (1, H, n, d).
+[[nodiscard]] TensorView as_batch(Shape shape, std::span<const float> values);
+
 /// Whether the tiled path can read the rows of this view where they are.
 [[nodiscard]] bool readable_in_tiles(const TensorView& view);
 

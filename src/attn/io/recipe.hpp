@@ -19,9 +19,8 @@ class JsonValue;
 /// Parts of it (recipe_parts.cpp).
 [[nodiscard]] model::FileTensor file_tensor_of(const JsonValue& value);
 [[nodiscard]] model::FileParameters file_parameters_of(const JsonValue& value);
-[[nodiscard]] model::Positions positions_of_words(const JsonValue& value);
-/// Embeddings that stand in a file (recipe_embeddings.cpp).
 [[nodiscard]] model::FileEmbeddings embeddings_of(const JsonValue& value);
+[[nodiscard]] model::Positions positions_of_words(const JsonValue& value);
 
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);

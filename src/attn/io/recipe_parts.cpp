@@ -2,12 +2,14 @@
 #include "attn/io/json_reader.hpp"
 #include "attn/io/recipe.hpp"
 
+#include <limits>
+
 namespace attn::io {
 namespace {
 
-std::string digest_of(const JsonObject& object)
+std::string digest_of(const JsonObject& object, std::string_view key)
 {
-    const JsonValue* digest = object.find("sha256");
+    const JsonValue* digest = object.find(key);
     if (digest == nullptr) {
         return {};
     }
@@ -22,6 +24,23 @@ std::string text_of(const JsonObject& object, std::string_view key)
 {
     const JsonValue* text = object.find(key);
     return text == nullptr ? std::string() : text->string();
+}
+
+/// "sha256", or "sha256_sample" and "bytes".
+model::FileDigest file_digest_of(const JsonObject& object)
+{
+    model::FileDigest digest{
+        .sha256 = digest_of(object, "sha256"), .sha256_sample = digest_of(object, "sha256_sample"), .bytes = {}};
+    if (const JsonValue* bytes = object.find("bytes")) {
+        digest.bytes = bytes->integer(0, std::numeric_limits<Index>::max());
+    }
+    return digest;
+}
+
+model::WordList word_list_of(const JsonValue& value)
+{
+    const JsonObject object(value, {"file", "sha256", "sha256_sample", "bytes"});
+    return {.file = object.at("file").string(), .digest = file_digest_of(object)};
 }
 
 core::Rope rope_of(const JsonObject& object)
@@ -51,14 +70,14 @@ core::Rope rope_of(const JsonObject& object)
 model::FileTensor file_tensor_of(const JsonValue& value)
 {
     const JsonObject object(value, {"file", "name", "sha256"});
-    return {object.at("file").string(), text_of(object, "name"), digest_of(object)};
+    return {object.at("file").string(), text_of(object, "name"), digest_of(object, "sha256")};
 }
 
 model::FileParameters file_parameters_of(const JsonValue& value)
 {
     const JsonObject object(value, {"file", "prefix", "layout", "output_projection", "allow_nonfinite", "sha256"});
     model::FileParameters parameters{
-        .file = object.at("file").string(), .prefix = text_of(object, "prefix"), .sha256 = digest_of(object)};
+        .file = object.at("file").string(), .prefix = text_of(object, "prefix"), .sha256 = digest_of(object, "sha256")};
     if (const JsonValue* layout = object.find("layout")) {
         parameters.layout = static_cast<model::MatrixLayout>(layout->one_of(model::layout_names));
     }
@@ -69,6 +88,23 @@ model::FileParameters file_parameters_of(const JsonValue& value)
         parameters.allow_nonfinite = nonfinite->boolean();
     }
     return parameters;
+}
+
+model::FileEmbeddings embeddings_of(const JsonValue& value)
+{
+    const JsonObject object(value, {"file", "name", "words", "unknown", "allow_nonfinite", "sha256", "sha256_sample", "bytes"});
+    model::FileEmbeddings embeddings{
+        .file = object.at("file").string(), .name = text_of(object, "name"), .digest = file_digest_of(object)};
+    if (const JsonValue* words = object.find("words")) {
+        embeddings.words = word_list_of(*words);
+    }
+    if (const JsonValue* unknown = object.find("unknown")) {
+        embeddings.unknown = unknown->string();
+    }
+    if (const JsonValue* nonfinite = object.find("allow_nonfinite")) {
+        embeddings.allow_nonfinite = nonfinite->boolean();
+    }
+    return embeddings;
 }
 
 model::Positions positions_of_words(const JsonValue& value)

@@ -21,14 +21,6 @@ void fill(AlignedTensor& tensor, std::uint32_t seed)
     std::ranges::generate(tensor.values(), [&] { return static_cast<float>(engine() >> 8U) * 0x1p-24F - 0.5F; });
 }
 
-/// (1, H, T, d): the batch of one that the tiled path expects.
-TensorView as_batch(const AlignedTensor& tensor)
-{
-    Shape shape = tensor.shape();
-    shape.insert(shape.begin(), 1);
-    return row_major_view(ElementType::float32, std::move(shape), std::as_bytes(tensor.values()));
-}
-
 } // namespace
 
 double Workload::operations() const
@@ -83,9 +75,9 @@ void WorkloadTensors::attend(core::Isa isa, int threads)
         return;
     }
     core::TiledInputs inputs;
-    inputs.queries = as_batch(queries_);
-    inputs.keys = as_batch(keys_);
-    inputs.values = as_batch(values_);
+    inputs.queries = core::as_batch(queries_.shape(), queries_.values());
+    inputs.keys = core::as_batch(keys_.shape(), keys_.values());
+    inputs.values = core::as_batch(values_.shape(), values_.values());
     core::TiledOutputs outputs;
     outputs.context = {.type = ElementType::float32,
                        .data = std::as_writable_bytes(context_.values()).data(),

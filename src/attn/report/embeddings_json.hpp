@@ -6,7 +6,7 @@
 
 namespace attn::report {
 
-/// The member "embeddings"; io/recipe_embeddings.cpp reads it.
+/// The member "embeddings"; io/recipe_parts.cpp reads it.
 void write_embeddings(JsonWriter& json, const model::FileEmbeddings& embeddings);
 
 } // namespace attn::report
