@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The polynomials of the tiled path: prints the coefficients of src/attn/core/tiles/functions.hpp and how good they are.
+"""The polynomials of the tiled path: prints the coefficients of src/attn/core/tiles/functions.hpp and vector_avx512.hpp, and how
+good they are.
 
-    2^r = c0 + c1·r + … + c6·r^6             for |r| ≤ 1/2, least relative error
+    2^r = c0 + c1·r + … + c6·r^6             for |r| ≤ 1/2, and for 0 ≤ r < 1; least relative error
     tanh(x) = x·(1 + x²·(t0 + … + t5·x^10))  for |x| ≤ 5/8, least absolute error of the sum in brackets
 
 By Remez's exchange in 60 decimal digits; the coefficients are then rounded to float32. (Remez 1934; Muller, "Elementary
@@ -89,7 +90,8 @@ def show(name, coefficients, error):
 
 
 def main():
-    show("exp2", *remez(exp2, lambda x: 1 / exp2(x), "-0.5", "0.5", 6))
+    show("exp2, |r| ≤ 1/2", *remez(exp2, lambda x: 1 / exp2(x), "-0.5", "0.5", 6))
+    show("exp2, 0 ≤ r < 1", *remez(exp2, lambda x: 1 / exp2(x), "0", "1", 6))
     show("tanh", *remez(tanh_rest, lambda x: Decimal(1), "0", "0.390625", 5))
 
 

@@ -49,7 +49,8 @@ const TileKernels* kernels_of(Isa isa)
         return there ? &avx2_kernels : nullptr;
     }
     if (isa == Isa::avx512) {
-        return __builtin_cpu_supports("avx512f") ? &avx512_kernels : nullptr;
+        const bool there = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+        return there ? &avx512_kernels : nullptr;
     }
 #elif defined(__aarch64__)
     if (isa == Isa::neon) {

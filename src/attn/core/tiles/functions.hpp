@@ -13,19 +13,22 @@ constexpr float minus_infinity = -__builtin_inff();
 constexpr float least_power = -190; ///< 2^-190 rounds to 0
 
 #ifndef ATTN_VECTOR_HAS_POWERS
-/// 2^n for an integer n from least_power to 0, as the float32 n + power_origin, which has n in its lowest bits: with 64 more,
-/// so that what they are added to stays a normal number.
+/// 2^n for the integer n nearest to t, from least_power to 0, as the float32 n + power_origin, which has n in its lowest bits:
+/// with 64 more, so that what they are added to stays a normal number.
 using Power = Vector;
 constexpr bool power_takes_any_number = false;
 constexpr float power_origin = 0x1.8p23F + 64;
+constexpr float power_coefficients[] = {
+    0.000153458124F, 0.00133999309F, 0.00961848907F, 0.0555032864F, 0.240226462F, 0.693147182F, 1};
 
-inline Power nearest_power(Vector t)
+inline Power power_near(Vector t)
 {
     return t + all(power_origin); // rounds to an integer
 }
-inline Vector exponent_of(Power power)
+/// t - n, |t - n| ≤ 1/2
+inline Vector rest(Vector t, Power power)
 {
-    return power - all(power_origin);
+    return t - (power - all(power_origin));
 }
 /// p · 2^n, rounded once; p in [1/2, 2]
 inline Vector times(Vector p, Power power)
@@ -35,26 +38,25 @@ inline Vector times(Vector p, Power power)
 }
 #endif
 
-/// 2^t for each t ≤ 0 or -inf, to 0.91 units in the last place; denormal where it is small, exactly 0 below 2^-150.
-/// Several at a time, step by step, because one alone is a long chain in which each operation waits for the one before.
-/// Where all t are finite, some vectors need not be told where the powers end.
-template <bool finite, int count>
+/// 2^t for each t ≤ 0 or -inf, to 0.95 units in the last place, with AVX-512 to 1.6; denormal where it is small, exactly 0
+/// below 2^-150. Several at a time, step by step, because one alone is a long chain in which each operation waits for the one
+/// before.
+template <int count>
 inline void exp2(Vector (&t)[count])
 {
-    constexpr float coefficients[] = {0.00133999309F, 0.00961848907F, 0.0555032864F, 0.240226462F, 0.693147182F, 1};
     Power power[count];
     Vector r[count], p[count];
     for (int i = 0; i < count; ++i) {
-        t[i] = finite && power_takes_any_number ? t[i] : max(t[i], all(least_power));
-        power[i] = nearest_power(t[i]);
+        t[i] = power_takes_any_number ? t[i] : max(t[i], all(least_power));
+        power[i] = power_near(t[i]);
     }
     for (int i = 0; i < count; ++i) {
-        r[i] = t[i] - exponent_of(power[i]); // |r| ≤ 1/2
-        p[i] = all(0.000153458124F);
+        r[i] = rest(t[i], power[i]);
+        p[i] = all(power_coefficients[0]);
     }
-    for (const float coefficient : coefficients) {
+    for (std::size_t k = 1; k < sizeof(power_coefficients) / sizeof(float); ++k) {
         for (int i = 0; i < count; ++i) {
-            p[i] = fma(p[i], r[i], all(coefficient));
+            p[i] = fma(p[i], r[i], all(power_coefficients[k]));
         }
     }
     for (int i = 0; i < count; ++i) {
@@ -65,7 +67,7 @@ inline void exp2(Vector (&t)[count])
 inline Vector exp2(Vector t)
 {
     Vector one[] = {t};
-    exp2<false>(one);
+    exp2(one);
     return one[0];
 }
 

@@ -15,6 +15,11 @@ struct TileRows {
     Index stride;
     ElementType type;
 };
+/// Rows that the products read.
+struct TileFloats {
+    const float* data;
+    Index stride;
+};
 struct TileTarget {
     std::byte* data;
     Index stride;
@@ -28,7 +33,6 @@ struct Tile {
     Index keys;          ///< rows in use
     bool first;          ///< nothing was added to O yet
     bool far;            ///< differences of scores may be as large as float32 goes
-    bool masked;         ///< -inf may be among the scores
     Index features;      ///< d_v, rounded up to whole vectors: the row length of O
     float* S;            ///< (key_tile + lanes, query_tile): raw scores, then scores, then powers of two
     float* tile_maximum; ///< (query_tile)
@@ -46,8 +50,9 @@ struct TileKernels {
     /// (rows, d) → (rows, stride), float32, filled up with zeros to whole vectors.
     void (*copy_rows)(const TileRows& from, Index rows, Index d, float* to, Index stride);
 
-    /// S = K·Qᵀ, and tile_maximum of it. K (keys, d)
-    void (*scores)(const Tile& tile, const float* packed, const float* K, Index stride, Index d);
+    /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has come from far memory at `ahead`,
+    /// which need not exist.
+    void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const void* ahead);
     /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
     void (*cap)(const Tile& tile, float scale, float cap);
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
@@ -59,8 +64,8 @@ struct TileKernels {
 
     /// Takes tile_maximum into maximum; S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
     void (*powers)(const Tile& tile, float factor);
-    /// O = O · rescale + Sᵀ·V. V (keys, features)
-    void (*add_values)(const Tile& tile, const float* V, Index stride);
+    /// O = O · rescale + Sᵀ·V. V (keys, features); `ahead` as above.
+    void (*add_values)(const Tile& tile, const TileFloats& V, const void* ahead);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)
     void (*finish)(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to);
 

@@ -1,4 +1,4 @@
-// The tiled path for AVX-512 F. This file alone is compiled with its instructions; see kernels.hpp.
+// The tiled path for AVX-512 F and DQ. This file alone is compiled with their instructions; see kernels.hpp.
 #include "attn/core/tiles/vector_avx512.hpp"
 
 #include "attn/core/tiles/kernels_body.hpp"

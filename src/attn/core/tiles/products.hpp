@@ -11,10 +11,18 @@ namespace attn::core {
 // NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
+/// Has the cache line of `ahead` come from far memory, if that is where it is: a little in each round of an
+/// inner loop, because many at once would keep the loop's own loads waiting.
+inline void prefetch(const float* ahead)
+{
+    constexpr int for_reading = 0, second_level = 2;
+    __builtin_prefetch(ahead, for_reading, second_level);
+}
+
 /// The columns of `vectors` vectors of queries, in blocks of `at_once` keys. Rows beyond the last key repeat it.
 template <int vectors, int at_once>
-__attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const float* K, Index stride,
-                                             Index d)
+__attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const TileFloats& K, Index d,
+                                             const void* ahead)
 {
     Vector top[vectors];
     for (int n = 0; n < vectors; ++n) {
@@ -24,13 +32,15 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
         const float* key[at_once];
         Vector s[at_once][vectors];
         for (int i = 0; i < at_once; ++i) {
-            key[i] = K + smaller(j + i, tile.keys - 1) * stride;
+            key[i] = K.data + smaller(j + i, tile.keys - 1) * K.stride;
             for (int n = 0; n < vectors; ++n) {
                 s[i][n] = all(0);
             }
         }
         const float* q_e = packed + column;
-        for (Index e = 0; e < d; ++e, q_e += width) {
+        const float* next = static_cast<const float*>(ahead) + j * d;
+        for (Index e = 0; e < d; ++e, q_e += width, next += at_once) {
+            prefetch(next);
             Vector q[vectors];
             for (int n = 0; n < vectors; ++n) {
                 q[n] = load(q_e + n * lanes);
@@ -57,17 +67,17 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
     }
 }
 
-void scores(const Tile& tile, const float* packed, const float* K, Index stride, Index d)
+void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d, const void* ahead)
 {
     const Index vectors = vectors_for(tile.queries);
     for (Index n = 0; n < vectors;) {
         const Index step = smaller(vectors - n, most_query_vectors);
         const Index column = n * lanes;
         switch (step) {
-        case 1: score_columns<1, 8>(tile, column, packed, K, stride, d); break;
-        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, stride, d); break;
-        case 3: score_columns<3, 4>(tile, column, packed, K, stride, d); break;
-        default: score_columns<most_query_vectors, 4>(tile, column, packed, K, stride, d); break;
+        case 1: score_columns<1, 8>(tile, column, packed, K, d, ahead); break;
+        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, d, ahead); break;
+        case 3: score_columns<3, 4>(tile, column, packed, K, d, ahead); break;
+        default: score_columns<most_query_vectors, 4>(tile, column, packed, K, d, ahead); break;
         }
         n += step;
     }
@@ -75,11 +85,14 @@ void scores(const Tile& tile, const float* packed, const float* K, Index stride,
 
 /// Columns of `vectors` vectors of features, in blocks of `at_once` queries.
 template <int vectors, int at_once>
-__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const float* V, Index stride)
+__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const TileFloats& V, const void* ahead)
 {
+    const Index keys = tile.keys, stride = V.stride; // a store of a vector might change what it likes
+    const float* next = static_cast<const float*>(ahead);
+    const Index step = tile.features * at_once / width; // of what is ahead, a part for each block of queries
     for (Index q = 0; q < tile.queries; q += at_once) {
-        Vector sum[at_once][vectors];
         float* O = tile.O + q * tile.features + column;
+        Vector sum[at_once][vectors];
         for (int i = 0; i < at_once; ++i) {
             const Vector rescale = all(tile.rescale[q + i]);
             for (int n = 0; n < vectors; ++n) {
@@ -87,8 +100,9 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
             }
         }
         const float* weight = tile.S + q;
-        const float* v_j = V + column;
-        for (Index j = 0; j < tile.keys; ++j, weight += width, v_j += stride) {
+        const float* v_j = V.data + column;
+        for (Index j = 0; j < keys; ++j, weight += width, v_j += stride, next += step) {
+            prefetch(next);
             Vector v[vectors];
             for (int n = 0; n < vectors; ++n) {
                 v[n] = load(v_j + n * lanes);
@@ -110,7 +124,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
     }
 }
 
-void add_values(const Tile& tile, const float* V, Index stride)
+void add_values(const Tile& tile, const TileFloats& V, const void* ahead)
 {
     const Index vectors = tile.features / lanes;
     Index passes = (vectors + most_feature_vectors - 1) / most_feature_vectors;
@@ -118,12 +132,12 @@ void add_values(const Tile& tile, const float* V, Index stride)
         const Index step = (vectors - n + passes - 1) / passes; // as even as possible
         const Index column = n * lanes;
         switch (step) {
-        case 1: add_columns<1, 8>(tile, column, V, stride); break;
-        case 2: add_columns<2, at_once_by_two>(tile, column, V, stride); break;
-        case 3: add_columns<3, 4>(tile, column, V, stride); break;
-        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, stride); break;
-        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, stride); break;
-        default: add_columns<most_feature_vectors, 4>(tile, column, V, stride); break;
+        case 1: add_columns<1, 8>(tile, column, V, ahead); break;
+        case 2: add_columns<2, at_once_by_two>(tile, column, V, ahead); break;
+        case 3: add_columns<3, 4>(tile, column, V, ahead); break;
+        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, ahead); break;
+        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, ahead); break;
+        default: add_columns<most_feature_vectors, 4>(tile, column, V, ahead); break;
         }
         n += step;
     }

@@ -69,7 +69,6 @@ public:
             if (rescored || hidden) {
                 kernels_.find_maximum(tile_);
             }
-            tile_.masked = hidden || plan_.inputs.mask;
             kernels_.powers(tile_, plan_.factor);
             add_values(key);
             tile_.first = false;
@@ -127,11 +126,16 @@ private:
         most_ = 0;
         latest_begin_ = 0;
         earliest_end_ = plan_.keys();
+        const bool alike = !options.causal && !options.window; // every query sees the same keys
         for (Index i = 0; i < rows_; ++i) {
+            KeyRange& range = ranges_[static_cast<std::size_t>(i)];
+            if (i > 0 && alike) {
+                range = ranges_[0];
+                continue;
+            }
             const Index place =
                 in.query_positions.empty() ? first_ + i : in.query_positions[static_cast<std::size_t>(first_ + i)];
-            const KeyRange range = visible_keys(options, place + (in.offsets.empty() ? 0 : in.offsets[b]), plan_.keys());
-            ranges_[static_cast<std::size_t>(i)] = range;
+            range = visible_keys(options, place + (in.offsets.empty() ? 0 : in.offsets[b]), plan_.keys());
             latest_begin_ = std::max(latest_begin_, range.begin);
             earliest_end_ = std::min(earliest_end_, range.end);
             if (range.begin < range.end) {
@@ -156,11 +160,7 @@ private:
     }
 
     /// Rows of keys or values from `key` on: in place when the kernels can read them there, otherwise copied.
-    struct Floats {
-        const float* data;
-        Index stride;
-    };
-    Floats rows_of(const TensorView& now, const std::optional<TensorView>& past, Index key, float* copy, Index stride) const
+    TileFloats rows_of(const TensorView& now, const std::optional<TensorView>& past, Index key, float* copy, Index stride) const
     {
         const TileRows rows = key < plan_.P ? rows_at(*past, b_, g_, key) : rows_at(now, b_, g_, key - plan_.P);
         const Index d = now.shape[3];
@@ -173,16 +173,32 @@ private:
         return {copy, stride};
     }
 
+    /// What a product will want next: the rows of the next tile, or after the last one `otherwise`.
+    [[nodiscard]] const void* ahead(const TensorView& now, const std::optional<TensorView>& past, Index key,
+                                    const std::byte* otherwise) const
+    {
+        const Index next = key + tile_.keys;
+        if (next >= most_) {
+            return otherwise;
+        }
+        return next < plan_.P ? rows_at(*past, b_, g_, next).data : rows_at(now, b_, g_, next - plan_.P).data;
+    }
+
     void score(Index key)
     {
-        const Floats K = rows_of(plan_.inputs.keys, plan_.inputs.past_key, key, scratch_.K, scratch_.K_stride);
-        kernels_.scores(tile_, scratch_.packed, K.data, K.stride, plan_.d_k);
+        const TiledInputs& in = plan_.inputs;
+        const TileFloats K = rows_of(in.keys, in.past_key, key, scratch_.K, scratch_.K_stride);
+        const Index tile_before = std::max<Index>(first_ - kernels_.query_tile, 0); // the next one on this thread
+        const std::byte* queries = rows_at(in.queries, b_, h_, tile_before).data;
+        kernels_.scores(tile_, scratch_.packed, K, plan_.d_k, ahead(in.keys, in.past_key, key, queries));
     }
 
     void add_values(Index key)
     {
-        const Floats V = rows_of(plan_.inputs.values, plan_.inputs.past_value, key, scratch_.V, plan_.features);
-        kernels_.add_values(tile_, V.data, V.stride);
+        const TiledInputs& in = plan_.inputs;
+        const TileFloats V = rows_of(in.values, in.past_value, key, scratch_.V, plan_.features);
+        const std::byte* context = target(plan_.outputs.context, b_, h_, first_, 0).data;
+        kernels_.add_values(tile_, V, ahead(in.values, in.past_value, key, context));
     }
 
     /// Whether any key of the tile is seen.

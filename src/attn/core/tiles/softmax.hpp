@@ -31,7 +31,7 @@ private:
 };
 
 /// Columns of `vectors` vectors of queries.
-template <int vectors, bool far, bool finite>
+template <int vectors, bool far>
 __attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
 {
     Exponents<far> exponents[vectors];
@@ -45,14 +45,14 @@ __attribute__((noinline)) void power_columns(const Tile& tile, Index column, flo
         sum[n] = all(0); // of this tile alone: small numbers first
         store(tile.maximum + q, now);
     }
-    exp2<false>(rescale); // of the first tile they are 0
+    exp2(rescale); // of the first tile they are 0
     for (Index j = 0; j < tile.keys; ++j) {
         float* at = tile.S + j * width + column;
         Vector p[vectors];
         for (int n = 0; n < vectors; ++n) {
             p[n] = exponents[n].of(load(at + n * lanes));
         }
-        exp2<finite>(p);
+        exp2(p);
         for (int n = 0; n < vectors; ++n) {
             store(at + n * lanes, p[n]);
             sum[n] = sum[n] + p[n];
@@ -65,25 +65,22 @@ __attribute__((noinline)) void power_columns(const Tile& tile, Index column, flo
     }
 }
 
-template <bool far, bool finite>
+template <bool far>
 void powers_of(const Tile& tile, float factor)
 {
     const Index vectors = vectors_for(tile.queries);
     Index n = 0;
     for (; n + most_power_vectors <= vectors; n += most_power_vectors) {
-        power_columns<most_power_vectors, far, finite>(tile, n * lanes, factor);
+        power_columns<most_power_vectors, far>(tile, n * lanes, factor);
     }
     for (; n < vectors; ++n) {
-        power_columns<1, far, finite>(tile, n * lanes, factor);
+        power_columns<1, far>(tile, n * lanes, factor);
     }
 }
 
 void powers(const Tile& tile, float factor)
 {
-    if (tile.far) {
-        return powers_of<true, false>(tile, factor);
-    }
-    tile.masked ? powers_of<false, false>(tile, factor) : powers_of<false, true>(tile, factor);
+    tile.far ? powers_of<true>(tile, factor) : powers_of<false>(tile, factor);
 }
 
 template <bool far>

@@ -52,18 +52,22 @@ inline void keep_in_register(Vector& v)
     asm("" : "+v"(v)); // NOLINT(hicpp-no-assembler)
 }
 
-/// 2^n for an integer n, as n itself: AVX-512 has instructions for it.
+/// 2^n for n = ⌊t⌋, as t itself: AVX-512 has instructions for all of it, and for -inf too.
 #define ATTN_VECTOR_HAS_POWERS
 using Power = Vector;
 constexpr bool power_takes_any_number = true;
+/// Of 2^r for 0 ≤ r < 1.
+constexpr float power_coefficients[] = {
+    0.000217022563F, 0.00124396873F, 0.00967884064F, 0.0554833412F, 0.24022983F, 0.693147004F, 1};
 
-inline Power nearest_power(Vector t)
+inline Power power_near(Vector t)
 {
-    return _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return t;
 }
-inline Vector exponent_of(Power power)
+/// t - n, rounded down; 0 for -inf
+inline Vector rest(Vector t, Power)
 {
-    return power;
+    return _mm512_reduce_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 /// p · 2^n, rounded once
 inline Vector times(Vector p, Power power)
