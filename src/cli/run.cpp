@@ -4,6 +4,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json.hpp"
+#include "attn/report/svg.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
@@ -38,6 +39,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "a heat map a head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
@@ -116,6 +118,7 @@ void Runner::write(const model::Result& result)
     case Format::table:
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
+    case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
     default: write_result_tensors(result, options_.format, output_);
     }
 }

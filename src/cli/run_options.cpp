@@ -4,6 +4,7 @@
 #include "cli/embeddings.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_values.hpp"
+#include "cli/picture_options.hpp"
 #include "cli/suggest.hpp"
 
 #include <algorithm>
@@ -94,12 +95,13 @@ constexpr std::array output_specs{
         "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
         "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy",
         {}},
-    OptionSpec{"--format",
-               "NAME",
-               "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
-               {}},
+    OptionSpec{
+        "--format",
+        "NAME",
+        "table (default), json, csv, npz, safetensors, svg; or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
+        {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
-    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
+    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4, in pictures 2); tables and pictures only", {}},
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
 };
@@ -334,11 +336,12 @@ model::Overrides read_overrides(const Arguments& arguments)
 
 std::span<const OptionGroup> run_option_groups()
 {
-    static const std::array<OptionGroup, 5> groups{{{"Input", input_specs},
+    static const std::array<OptionGroup, 6> groups{{{"Input", input_specs},
                                                     {"Parameters", parameter_specs},
                                                     {"Word vectors", embedding_specs()},
                                                     {"Attention", attention_specs},
-                                                    {"Output", output_specs}}};
+                                                    {"Output", output_specs},
+                                                    {"Pictures", picture_specs()}}};
     return groups;
 }
 
@@ -350,7 +353,7 @@ std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
 
 RunOptions read_run_options(const Arguments& arguments)
 {
-    constexpr std::array formats{Format::table, Format::json, Format::csv, Format::npz, Format::safetensors};
+    constexpr std::array formats{Format::table, Format::json, Format::csv, Format::npz, Format::safetensors, Format::svg};
     RunOptions options;
     options.recipe = arguments.value("--recipe");
     options.overrides = read_overrides(arguments);
@@ -359,17 +362,21 @@ RunOptions read_run_options(const Arguments& arguments)
     options.output = arguments.value("-o");
     options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
     if (const auto digits = integer_option(arguments, "--digits", 0, most_digits)) {
-        if (options.format != Format::table) {
+        if (options.format != Format::table && options.format != Format::svg) {
             throw Error(ErrorKind::usage,
-                        "--digits is for tables only; JSON and CSV give the shortest decimals that read back");
+                        "--digits is for tables and pictures only; JSON and CSV give the shortest decimals that read back");
         }
         options.digits = static_cast<int>(*digits);
     }
     read_show(arguments, options);
     require_numbers_for_csv(options);
+    options.picture = read_picture_options(arguments, options.format);
+    if (options.format == Format::svg) {
+        options.show = drawn_item(options.show, options.show_all);
+    }
     read_source(arguments, options);
-    exclude(options.source == Source::lines, is_binary(options.format),
-            "--lines and a format that holds one result (npz, safetensors)");
+    exclude(options.source == Source::lines, is_binary(options.format) || options.format == Format::svg,
+            "--lines and a format that holds one result (npz, safetensors, svg)");
     return options;
 }
 

@@ -3,6 +3,7 @@
 
 #include "attn/model/overrides.hpp"
 #include "attn/model/result.hpp"
+#include "attn/report/svg.hpp"
 #include "cli/command.hpp"
 #include "cli/format.hpp"
 
@@ -33,7 +34,8 @@ struct RunOptions {
     std::vector<model::Item> show;
     bool show_all = false;
     Format format = Format::table;
-    int digits = 4;
+    int digits = 4;             ///< of tables
+    report::SvgOptions picture; ///< of an SVG
     std::optional<std::string> output;
     std::size_t max_input_bytes = default_max_input_bytes;
 };

@@ -1,0 +1,22 @@
+// The options of pictures, which `run` and `plot` have in common.
+#pragma once
+
+#include "attn/report/svg.hpp"
+#include "cli/command.hpp"
+#include "cli/format.hpp"
+
+#include <vector>
+
+namespace attn::cli {
+
+[[nodiscard]] std::span<const OptionSpec> picture_specs();
+
+/// --plot, --top, --title and --digits. Throws Error(usage) for one of the first three beside a format that is no picture, and
+/// for --top without arcs.
+[[nodiscard]] report::SvgOptions read_picture_options(const Arguments& arguments, Format format);
+
+/// What a picture shows: the one array of `show`, or weights. Throws Error(usage) for more than one, or one that cannot be
+/// drawn.
+[[nodiscard]] std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all);
+
+} // namespace attn::cli
