@@ -58,6 +58,19 @@ std::optional<double> softcap_option(const Arguments& arguments)
     return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
 }
 
+std::vector<std::string> query_option(const Arguments& arguments)
+{
+    std::vector<std::string> queries;
+    const auto text = arguments.value("--query");
+    for (const std::string_view item : text ? list("--query", *text) : std::vector<std::string_view>{}) {
+        if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
+            [[maybe_unused]] const std::int64_t position = integer("--query", item, 0, largest_int32);
+        }
+        queries.emplace_back(item);
+    }
+    return queries;
+}
+
 ShownNames show_option(const Arguments& arguments, std::span<const char* const> names)
 {
     std::vector<std::string_view> allowed(names.begin(), names.end());

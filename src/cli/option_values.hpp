@@ -41,6 +41,8 @@ template <typename Enum, std::size_t count>
 [[nodiscard]] std::optional<double> scale_option(const Arguments& arguments);        ///< --scale X|none; 1 for "none"
 [[nodiscard]] std::optional<double> softcap_option(const Arguments& arguments);      ///< --softcap X
 
+[[nodiscard]] std::vector<std::string> query_option(const Arguments& arguments); ///< --query LIST; empty without it
+
 struct ShownNames {
     std::vector<std::size_t> places; ///< among the names
     bool all = false;

@@ -118,19 +118,6 @@ model::Dims read_dims(const Arguments& arguments)
             .vocab_size = integer_option(arguments, "--vocab-size", 1, largest_int32)};
 }
 
-std::vector<std::string> read_query(const Arguments& arguments)
-{
-    std::vector<std::string> queries;
-    const auto text = arguments.value("--query");
-    for (const std::string_view item : text ? list("--query", *text) : std::vector<std::string_view>{}) {
-        if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
-            [[maybe_unused]] const std::int64_t position = integer("--query", item, 0, largest_int32);
-        }
-        queries.emplace_back(item);
-    }
-    return queries;
-}
-
 void read_show(const Arguments& arguments, RunOptions& options)
 {
     const ShownNames shown = show_option(arguments, model::item_names);
@@ -327,7 +314,7 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.positions = read_positions(arguments);
     overrides.parameters = read_parameters(arguments);
     overrides.embeddings = read_embeddings(arguments);
-    overrides.query = read_query(arguments);
+    overrides.query = query_option(arguments);
     overrides.verify = switch_option(arguments, "--verify");
     return overrides;
 }

@@ -12,6 +12,7 @@
 namespace attn::report {
 namespace {
 
+constexpr double long_number = 1e6;
 constexpr Index most_values = Index{1} << 24; // 128 MiB of them; many more than fit into the largest picture
 
 std::vector<std::string> drawable_words(const AxisLabels& labels)
@@ -50,8 +51,22 @@ Step round_up(double least)
     return {least, -exponent};
 }
 
-void choose_range(Picture& picture)
+/// Whether no query of any head sees a later key.
+bool looks_causal(const Picture& picture)
 {
+    for (Index i = 0; i < picture.heads * picture.rows; ++i) {
+        for (Index j = i % picture.rows + 1; j < picture.columns; ++j) {
+            if (picture.at(0, i, j) != 0) {
+                return false;
+            }
+        }
+    }
+    return picture.rows == picture.columns && picture.rows > 1;
+}
+
+void choose_range(Picture& picture, bool has_mask)
+{
+    picture.masked_zeros = picture.weights && (has_mask || looks_causal(picture));
     double least = std::numeric_limits<double>::infinity();
     double largest = -least;
     for (const double value : picture.values) {
@@ -74,7 +89,7 @@ void choose_range(Picture& picture)
 
 bool Picture::is_blank(double value) const
 {
-    return !std::isfinite(value) || (weights && value == 0);
+    return !std::isfinite(value) || (masked_zeros && value == 0);
 }
 
 std::string Picture::exact(double value) const
@@ -84,7 +99,6 @@ std::string Picture::exact(double value) const
 
 std::string Picture::rounded(double value, int digits) const
 {
-    constexpr double long_number = 1e6;
     return std::abs(value) < long_number ? math::fixed(value, digits) : math::scientific(value, digits);
 }
 
@@ -116,8 +130,16 @@ Picture picture_of(const model::Result& result)
     const Axes axes = axes_of(picture.array);
     picture.row_words = drawable_words(labels_of(result, axes.row, picture.rows));
     picture.column_words = drawable_words(labels_of(result, axes.column, picture.columns));
-    choose_range(picture);
+    const model::Attention& attention = result.config.attention;
+    choose_range(picture, attention.causal || attention.window || attention.mask);
     return picture;
+}
+
+std::string Ticks::text(double value) const
+{
+    constexpr int most_digits = 6;
+    const bool is_short = digits <= most_digits && std::abs(value) < long_number;
+    return is_short ? math::fixed(value, digits) : math::scientific(value, 1);
 }
 
 Ticks round_ticks(double low, double high)

@@ -19,6 +19,7 @@ struct Picture {
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
     bool weights = false;                             ///< otherwise scores
+    bool masked_zeros = false;                        ///< a weight of 0 stands where a mask is
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
     double low = 0, high = 1;                         ///< ends of the colour bar; low < high
@@ -29,7 +30,7 @@ struct Picture {
     {
         return values[static_cast<std::size_t>((head * rows + row) * columns + column)];
     }
-    /// A masked score, a weight of exactly 0, or what is no finite number.
+    /// A masked place, or what is no finite number.
     [[nodiscard]] bool is_blank(double value) const;
     /// Where a value lies between low and high: 0 … 1.
     [[nodiscard]] double share(double value) const { return (value - low) / (high - low); }
@@ -48,6 +49,7 @@ struct Picture {
 struct Ticks {
     std::vector<double> values;
     int digits = 0; ///< after the point, as many as they need
+    [[nodiscard]] std::string text(double value) const;
 };
 [[nodiscard]] Ticks round_ticks(double low, double high);
 

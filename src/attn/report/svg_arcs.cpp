@@ -1,11 +1,9 @@
 #include "attn/report/svg_panels.hpp"
 
-#include "attn/math/decimal.hpp"
 #include "attn/report/markup.hpp"
 #include "attn/report/text_width.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -21,7 +19,6 @@ constexpr double least_share = 1.0 / 255; // what is fainter cannot be seen
 constexpr double thickest = 5;
 constexpr double sample_length = 28;
 constexpr double sample_pitch = 20;
-constexpr std::array<double, 4> sample_shares{1, 0.5, 0.25, 0.1};
 constexpr std::string_view line_colour = "#1f4e8c";
 
 double thickness(double share)
@@ -60,6 +57,8 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : pictur
     constexpr Index most_lines = 500000; // of about 60 bytes
     constexpr Index most_named = 4096;
     some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
+    samples_ = round_ticks(0, picture.high > 0 ? picture.high : 1);
+    samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
     for (Index head = 0; head < picture.heads; ++head) {
         panels_.push_back(panel_of(head));
@@ -79,7 +78,7 @@ ArcPanels::Panel ArcPanels::panel_of(Index head) const
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (!picture_.is_blank(value) && value > 0 && (options_.most || picture_.share(value) >= least_share)) {
+            if (!picture_.is_blank(value) && value > 0 && (options_.most || share(value) >= least_share)) {
                 panel.lines.push_back({i, j, value});
             }
         }
@@ -162,8 +161,7 @@ void ArcPanels::append_line(std::string& out, const Line& line, double from, dou
     const double start = place.x + left_ + word_gap;
     const std::string bend = length(start + span_ / 2);
     out += "<path d=\"M" + length(start) + " " + length(from) + "C" + bend + " " + length(from) + " " + bend + " " +
-           length(to) + " " + length(start + span_) + " " + length(to) + "\"" +
-           style(std::clamp(picture_.share(line.value), 0.0, 1.0));
+           length(to) + " " + length(start + span_) + " " + length(to) + "\"" + style(share(line.value));
     if (!named_) {
         out += "/>\n";
         return;
@@ -187,30 +185,29 @@ void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& pla
     append_words(out, panel, place);
 }
 
-double ArcPanels::key_height()
+double ArcPanels::key_height() const
 {
-    return sample_pitch * static_cast<double>(sample_shares.size());
+    return sample_pitch * static_cast<double>(samples_.values.size());
 }
 
 double ArcPanels::key_width() const
 {
     double width = 0;
-    for (const double share : sample_shares) {
-        width = std::max(width, text_width(math::shortest(share * picture_.high)));
+    for (const double sample : samples_.values) {
+        width = std::max(width, text_width(samples_.text(sample)));
     }
     return sample_length + word_gap + width * caption_font;
 }
 
-/// Sample lines and the weights that they stand for.
+/// Sample lines and the weights that they stand for, the heaviest on top.
 void ArcPanels::append_key(std::string& out, double x, double y) const
 {
-    for (std::size_t i = 0; i < sample_shares.size(); ++i) {
-        const double share = sample_shares.at(i);
-        const double middle = y + sample_pitch * (static_cast<double>(i) + 0.5);
+    double middle = y + key_height() - sample_pitch / 2;
+    for (const double sample : samples_.values) {
         out += "<path d=\"M" + length(x) + " " + length(middle) + "h" + length(sample_length) + "\" stroke=\"" +
-               std::string(line_colour) + "\"" + style(share) + "/>\n";
-        append_text(out, math::shortest(picture_.low + share * (picture_.high - picture_.low)), x + sample_length + word_gap,
-                    middle, caption_font);
+               std::string(line_colour) + "\"" + style(share(sample)) + "/>\n";
+        append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
+        middle -= sample_pitch;
     }
 }
 

@@ -39,7 +39,8 @@ double widest(std::span<const std::string> words)
 
 std::string_view blank_text(const Picture& picture)
 {
-    return picture.weights ? "exactly 0" : picture.array == name_of(model::Item::masked_scores) ? "masked" : "not finite";
+    const bool masked = picture.masked_zeros || picture.array == name_of(model::Item::masked_scores);
+    return masked ? "masked" : "not finite";
 }
 
 /// Blanks have no colour.
@@ -85,7 +86,7 @@ void HeatMapPanels::choose_cells()
     if (picture_.columns <= few && longest <= (one ? 84 : 72)) {
         cell_width_ = std::max(cell_width_, std::ceil(longest));
     }
-    gap_ = std::min(cell_width_, cell_height_) >= 10 ? 1 : 0;
+    gap_ = std::min(cell_width_, cell_height_) >= 20 ? 1 : 0;
 }
 
 void HeatMapPanels::choose_labels()
@@ -181,17 +182,14 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            const bool masked = !picture_.weights && std::isinf(value) && value < 0;
-            if (masked) {
+            if (picture_.is_blank(value) && !std::isnan(value) && !(value > 0)) { // masked
                 continue;
             }
             const std::optional<Rgb> colour = colour_in(picture_, value);
             const std::string fill = !colour                    ? " fill=\"" + std::string(grey_ink) + "\""
                                      : takes_dark_text(*colour) ? " fill=\"#000\""
                                                                 : " fill=\"#fff\"";
-            const bool zero = picture_.weights && value == 0;
-            append_text(out, zero ? "0" : picture_.rounded(value, options_.digits),
-                        place.x + cell_width_ * (static_cast<double>(j) + 0.5),
+            append_text(out, picture_.rounded(value, options_.digits), place.x + cell_width_ * (static_cast<double>(j) + 0.5),
                         place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, fill);
         }
     }
@@ -258,7 +256,7 @@ double HeatMapPanels::key_width() const
     const Ticks ticks = round_ticks(picture_.low, picture_.high);
     double width = picture_.blanks ? text_width(blank_text(picture_)) : 0;
     for (const double tick : ticks.values) {
-        width = std::max(width, text_width(math::fixed(tick, ticks.digits)));
+        width = std::max(width, text_width(ticks.text(tick)));
     }
     return bar_width + label_gap + width * bar_font;
 }
@@ -286,7 +284,7 @@ void HeatMapPanels::append_key(std::string& out, double x, double y) const
         const double tick_y = y + bar * (1 - picture_.share(tick));
         out +=
             "<path d=\"M" + length(x + bar_width) + " " + length(tick_y) + "h4\" stroke=\"" + std::string(grey_ink) + "\"/>\n";
-        append_text(out, math::fixed(tick, ticks.digits), label_x, tick_y, bar_font);
+        append_text(out, ticks.text(tick), label_x, tick_y, bar_font);
     }
     if (picture_.blanks) {
         const double swatch_y = y + bar + swatch_gap;

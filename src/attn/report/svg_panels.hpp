@@ -71,7 +71,7 @@ public:
     [[nodiscard]] const PanelSize& size() const { return size_; }
     void append_panel(std::string& out, Index head, const PanelPlace& place) const;
     void append_key(std::string& out, double x, double y) const;
-    [[nodiscard]] static double key_height();
+    [[nodiscard]] double key_height() const;
     [[nodiscard]] double key_width() const;
     [[nodiscard]] static std::string definitions() { return {}; }
 
@@ -85,6 +85,8 @@ private:
         std::vector<Line> lines;
         std::vector<Index> rows, columns;
     };
+    /// From 0 at 0 to 1 at the largest weight.
+    [[nodiscard]] double share(double value) const { return value / picture_.high; }
     [[nodiscard]] Panel panel_of(Index head) const;
     [[nodiscard]] std::string label(const std::vector<std::string>& words, Index place) const;
     void measure();
@@ -94,6 +96,7 @@ private:
     const Picture& picture_;
     const SvgOptions& options_;
     std::vector<Panel> panels_;
+    Ticks samples_;           ///< weights that the key shows
     bool some_words_ = false; ///< words without a line are left out, the others have their positions
     bool named_ = false;      ///< each line has a tooltip
     double pitch_ = 0, left_ = 0, right_ = 0, span_ = 0;
