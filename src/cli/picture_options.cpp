@@ -47,7 +47,7 @@ report::SvgOptions read_picture_options(const Arguments& arguments, Format forma
     return options;
 }
 
-std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all)
+std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all, report::Plot plot)
 {
     constexpr const char* allowed = "one of weights, scores, scaled_scores, capped_scores, masked_scores in a picture";
     if (all || show.size() > 1) {
@@ -58,6 +58,10 @@ std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool a
     }
     if (std::ranges::find(report::drawn_items, show.front()) == report::drawn_items.end()) {
         throw Error(ErrorKind::usage, "--show", model::name_of(show.front()), allowed);
+    }
+    if (plot == report::Plot::arcs && show.front() != model::Item::weights) {
+        throw Error(ErrorKind::usage, "--show", model::name_of(show.front()),
+                    "weights with --plot arcs; a heat map draws scores");
     }
     return show;
 }

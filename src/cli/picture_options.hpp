@@ -17,6 +17,6 @@ namespace attn::cli {
 
 /// What a picture shows: the one array of `show`, or weights. Throws Error(usage) for more than one, or one that cannot be
 /// drawn.
-[[nodiscard]] std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all);
+[[nodiscard]] std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all, report::Plot plot);
 
 } // namespace attn::cli

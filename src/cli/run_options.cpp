@@ -359,7 +359,7 @@ RunOptions read_run_options(const Arguments& arguments)
     require_numbers_for_csv(options);
     options.picture = read_picture_options(arguments, options.format);
     if (options.format == Format::svg) {
-        options.show = drawn_item(options.show, options.show_all);
+        options.show = drawn_item(options.show, options.show_all, options.picture.plot);
     }
     read_source(arguments, options);
     exclude(options.source == Source::lines, is_binary(options.format) || options.format == Format::svg,

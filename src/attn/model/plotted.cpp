@@ -100,7 +100,8 @@ void require_weights(Result& result)
         result.key_labels = result.words_of_keys();
         result.key_labels.emplace_back(extra_key_label);
     }
-    if (shape.size() != 3 || shape[0] < 1 || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
+    const bool empty = std::ranges::find(shape, 0) != shape.end();
+    if (shape.size() != 3 || empty || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
         throw Error(ErrorKind::data, "weights", "the shape " + to_string(shape),
                     "(H, " + std::to_string(T) + ", " + std::to_string(S) + "), as many rows and columns as words");
     }

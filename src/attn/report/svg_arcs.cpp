@@ -28,7 +28,7 @@ double thickness(double share)
 
 double opacity(double share)
 {
-    return 0.12 + 0.78 * share;
+    return 0.05 + 0.85 * share; // many faint lines must not hide a strong one
 }
 
 /// stroke-width and stroke-opacity, with a space in front.

@@ -12,7 +12,6 @@ namespace attn::report {
 namespace {
 
 constexpr std::string_view ellipsis = "…";
-constexpr double ellipsis_width = 1;
 
 // What Noto, DejaVu and the fonts of Windows and macOS do not exceed, ligatures of a whole phrase aside.
 constexpr double wide_width = 1.05;
@@ -78,12 +77,13 @@ double cluster_width(std::string_view cluster, Index columns)
         if (bytes <= 0) {
             return symbol_width;
         }
-        emoji = emoji || utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
+        emoji = emoji || (c == 0xFE0F && columns == 2) ||
+                utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
                 utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
         width += width_of(c);
         cluster.remove_prefix(static_cast<std::size_t>(bytes));
     }
-    return emoji ? emoji_width : columns == 2 ? std::max(wide_width, std::min(width, emoji_width)) : width;
+    return emoji ? emoji_width : columns == 2 ? wide_width : width;
 }
 
 } // namespace
@@ -101,6 +101,7 @@ double text_width(std::string_view text)
 
 std::string shortened_to(std::string_view text, double width)
 {
+    const double ellipsis_width = cluster_width(ellipsis, 1);
     std::size_t kept = 0; // what fits beside the ellipsis, should one be needed
     std::size_t seen = 0;
     double used = 0;
