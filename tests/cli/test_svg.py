@@ -9,7 +9,7 @@ from program import SENTENCE, assert_fails, run, succeeds
 
 HOSTILE = [
     "<script>alert(1)</script>", '"&\'', "]]>", "<!--", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u0631\u062d\u0628\u0627",
-    "\u4f60\u597d\u4e16\u754c", "e\u0301te\u0301", "\x1b[31mred", "a\ufffeb\uffff", "\u202egnirts", "\x01\x7f\u0085", "&#0;", "%s",
+    "\u4f60\u597d\u4e16\u754c", "e\u0301te\u0301", "\x1b[31mred", "a\ufffeb\uffff", "\u202egnirts", "\x01\x7f\u0080", "&#0;", "%s",
 ]
 
 
