@@ -131,7 +131,7 @@ def test_an_option_like_nothing_points_to_the_help():
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
-    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, recipe, bench, schema", f"did you mean {meant}?")
+    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, plot, recipe, bench, schema", f"did you mean {meant}?")
 
 
 def test_what_stands_before_the_command_is_not_taken_for_its_sentence():

@@ -132,6 +132,8 @@ void ArcPanels::measure()
     }
     pitch_ = std::clamp(std::floor(room / static_cast<double>(tallest)), least_pitch, largest_pitch);
     span_ = std::clamp(pitch_ * static_cast<double>(tallest), 140.0, picture_.heads == 1 ? 260.0 : 180.0);
+    left_ = std::ceil(left_);
+    right_ = std::ceil(right_);
     size_.width = left_ + right_ + span_ + 2 * word_gap;
     size_.height = pitch_ * static_cast<double>(tallest);
     size_.header = caption_height;

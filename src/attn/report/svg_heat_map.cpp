@@ -108,8 +108,9 @@ void HeatMapPanels::choose_labels()
     }
     rows_ = fit_rows(picture_.row_words, {cell_height_, row_font_, longest_row, {}});
     columns_ = fit_columns(picture_.column_words, {cell_width_, column_font_, longest_column, importance});
-    size_.gutter = rows_.extent + label_gap;
-    size_.header = columns_.extent + (columns_.turned ? label_gap : label_gap / 2);
+    // Whole pixels, for sharp edges.
+    size_.gutter = std::ceil(rows_.extent) + label_gap;
+    size_.header = std::ceil(columns_.extent) + (columns_.turned ? label_gap : label_gap / 2);
 }
 
 void HeatMapPanels::choose_value_font()
@@ -164,9 +165,9 @@ void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace&
             const double value = picture_.at(head, i, j);
             const std::optional<Rgb> colour = colour_in(picture_, value);
             out += "<rect x=\"";
-            append_length(out, place.x + cell_width_ * static_cast<double>(j) + gap_ / 2);
+            append_length(out, place.x + cell_width_ * static_cast<double>(j));
             out += "\" y=\"";
-            append_length(out, place.y + cell_height_ * static_cast<double>(i) + gap_ / 2);
+            append_length(out, place.y + cell_height_ * static_cast<double>(i));
             out += size + " fill=\"" + (colour ? hex(*colour) : std::string(blank_colour)) + "\"><title>";
             const std::string row = escaped(picture_.row_words[static_cast<std::size_t>(i)]);
             const std::string column = escaped(picture_.column_words[static_cast<std::size_t>(j)]);
