@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace attn::report {
@@ -35,6 +36,21 @@ double widest(std::span<const std::string> words)
         width = std::max(width, text_width(word));
     }
     return width;
+}
+
+/// Relative moves are shorter than places.
+void append_stroke(std::string& path, Index right, Index down, Index length_of_run)
+{
+    const auto append = [&](Index number) {
+        std::array<char, 24> digits{};
+        path.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+    };
+    path += 'm';
+    append(right);
+    path += ' ';
+    append(down);
+    path += 'h';
+    append(length_of_run);
 }
 
 std::string_view blank_text(const Picture& picture)
@@ -200,7 +216,11 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
 /// Many cells: those of one colour are one path, neighbours in a row one stroke. The unit is a cell.
 void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace& place) const
 {
-    std::array<std::string, 256> strokes;
+    struct Path {
+        std::string moves;
+        Index row = 0, column = 0; ///< where the pen is
+    };
+    std::array<Path, 256> paths;
     const auto level = [&](double value) {
         return picture_.is_blank(value) ? -1 : static_cast<int>(std::clamp(picture_.share(value), 0.0, 1.0) * 255 + 0.5);
     };
@@ -212,8 +232,10 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
                 ++end;
             }
             if (here >= 0) {
-                std::string& path = strokes.at(static_cast<std::size_t>(here));
-                path += 'M' + std::to_string(j) + ' ' + std::to_string(i) + 'h' + std::to_string(end - j);
+                Path& path = paths.at(static_cast<std::size_t>(here));
+                append_stroke(path.moves, j - path.column, i - path.row, end - j);
+                path.row = i;
+                path.column = end;
             }
             j = end;
         }
@@ -223,9 +245,9 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
         "<rect x=\"" + length(place.x) + "\" y=\"" + length(place.y) + size + " fill=\"" + std::string(blank_colour) + "\"/>\n";
     out += "<g fill=\"none\" shape-rendering=\"crispEdges\" transform=\"translate(" + length(place.x) + " " +
            length(place.y + cell_height_ / 2) + ") scale(" + length(cell_width_) + " " + length(cell_height_) + ")\">\n";
-    for (std::size_t i = 0; i < strokes.size(); ++i) {
-        if (!strokes.at(i).empty()) {
-            out += "<path stroke=\"" + hex(colour_of(static_cast<double>(i) / 255)) + "\" d=\"" + strokes.at(i) + "\"/>\n";
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (!paths.at(i).moves.empty()) {
+            out += "<path stroke=\"" + hex(colour_of(static_cast<double>(i) / 255)) + "\" d=\"" + paths.at(i).moves + "\"/>\n";
         }
         require_size(out, picture_);
     }
