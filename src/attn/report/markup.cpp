@@ -69,6 +69,18 @@ std::string length(double value)
     return out;
 }
 
+std::string attribute(std::string_view name, std::string_view value)
+{
+    std::string out = " ";
+    out.append(name).append("=\"").append(value).append("\"");
+    return out;
+}
+
+std::string attribute(std::string_view name, double value)
+{
+    return attribute(name, length(value));
+}
+
 std::string hex(Rgb colour)
 {
     static constexpr std::string_view digits = "0123456789abcdef";

@@ -18,6 +18,10 @@ namespace attn::report {
 [[nodiscard]] std::string length(double value);
 void append_length(std::string& out, double value);
 
+/// ` name="value"`, a space in front; the value is not escaped.
+[[nodiscard]] std::string attribute(std::string_view name, std::string_view value);
+[[nodiscard]] std::string attribute(std::string_view name, double value);
+
 /// "#00224e"
 [[nodiscard]] std::string hex(Rgb colour);
 

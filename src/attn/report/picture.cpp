@@ -97,6 +97,13 @@ std::string Picture::exact(double value) const
     return single ? math::shortest(static_cast<float>(value)) : math::shortest(value);
 }
 
+std::string Picture::relation(Index row, Index column, double value) const
+{
+    const std::string& row_word = row_words[static_cast<std::size_t>(row)];
+    const std::string& column_word = column_words[static_cast<std::size_t>(column)];
+    return (rows_are_keys ? column_word + " → " + row_word : row_word + " → " + column_word) + ": " + exact(value);
+}
+
 std::string Picture::rounded(double value, int digits) const
 {
     return std::abs(value) < long_number ? math::fixed(value, digits) : math::scientific(value, digits);

@@ -36,6 +36,8 @@ struct Picture {
     [[nodiscard]] double share(double value) const { return (value - low) / (high - low); }
     /// The shortest decimal that reads back.
     [[nodiscard]] std::string exact(double value) const;
+    /// "is → eat: 0.63677466", from query to key; drawable.
+    [[nodiscard]] std::string relation(Index row, Index column, double value) const;
     /// With `digits` after the point, or in scientific notation where that would be long.
     [[nodiscard]] std::string rounded(double value, int digits) const;
 };

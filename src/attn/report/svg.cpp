@@ -95,13 +95,13 @@ std::string opening(double width, double height, const Picture& picture, const H
 {
     const std::string w = length(std::ceil(width));
     const std::string h = length(std::ceil(height));
-    std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-    out += "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"" + w + "\" height=\"" + h + "\" viewBox=\"0 0 " +
-           w + " " + h + "\" font-family=\"'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif\" fill=\"" +
-           std::string(ink) + "\">\n";
-    out += "<title>" + escaped(heading.title) + "</title>\n";
+    std::string out = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+    out += "\n<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") + attribute("version", "1.1");
+    out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
+    out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
+    out += attribute("fill", ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
     out += "<desc>Attention drawn by attn-cli: " + escaped(array_text(picture)) + ", " + escaped(heading.note) + "</desc>\n";
-    out += "<rect width=\"" + w + "\" height=\"" + h + "\" fill=\"#fff\"/>\n";
+    out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", "#fff") + "/>\n";
     return out;
 }
 
@@ -126,15 +126,16 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
 
     std::string out = opening(width, height, picture, heading) + Panels::definitions();
-    append_text(out, heading.title, margin, margin + title_font / 2, title_font, " font-weight=\"bold\"");
-    append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font,
-                " fill=\"" + std::string(grey_ink) + "\"");
+    const std::string bold = attribute("font-weight", "bold");
+    append_text(out, heading.title, margin, margin + title_font / 2, title_font, bold);
+    append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, attribute("fill", grey_ink));
     for (Index i = 0; i < picture.heads; ++i) {
         const Index column = i % grid.columns;
+        const Index row = i / grid.columns;
         const double x = margin + size.gutter + static_cast<double>(column) * step_x;
-        const double y = top + static_cast<double>(i / grid.columns) * step_y;
+        const double y = top + static_cast<double>(row) * step_y;
         if (head > 0) {
-            append_text(out, "head " + std::to_string(i), x, y + head_font / 2, head_font, " font-weight=\"bold\"");
+            append_text(out, "head " + std::to_string(i), x, y + head_font / 2, head_font, bold);
         }
         panels.append_panel(out, i, {x, y + head + size.header, column == 0});
         require_size(out, picture);
@@ -156,13 +157,7 @@ void require_size(const std::string& svg, const Picture& picture)
 void append_text(std::string& out, std::string_view text, double x, double y, double font, std::string_view attributes)
 {
     constexpr double middle = 0.35; // of the font's size: from the baseline to the middle of a digit
-    out += "<text x=\"";
-    append_length(out, x);
-    out += "\" y=\"";
-    append_length(out, y + middle * font);
-    out += "\" font-size=\"";
-    append_length(out, font);
-    out += '"';
+    out += "<text" + attribute("x", x) + attribute("y", y + middle * font) + attribute("font-size", font);
     out += attributes;
     out += '>';
     out += escaped(text);

@@ -34,7 +34,7 @@ double opacity(double share)
 /// stroke-width and stroke-opacity, with a space in front.
 std::string style(double share)
 {
-    return " stroke-width=\"" + length(thickness(share)) + "\" stroke-opacity=\"" + length(opacity(share)) + "\"";
+    return attribute("stroke-width", thickness(share)) + attribute("stroke-opacity", opacity(share));
 }
 
 Index place_of(const std::vector<Index>& shown, Index word)
@@ -98,7 +98,7 @@ ArcPanels::Panel ArcPanels::panel_of(Index head) const
             places.clear();
             std::ranges::transform(panel.lines, std::back_inserter(places), end);
             std::ranges::sort(places);
-            places.erase(std::ranges::unique(places).begin(), places.end());
+            places.erase(std::unique(places.begin(), places.end()), places.end());
         };
         keep_ends(panel.rows, &Line::row);
         keep_ends(panel.columns, &Line::column);
@@ -141,10 +141,10 @@ void ArcPanels::measure()
 
 void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
 {
-    const std::string grey = " fill=\"" + std::string(grey_ink) + "\"";
+    const std::string grey = attribute("fill", grey_ink);
     const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
     const double right = place.x + size_.width - right_;
-    out += "<g text-anchor=\"end\">\n";
+    out += "<g" + attribute("text-anchor", "end") + ">\n";
     append_text(out, picture_.rows_are_keys ? "key" : "query", place.x + left_, place.y - caption_height / 2, caption_font,
                 grey);
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
@@ -161,23 +161,17 @@ void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPl
 void ArcPanels::append_line(std::string& out, const Line& line, double from, double to, const PanelPlace& place) const
 {
     const double start = place.x + left_ + word_gap;
-    const std::string bend = length(start + span_ / 2);
-    out += "<path d=\"M" + length(start) + " " + length(from) + "C" + bend + " " + length(from) + " " + bend + " " +
-           length(to) + " " + length(start + span_) + " " + length(to) + "\"" + style(share(line.value));
-    if (!named_) {
-        out += "/>\n";
-        return;
-    }
-    const std::string row = escaped(picture_.row_words[static_cast<std::size_t>(line.row)]);
-    const std::string column = escaped(picture_.column_words[static_cast<std::size_t>(line.column)]);
-    out += "><title>" + (picture_.rows_are_keys ? column + " → " + row : row + " → " + column) + ": " +
-           picture_.exact(line.value) + "</title></path>\n";
+    const std::string bend = length(start + span_ / 2) + " ";
+    const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
+                              " " + length(start + span_) + " " + length(to);
+    out += "<path" + attribute("d", curve) + style(share(line.value));
+    out += named_ ? "><title>" + escaped(picture_.relation(line.row, line.column, line.value)) + "</title></path>\n" : "/>\n";
 }
 
 void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
 {
     const Panel& panel = panels_[static_cast<std::size_t>(head)];
-    out += "<g fill=\"none\" stroke=\"" + std::string(line_colour) + "\">\n";
+    out += "<g" + attribute("fill", "none") + attribute("stroke", line_colour) + ">\n";
     for (const Line& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
         append_line(out, line, y(place_of(panel.rows, line.row)), y(place_of(panel.columns, line.column)), place);
@@ -206,8 +200,8 @@ void ArcPanels::append_key(std::string& out, double x, double y) const
 {
     double middle = y + key_height() - sample_pitch / 2;
     for (const double sample : samples_.values) {
-        out += "<path d=\"M" + length(x) + " " + length(middle) + "h" + length(sample_length) + "\" stroke=\"" +
-               std::string(line_colour) + "\"" + style(share(sample)) + "/>\n";
+        const std::string sample_line = "M" + length(x) + " " + length(middle) + "h" + length(sample_length);
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", line_colour) + style(share(sample)) + "/>\n";
         append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
         middle -= sample_pitch;
     }

@@ -152,19 +152,19 @@ void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) con
 {
     const auto middle = [](double start, double size, Index i) { return start + size * (static_cast<double>(i) + 0.5); };
     if (place.first) {
-        out += "<g text-anchor=\"end\">\n";
+        out += "<g" + attribute("text-anchor", "end") + ">\n";
         for (const DrawnLabel& label : rows_.labels) {
             append_text(out, label.text, place.x - label_gap, middle(place.y, cell_height_, label.place), row_font_);
         }
         out += "</g>\n";
     }
-    out += columns_.turned ? "<g>\n" : "<g text-anchor=\"middle\">\n";
+    out += "<g" + (columns_.turned ? "" : attribute("text-anchor", "middle")) + ">\n";
     for (const DrawnLabel& label : columns_.labels) {
         const double x = middle(place.x, cell_width_, label.place);
         const double y = place.y - (columns_.turned ? label_gap : label_gap / 2 + columns_.extent / 2);
         if (columns_.turned) {
-            append_text(out, label.text, 0, 0, column_font_,
-                        " transform=\"translate(" + length(x) + " " + length(y) + ") rotate(-90)\"");
+            const std::string turn = "translate(" + length(x) + " " + length(y) + ") rotate(-90)";
+            append_text(out, label.text, 0, 0, column_font_, attribute("transform", turn));
         } else {
             append_text(out, label.text, x, y, column_font_);
         }
@@ -175,27 +175,22 @@ void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) con
 /// One rectangle a cell, each with its words and its number as a tooltip.
 void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace& place) const
 {
-    const std::string size = "\" width=\"" + length(cell_width_ - gap_) + "\" height=\"" + length(cell_height_ - gap_) + "\"";
+    const std::string size = attribute("width", cell_width_ - gap_) + attribute("height", cell_height_ - gap_);
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
             const std::optional<Rgb> colour = colour_in(picture_, value);
-            out += "<rect x=\"";
-            append_length(out, place.x + cell_width_ * static_cast<double>(j));
-            out += "\" y=\"";
-            append_length(out, place.y + cell_height_ * static_cast<double>(i));
-            out += size + " fill=\"" + (colour ? hex(*colour) : std::string(blank_colour)) + "\"><title>";
-            const std::string row = escaped(picture_.row_words[static_cast<std::size_t>(i)]);
-            const std::string column = escaped(picture_.column_words[static_cast<std::size_t>(j)]);
-            out += picture_.rows_are_keys ? column + " → " + row : row + " → " + column;
-            out += ": " + picture_.exact(value) + "</title></rect>\n";
+            out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(j));
+            out += attribute("y", place.y + cell_height_ * static_cast<double>(i)) + size;
+            out += attribute("fill", colour ? hex(*colour) : blank_colour);
+            out += "><title>" + escaped(picture_.relation(i, j, value)) + "</title></rect>\n";
         }
     }
 }
 
 void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace& place) const
 {
-    out += "<g text-anchor=\"middle\" pointer-events=\"none\">\n";
+    out += "<g" + attribute("text-anchor", "middle") + attribute("pointer-events", "none") + ">\n";
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
@@ -203,11 +198,9 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
                 continue;
             }
             const std::optional<Rgb> colour = colour_in(picture_, value);
-            const std::string fill = !colour                    ? " fill=\"" + std::string(grey_ink) + "\""
-                                     : takes_dark_text(*colour) ? " fill=\"#000\""
-                                                                : " fill=\"#fff\"";
+            const std::string_view fill = !colour ? grey_ink : takes_dark_text(*colour) ? "#000" : "#fff";
             append_text(out, picture_.rounded(value, options_.digits), place.x + cell_width_ * (static_cast<double>(j) + 0.5),
-                        place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, fill);
+                        place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, attribute("fill", fill));
         }
     }
     out += "</g>\n";
@@ -221,12 +214,12 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
         Index row = 0, column = 0; ///< where the pen is
     };
     std::array<Path, 256> paths;
-    const auto level = [&](double value) {
-        return picture_.is_blank(value) ? -1 : static_cast<int>(std::clamp(picture_.share(value), 0.0, 1.0) * 255 + 0.5);
+    const auto level = [&](double value) -> Index {
+        return picture_.is_blank(value) ? -1 : std::lround(std::clamp(picture_.share(value), 0.0, 1.0) * 255);
     };
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns;) {
-            const int here = level(picture_.at(head, i, j));
+            const Index here = level(picture_.at(head, i, j));
             Index end = j + 1;
             while (end < picture_.columns && level(picture_.at(head, i, end)) == here) {
                 ++end;
@@ -240,14 +233,16 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
             j = end;
         }
     }
-    const std::string size = "\" width=\"" + length(size_.width) + "\" height=\"" + length(size_.height) + "\"";
-    out +=
-        "<rect x=\"" + length(place.x) + "\" y=\"" + length(place.y) + size + " fill=\"" + std::string(blank_colour) + "\"/>\n";
-    out += "<g fill=\"none\" shape-rendering=\"crispEdges\" transform=\"translate(" + length(place.x) + " " +
-           length(place.y + cell_height_ / 2) + ") scale(" + length(cell_width_) + " " + length(cell_height_) + ")\">\n";
+    out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
+    out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_colour) + "/>\n";
+    const std::string corner = length(place.x) + " " + length(place.y + cell_height_ / 2);
+    const std::string unit = length(cell_width_) + " " + length(cell_height_);
+    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges");
+    out += attribute("transform", "translate(" + corner + ") scale(" + unit + ")") + ">\n";
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (!paths.at(i).moves.empty()) {
-            out += "<path stroke=\"" + hex(colour_of(static_cast<double>(i) / 255)) + "\" d=\"" + paths.at(i).moves + "\"/>\n";
+            const Rgb colour = colour_of(static_cast<double>(i) / 255);
+            out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i).moves) + "/>\n";
         }
         require_size(out, picture_);
     }
@@ -286,11 +281,12 @@ double HeatMapPanels::key_width() const
 
 std::string HeatMapPanels::definitions()
 {
-    constexpr int steps = 32;
-    std::string out = "<defs><linearGradient id=\"cividis\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">\n";
+    constexpr int steps = 20;
+    std::string out = R"(<defs><linearGradient id="cividis" x1="0" y1="1" x2="0" y2="0">)";
+    out += '\n';
     for (int i = 0; i <= steps; ++i) {
         const double share = static_cast<double>(i) / steps;
-        out += "<stop offset=\"" + math::shortest(share) + "\" stop-color=\"" + hex(colour_of(share)) + "\"/>\n";
+        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(colour_of(share))) + "/>\n";
     }
     return out + "</linearGradient></defs>\n";
 }
@@ -299,20 +295,19 @@ void HeatMapPanels::append_key(std::string& out, double x, double y) const
 {
     const double bar = key_height() - (picture_.blanks ? swatch_gap + bar_width : 0);
     const double label_x = x + bar_width + label_gap;
-    const std::string width = "\" width=\"" + length(bar_width) + "\"";
-    out +=
-        "<rect x=\"" + length(x) + "\" y=\"" + length(y) + width + " height=\"" + length(bar) + "\" fill=\"url(#cividis)\"/>\n";
+    const std::string left = attribute("x", x) + attribute("width", bar_width);
+    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#cividis)") + "/>\n";
     const Ticks ticks = round_ticks(picture_.low, picture_.high);
     for (const double tick : ticks.values) {
         const double tick_y = y + bar * (1 - picture_.share(tick));
-        out +=
-            "<path d=\"M" + length(x + bar_width) + " " + length(tick_y) + "h4\" stroke=\"" + std::string(grey_ink) + "\"/>\n";
+        const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
+        out += "<path" + attribute("d", mark) + attribute("stroke", grey_ink) + "/>\n";
         append_text(out, ticks.text(tick), label_x, tick_y, bar_font);
     }
     if (picture_.blanks) {
         const double swatch_y = y + bar + swatch_gap;
-        out += "<rect x=\"" + length(x) + "\" y=\"" + length(swatch_y) + width + " height=\"" + length(bar_width) +
-               "\" fill=\"" + std::string(blank_colour) + "\"/>\n";
+        out += "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_colour) +
+               "/>\n";
         append_text(out, blank_text(picture_), label_x, swatch_y + bar_width / 2, bar_font);
     }
 }

@@ -4,6 +4,7 @@
 
 namespace {
 
+using attn::report::attribute;
 using attn::report::drawable;
 using attn::report::escaped;
 using attn::report::hex;
@@ -36,6 +37,12 @@ TEST(Markup, WritesLengthsShort)
     EXPECT_EQ(length(10.07), "10.07");
     EXPECT_EQ(length(-0.004), "0");
     EXPECT_EQ(length(8192.999), "8193");
+}
+
+TEST(Markup, WritesAttributes)
+{
+    EXPECT_EQ(attribute("x", 12.5), " x=\"12.5\"");
+    EXPECT_EQ(attribute("fill", "#fff"), " fill=\"#fff\"");
 }
 
 TEST(Markup, WritesColoursInHex)
