@@ -235,8 +235,8 @@ std::optional<std::string> doubt_about(const Result& result)
     const AnyTensor* tensor = result.find(weights_name);
     const auto look = [&](const auto& weights) -> std::optional<std::string> {
         const auto [least, largest] = std::ranges::minmax_element(weights.values);
-        const auto number = [](double value) { return math::shortest(static_cast<float>(value)); };
-        const std::string range = "the numbers from " + number(*least) + " to " + number(*largest) + " are drawn as they are";
+        const std::string range =
+            "the numbers from " + math::shortest(*least) + " to " + math::shortest(*largest) + " are drawn as they are";
         if (*least < 0) {
             return "these are no weights, some are negative; " + range;
         }
@@ -245,7 +245,7 @@ std::optional<std::string> doubt_about(const Result& result)
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
                     return "these are no weights, row " + std::to_string(row) + " of head " + std::to_string(head) +
-                           " sums to " + number(sum) + " and not to 1; " + range;
+                           " sums to " + math::shortest(static_cast<float>(sum)) + " and not to 1; " + range;
                 }
             }
         }

@@ -81,7 +81,11 @@ void choose_range(Picture& picture, bool has_mask)
         picture.high = largest > 0.5 || largest <= 0 ? 1 : round_up(largest).size;
     } else if (least <= largest) {
         picture.low = least;
-        picture.high = largest > least ? largest : least + 1;
+        picture.high = largest;
+        if (least == largest) { // one number alone, which is then an end of the bar
+            picture.low = std::min(least, 0.0);
+            picture.high = least > 0 ? least : least < 0 ? 0 : 1;
+        }
     }
 }
 
@@ -151,11 +155,16 @@ std::string Ticks::text(double value) const
 
 Ticks round_ticks(double low, double high)
 {
-    const auto [step, digits] = round_up((high - low) / 5);
+    constexpr int steps = 5;
+    if (!std::isfinite(high - low)) {
+        return {{low, high}, 0};
+    }
+    const auto [step, digits] = round_up((high - low) / steps);
     const double slack = step * 1e-6;
+    const double first = std::ceil((low - slack) / step);
     Ticks ticks{{}, digits};
-    for (double tick = std::ceil((low - slack) / step); tick * step <= high + slack; ++tick) {
-        ticks.values.push_back(tick * step + 0.0); // never -0
+    for (int i = 0; i <= steps && (first + i) * step <= high + slack; ++i) {
+        ticks.values.push_back((first + i) * step + 0.0); // never -0
     }
     return ticks;
 }

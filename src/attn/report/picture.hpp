@@ -32,8 +32,8 @@ struct Picture {
     }
     /// A masked place, or what is no finite number.
     [[nodiscard]] bool is_blank(double value) const;
-    /// Where a value lies between low and high: 0 … 1.
-    [[nodiscard]] double share(double value) const { return (value - low) / (high - low); }
+    /// Where a value lies between low and high: 0 … 1. By halves, for high - low may be more than a double can hold.
+    [[nodiscard]] double share(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
     /// The shortest decimal that reads back.
     [[nodiscard]] std::string exact(double value) const;
     /// "is → eat: 0.63677466", from query to key; drawable.

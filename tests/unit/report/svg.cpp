@@ -218,6 +218,28 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
     EXPECT_EQ(negative.high, 0.5);
 }
 
+TEST(Picture, HasARangeForAnyNumbers)
+{
+    const auto range_of = [](double a, double b) {
+        Result result = numbered(Item::scores, Tensor<float>({1, 1, 2}));
+        result.arrays.front().tensor = Tensor<double>({1, 1, 2}, {a, b});
+        const auto picture = attn::report::picture_of(result);
+        EXPECT_LE(svg_of(result).size(), 10000U);
+        EXPECT_LE(picture.share(picture.low), 0.0);
+        EXPECT_GE(picture.share(picture.high), 1.0);
+        return std::pair(picture.low, picture.high);
+    };
+    EXPECT_EQ(range_of(3, 3), std::pair(0.0, 3.0));
+    EXPECT_EQ(range_of(-3, -3), std::pair(-3.0, 0.0));
+    EXPECT_EQ(range_of(0, 0), std::pair(0.0, 1.0));
+    EXPECT_EQ(range_of(1e16, 1e16 + 2), std::pair(1e16, 1e16 + 2)); // steps that a double cannot count
+    EXPECT_EQ(range_of(-1e308, 1e308), std::pair(-1e308, 1e308));   // and a range that it cannot hold
+    EXPECT_EQ(range_of(5e-324, 1e-320), std::pair(5e-324, 1e-320));
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(range_of(infinity, -infinity), std::pair(0.0, 1.0));
+    EXPECT_EQ(range_of(std::numeric_limits<double>::quiet_NaN(), 2), std::pair(0.0, 2.0));
+}
+
 TEST(Picture, PutsTicksAtRoundNumbers)
 {
     const auto texts = [](double low, double high) {
