@@ -141,7 +141,8 @@ TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
     for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{1, 1, 1, 1, 1}}) {
         const StoredTensor tensor("", ElementType::float32, shape);
         EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
-                  "w: got the shape " + attn::to_string(shape) + "; allowed: (T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+                  "w: got the shape " + attn::to_string(shape) +
+                      "; allowed: (T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
     }
     const StoredTensor tensor = stored(ElementType::float32, {1, 2}, {0.5, -std::numeric_limits<double>::infinity()});
     EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
