@@ -11,7 +11,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"table", "json", "csv", "npy", "npz", "safetensors"}; // in the order of Format
+constexpr std::array<std::string_view, 7> names{"table", "json",        "csv", "npy",
+                                                "npz",   "safetensors", "html"}; // in the order of Format
 
 struct Ending {
     std::string_view text;
@@ -26,7 +27,7 @@ constexpr std::array endings{
     Ending{".npy", Format::npy},
     Ending{".npz", Format::npz},
     Ending{".svg", {}},
-    Ending{".html", {}},
+    Ending{".html", Format::html},
     Ending{".safetensors", Format::safetensors},
 };
 

@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
+#include "cli/page.hpp"
 #include "cli/progress.hpp"
 #include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
@@ -65,6 +66,10 @@ public:
         if (options.source != Source::lines || log.verbose()) {
             settings_.observer = stages_.observer();
         }
+        if (options.format == Format::html) {
+            settings_.observer = page_observer(std::move(settings_.observer));
+            settings_.show = settings_.show.empty() ? page_items(recipe_) : settings_.show;
+        }
         if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
             settings_.word_vectors->prepare();
         }
@@ -116,6 +121,7 @@ void Runner::write(const model::Result& result)
     case Format::table:
         report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
         break;
+    case Format::html: write_page(result, output_); break;
     default: write_result_tensors(result, options_.format, output_);
     }
 }
@@ -136,7 +142,10 @@ model::Result Runner::compute()
 
 int Runner::once()
 {
-    const model::Result result = compute();
+    model::Result result = compute();
+    if (options_.format == Format::html && options_.show.empty() && !options_.show_all) {
+        leave_out_stages(result);
+    }
     warn_of_assumption();
     files_.require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {

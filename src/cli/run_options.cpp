@@ -96,7 +96,7 @@ constexpr std::array output_specs{
         {}},
     OptionSpec{"--format",
                "NAME",
-               "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
+               "table (default), json, csv, npz, safetensors, html (a page to explore); or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
                {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
@@ -147,6 +147,15 @@ void require_numbers_for_csv(const RunOptions& options)
     if (options.format == Format::csv && !options.show_all && !options.show.empty() &&
         std::ranges::all_of(options.show, words_alone)) {
         throw Error(ErrorKind::usage, "--show", "nothing but words", "with CSV at least one array of numbers, such as weights");
+    }
+}
+
+/// A page is a picture of weights.
+void require_weights_for_html(const RunOptions& options)
+{
+    if (options.format == Format::html && !options.show_all && !options.show.empty() &&
+        std::ranges::find(options.show, model::Item::weights) == options.show.end()) {
+        throw Error(ErrorKind::usage, "--show", "no weights", "with HTML a list with weights in it, or no --show");
     }
 }
 
@@ -350,7 +359,8 @@ std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
 
 RunOptions read_run_options(const Arguments& arguments)
 {
-    constexpr std::array formats{Format::table, Format::json, Format::csv, Format::npz, Format::safetensors};
+    constexpr std::array formats{Format::table, Format::json,        Format::csv,
+                                 Format::npz,   Format::safetensors, Format::html};
     RunOptions options;
     options.recipe = arguments.value("--recipe");
     options.overrides = read_overrides(arguments);
@@ -367,9 +377,10 @@ RunOptions read_run_options(const Arguments& arguments)
     }
     read_show(arguments, options);
     require_numbers_for_csv(options);
+    require_weights_for_html(options);
     read_source(arguments, options);
-    exclude(options.source == Source::lines, is_binary(options.format),
-            "--lines and a format that holds one result (npz, safetensors)");
+    exclude(options.source == Source::lines, is_binary(options.format) || options.format == Format::html,
+            "--lines and a format that holds one result (npz, safetensors, html)");
     return options;
 }
 
