@@ -71,7 +71,7 @@ function others(more, hidden, rest) {
 function showRow(root, head, row, column) {
   const values = rowOf(result.weights, head, row);
   const places = strongest(values, 10).filter((i) => !isMasked(head, row, i));
-  if (!places.includes(column)) {
+  if (column >= 0 && !places.includes(column)) {
     places.splice(Math.min(places.length, 9), 1, column);
   }
   const most = values[places[0]] || 1;

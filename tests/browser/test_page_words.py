@@ -1,0 +1,91 @@
+"""Words that would be markup, script or layout elsewhere are text on the page, and the page asks nobody for anything."""
+
+import pytest
+from keys import Keys
+from program import succeeds
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+WORDS = [
+    "<script>alert(1)</script>",
+    "\"&'",
+    "</script><img/src=x/onerror=alert(1)>",
+    "<!--<script>",
+    "]]>&lt;{{style}}",
+    FAMILY,
+    "مرحبا",
+    "汉字",
+    "e\u0301\u0323o\u0308",
+    "\\u003c\\",
+    "javascript:alert(1)",
+    "\x1b[31mred\x07",
+    "\u202eturned",
+    "${alert(1)}`",
+]
+SHOWN = [*WORDS[:11], "\\x1b[31mred\\x07", "\\u202eturned", WORDS[13]]
+
+
+@pytest.fixture
+def hostile(page):
+    return page(" ".join(WORDS), "--heads", 2, "--query", ",".join(str(i) for i in range(len(WORDS))))
+
+
+def test_they_are_text_in_every_part_of_the_page(hostile):
+    browser = hostile
+    texts = lambda selector: [box[4] for box in browser.boxes(selector)]
+    assert texts(".sentence:last-child .token") == SHOWN
+    assert set(texts(".row-labels .label")) <= set(SHOWN) and len(texts(".row-labels .label")) == len(SHOWN)
+    assert texts(".column-labels .label").sort() == SHOWN.sort()
+    for row in range(len(WORDS)):
+        browser.run("update({row: arguments[0], column: arguments[0]})", row)
+        assert browser.text("#row h2") == f"{SHOWN[row]} attends to"
+        assert browser.text("#steps-title").startswith(f"How {SHOWN[row]} comes to give {SHOWN[row]} ")
+        for step in range(4):
+            browser.run("update({step: arguments[0]})", step)
+            assert step == 0 or SHOWN[row] in browser.text("#step table")
+    browser.press("v")
+    assert texts("#lines .asking button") == SHOWN
+
+
+def test_nothing_of_them_runs_or_becomes_an_element(hostile):
+    browser = hostile
+    assert browser.run("return document.querySelectorAll('script').length") == 3
+    assert browser.all("img, iframe, object, link, [onerror]") == []
+    assert browser.run("return document.title").startswith("Attention: <script>alert(1)</script>")
+    browser.press(Keys.ESCAPE, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    from selenium.common.exceptions import NoAlertPresentException
+
+    with pytest.raises(NoAlertPresentException):
+        _ = browser.driver.switch_to.alert
+
+
+def test_a_word_keeps_its_direction_to_itself(hostile):
+    assert all(hostile.run("return [...document.querySelectorAll('.word')].map((each) => each.localName === 'bdi')"))
+    assert hostile.run("return [...document.querySelectorAll('.label')].every((each) => each.dir === 'auto')")
+
+
+def test_letters_are_not_cut_in_half(page):
+    browser = page(FAMILY * 40 + " " + "e\u0301" * 100)
+    assert browser.all(".token")[0].text == FAMILY * 31 + "…"
+    assert browser.all(".token")[1].text == "e\u0301" * 31 + "…"
+
+
+def test_long_words_and_words_that_javascript_knows_are_words(page):
+    browser = page("constructor __proto__ toString " + "x" * 100000)
+    assert [token.text for token in browser.all(".token")] == ["constructor", "__proto__", "toString", "x" * 31 + "…"]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "return fetch('https://example.org/').then(() => 'asked', () => 'refused')",
+        "return fetch(location.href).then(() => 'asked', () => 'refused')",
+        "return new Promise((done) => { const i = new Image(); i.onload = () => done('asked'); i.onerror = () => done('refused'); i.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; })",
+        "return new Promise((done) => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s); done(window.ran ? 'ran' : 'refused'); })",
+        "return new Promise((done) => { const d = document.createElement('div'); d.innerHTML = '<b onclick=\"window.ran = 1\">x</b>'; document.body.append(d); d.firstChild.click(); done(window.ran ? 'ran' : 'refused'); })",
+    ],
+)
+def test_the_policy_refuses_requests_and_foreign_scripts(browser, tmp_path, attempt):
+    path = tmp_path / "page.html"
+    succeeds("run", "Life is short", "-o", path)
+    browser.open(path)
+    assert browser.run(attempt) == "refused"
