@@ -18,25 +18,32 @@ function inkOn(share) {
   return luminance > 0.179 ? "#000" : "#fff";
 }
 
-/// A head as an image of one pixel a weight; nothing where it is masked.
-function imageOf(head) {
+/// A head as an image of one pixel a weight, or where it has fewer pixels, of the largest weight of each; nothing where all is masked.
+function imageOf(head, height = result.T, width = result.S) {
   const canvas = element("canvas");
-  canvas.width = result.S;
-  canvas.height = result.T;
+  canvas.width = width;
+  canvas.height = height;
   const context = canvas.getContext("2d");
-  const image = context.createImageData(result.S, result.T);
+  const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
   const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
   const largest = largestWeight(head);
   const masks = hasMask();
-  let next = head * result.T * result.S;
-  for (let row = 0; row < result.T; ++row) {
+  const most = new Float64Array(width * height).fill(-1);
+  const weights = weightsOf(head);
+  for (let row = 0, next = 0; row < result.T; ++row) {
+    const start = Math.floor((row * height) / result.T) * width;
     for (let column = 0; column < result.S; ++column, ++next) {
-      const w = result.weights.values[next];
-      const empty = Number.isNaN(w) || (masks && w === 0 && isMasked(head, row, column));
-      pixels[row * result.S + column] = empty ? 0 : opaque[colourPlace(w / largest)];
+      const w = weights[next];
+      const place = start + Math.floor((column * width) / result.S);
+      if (w > most[place] && !(masks && w === 0 && isMasked(head, row, column))) {
+        most[place] = w;
+      }
     }
   }
+  most.forEach((w, place) => {
+    pixels[place] = w < 0 ? 0 : opaque[colourPlace(w / largest)];
+  });
   context.putImageData(image, 0, 0);
   return canvas;
 }

@@ -58,6 +58,18 @@ class Sentences {
     if (this.columns !== this.rows) {
       rove(this.columns.buttons, chosen.column);
     }
+    if (this.chosen !== chosen.row) {
+      this.chosen = chosen.row;
+      this.reveal(this.rows, chosen.row);
+    }
+  }
+
+  /// A long sentence scrolls in its box.
+  reveal(strip, place) {
+    const { offsetTop, offsetHeight } = strip.buttons[place];
+    if (offsetTop < strip.scrollTop || offsetTop + offsetHeight > strip.scrollTop + strip.clientHeight) {
+      strip.scrollTop = offsetTop - (strip.clientHeight - offsetHeight) / 2;
+    }
   }
 }
 
@@ -145,9 +157,8 @@ class Heads {
     canvas.width = Math.max(Math.round((size * result.S) / most), 8);
     canvas.height = Math.max(Math.round((size * result.T) / most), 8);
     const pencil = canvas.getContext("2d");
-    pencil.imageSmoothingEnabled = result.S > canvas.width;
-    pencil.imageSmoothingQuality = "high";
-    pencil.drawImage(imageOf(head), 0, 0, canvas.width, canvas.height);
+    pencil.imageSmoothingEnabled = false;
+    pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
     const mean = meanEntropy(head);
     const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": `Head ${head}, mean entropy ${number(mean)}` },
       element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: head }), element("span", { class: "head-entropy", text: mean.toFixed(2) }));

@@ -95,7 +95,7 @@ function capStep(cell) {
 function maskReason() {
   const { causal, window, mask, positions } = result.attention;
   const reasons = [];
-  causal && reasons.push("a word sees none that comes later");
+  causal && reasons.push("no word sees a later one");
   window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
   mask && reasons.push("a mask from a file is applied");
   positions?.kind === "alibi" && reasons.push("the distance between two words is taken off, more in some heads than in others (ALiBi)");
@@ -146,7 +146,7 @@ function mixStep(cell) {
   }
   const weights = rowOf(result.weights, cell.head, cell.row);
   const context = contextOfRow(cell.head, cell.row);
-  const width = Math.min(context.length, 64);
+  const width = Math.min(context.length, 32);
   const valueOf = (i) => rowOf(values, keyHead(cell.head, values), i);
   const start = (vector) => [...vector.subarray(0, 3)].map(number).join(", ") + (vector.length > 3 ? ", …" : "");
   const numbers = (vector) => Array.from(vector.subarray(0, width), number);

@@ -3,7 +3,7 @@
 // Words and numbers as text, and the elements that hold them. What comes from the result becomes text of the document, never markup.
 
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
-const longestLabel = 32; // in letters as people count them
+const longestLabel = 40; // in letters as people count them
 
 /// Control characters and what turns the direction of the text that follows, as the tables of the program write them.
 function visible(text) {
@@ -29,8 +29,11 @@ function number(x) {
   if (!Number.isFinite(x)) {
     return x > 0 ? "∞" : "−∞";
   }
+  if (x === 0) {
+    return "0"; // exactly; 0.0000 would look rounded
+  }
   const size = Math.abs(x);
-  const plain = size === 0 || (size >= 1e-4 && size < 1e6);
+  const plain = size >= 1e-4 && size < 1e6;
   const text = plain ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
   return text.replace(/-/g, "−");
 }

@@ -72,8 +72,8 @@ def test_the_steps_lead_to_the_weight_and_the_context(page):
     browser.press("n")
     assert formulas() == ["10.2379 × 1/√24 = 10.2379 × 0.2041 = 2.0898"]
     browser.press("n")
-    assert formulas() == ["exp(2.0898 − 2.0898) / 1.5703 = 1.0000 / 1.5703 = 0.6368"]
-    assert browser.text("#step tfoot") == "sum1.57031.0000"
+    assert formulas() == ["exp(2.0898 − 2.0898) / 1.5704 = 1.0000 / 1.5704 = 0.6368"]
+    assert browser.text("#step tfoot") == "sum1.57041.0000"
     browser.press("n")
     context = succeeds("run", SENTENCE, "--json", "--show", "context").json["context"][1]
     cells = [cell.text.replace("−", "-") for cell in browser.all("#step tfoot td")][1:]
