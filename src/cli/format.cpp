@@ -19,16 +19,11 @@ struct Ending {
     std::optional<Format> format; ///< nothing: a format that we do not write, which would only be found out later
 };
 constexpr std::array endings{
-    Ending{".txt", Format::table},
-    Ending{".json", Format::json},
-    Ending{".jsonl", Format::json},
-    Ending{".ndjson", Format::json},
-    Ending{".csv", Format::csv},
-    Ending{".npy", Format::npy},
-    Ending{".npz", Format::npz},
-    Ending{".svg", {}},
-    Ending{".html", Format::html},
-    Ending{".safetensors", Format::safetensors},
+    Ending{".txt", Format::table},  Ending{".json", Format::json},
+    Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json},
+    Ending{".csv", Format::csv},    Ending{".npy", Format::npy},
+    Ending{".npz", Format::npz},    Ending{".svg", {}},
+    Ending{".html", Format::html},  Ending{".safetensors", Format::safetensors},
 };
 
 std::string_view name_of(Format format)

@@ -40,6 +40,7 @@ constexpr std::array examples{
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"

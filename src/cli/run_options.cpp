@@ -96,7 +96,8 @@ constexpr std::array output_specs{
         {}},
     OptionSpec{"--format",
                "NAME",
-               "table (default), json, csv, npz, safetensors, html (a page to explore); or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
+               "table (default), json, csv, npz, safetensors, html (a page to explore); or by the ending of -o: .txt, .json "
+               "(.jsonl, .ndjson), .csv, …",
                {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4); tables only", {}},
@@ -359,8 +360,7 @@ std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise)
 
 RunOptions read_run_options(const Arguments& arguments)
 {
-    constexpr std::array formats{Format::table, Format::json,        Format::csv,
-                                 Format::npz,   Format::safetensors, Format::html};
+    constexpr std::array formats{Format::table, Format::json, Format::csv, Format::npz, Format::safetensors, Format::html};
     RunOptions options;
     options.recipe = arguments.value("--recipe");
     options.overrides = read_overrides(arguments);

@@ -303,15 +303,15 @@ def test_csv_has_one_record_a_number():
     assert [float(line.split(",")[-1]) for line in lines[1:]] == [weight for row in weights for weight in row]
 
 
-@pytest.mark.parametrize("name", ["npy", "svg", "html", "yaml", "JSON", ""])
+@pytest.mark.parametrize("name", ["npy", "svg", "yaml", "JSON", ""])
 def test_other_formats_are_refused_with_those_there_are(name):
-    assert_fails(run("run", SENTENCE, f"--format={name}"), 2, f"--format: got '{name}'; allowed: table, json, csv, npz, safetensors")
+    assert_fails(run("run", SENTENCE, f"--format={name}"), 2, f"--format: got '{name}'; allowed: table, json, csv, npz, safetensors, html")
 
 
 def test_formats_must_not_contradict_each_other(tmp_path):
     assert_fails(run("run", SENTENCE, "--json", "--format", "csv"), 2, "exclude each other")
     assert_fails(run("run", SENTENCE, "--json", "-o", tmp_path / "x.csv"), 2, "contradicts")
-    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.npy"), 2, "table (.txt), json (.json), csv (.csv), npz (.npz), safetensors (.safetensors)")
+    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.npy"), 2, "table (.txt), json (.json), csv (.csv), npz (.npz), safetensors (.safetensors), html (.html)")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -96,7 +96,8 @@ void write_html(const model::Result& result, const PageParts& parts, const Sink&
         }
         const std::size_t end = rest.find("}}");
         const std::string_view name = end == std::string_view::npos ? rest : rest.substr(2, end - 2);
-        const auto* const text = std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
+        const auto* const text =
+            std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
         if (name == "result") {
             write_result(result, out);
         } else if (text != texts.end()) {
