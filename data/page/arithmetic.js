@@ -64,10 +64,10 @@ function stagesOfRow(head, row) {
   return { scores, scaled, capped, masked: after };
 }
 
-/// exp(s − max) of a row and their sum.
+/// exp(s − max) of a row and their sum. Scores of ∞, which overflowed, share the row among themselves.
 function softmaxTerms(scores) {
   const largest = scores.reduce((most, value) => (value > most ? value : most), -Infinity);
-  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : Math.exp(value - largest)));
+  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : Math.exp(value - largest)));
   return { largest, powers, sum: powers.reduce((sum, power) => sum + power, 0) };
 }
 

@@ -98,11 +98,14 @@ class HeatMap {
     const { T, S } = result;
     const narrow = room < 560;
     this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 150));
-    const fit = (room - this.left - 2) / S;
+    const tall = T > 1.5 * S; // and so with a scroll bar beside it
+    const fit = (room - this.left - (tall ? 18 : 2)) / S;
     const least = narrow ? 26 : S <= 48 ? 20 : 1;
-    const width = Math.min(Math.max(fit, least), 112) * this.zoom;
+    const usual = Math.min(Math.max(fit, least), 112);
+    const height = tall ? Math.min(usual, Math.max(20, 900 / T)) : usual;
+    const width = usual * this.zoom;
     this.width = width;
-    this.height = Math.max(width, Math.min(24, 320 / T) * this.zoom);
+    this.height = Math.max(height, Math.min(24, 320 / T)) * this.zoom; // few rows are not flat
     this.pitch = Math.min(width, this.height) >= 20 ? 17 : 12; // pixels from one label to the next, at least
     this.stage.classList.toggle("dense", this.pitch === 12);
     this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned

@@ -48,6 +48,7 @@ function compareStep(cell) {
   if (!pair) {
     return value === undefined ? absent("queries and keys", "queries,keys") : [formula(...named, " = ", strong(number(value))), ...absent("vectors of both words", "queries,keys")];
   }
+  const roles = a === "q" ? ["query", "key"] : ["key", "query"];
   let sum = 0;
   const rows = Array.from(pair[0].subarray(0, mostTerms), (x, i) => {
     sum += x * pair[1][i];
@@ -55,7 +56,7 @@ function compareStep(cell) {
   });
   const { H, T, S } = result;
   return [
-    say("The query of ", word(cell.from), " and the key of ", word(cell.to), " are multiplied number by number, and the products summed. The more alike they point, the larger the score."),
+    say(`The ${roles[0]} of `, word(cell.from), ` and the ${roles[1]} of `, word(cell.to), " are multiplied number by number, and the products summed. The more alike they point, the larger the score."),
     formula(...named, " = Σ ", a, sub("i"), b, sub("i"), " = ", strong(number(value))),
     shapes(result.attention.scores === "KQ" ? `K ${shape(S, pair[0].length)} · Qᵀ ${shape(pair[0].length, S)} → scores ${shape(T, S)}, in each of ${H} heads`
       : `Q ${shape(H, T, pair[0].length)} · Kᵀ ${shape(result.keys.shape[0], pair[0].length, S)} → scores ${shape(H, T, S)}`),

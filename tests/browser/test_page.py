@@ -99,8 +99,10 @@ def test_heads_change_by_clicks_and_keys(page):
     assert (browser.chosen()[0], marked()) == (3, 3)
     browser.press("]")
     assert browser.chosen()[0] == 3
-    browser.press("[", "[")
-    assert browser.chosen()[0] == 1
+    browser.press("[", "[", "[")
+    assert browser.chosen()[0] == 0
+    browser.press("]")
+    assert (browser.chosen()[0], marked()) == (1, 1)
     assert live(browser).startswith("Head 1, mean entropy ")
 
 
@@ -166,6 +168,20 @@ def test_every_control_is_reached_with_tab(page):
         assert any(name in each for each in reached), (name, reached)
 
 
+def test_a_tap_chooses_a_cell(page):
+    browser = page(SENTENCE, size=(360, 740), touch=True)
+    browser.command("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        browser.run("find('heat-map').scrollIntoView()")
+        x, y = browser.run("const box = heatMap.canvas.getBoundingClientRect(); return [box.left + 4.5 * heatMap.width, box.top + 2.5 * heatMap.height]")
+        browser.command("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        browser.command("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        browser.settle()
+        assert browser.chosen() == [0, 2, 4]
+    finally:
+        browser.command("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
 # ---- unusual results -------------------------------------------------------------------------------------------------
 
 
@@ -223,3 +239,32 @@ def test_a_key_of_the_layers_own_is_a_column(page, tmp_path):
     browser = page("--recipe", recipe)
     assert browser.run("return result.columns") == ["to", "be", "(bias)"]
     assert "(bias)" in browser.text("#row")
+
+
+def test_one_word_is_a_page(page):
+    browser = page("alone")
+    assert browser.text("#row .weights") == "alone1.0000"
+    for step in range(4):
+        assert browser.text("#step .formula")
+        browser.press("n")
+
+
+def test_infinite_scores_are_shown(page):
+    browser = page(SENTENCE, "--init", "normal", "--scale", "1e38", "--quiet")
+    browser.run("update({step: 1})")
+    assert "∞" in browser.text("#step table")
+    assert "overflowed" in browser.text("#notes")
+    browser.press("n")
+    assert browser.text("#step table") and "nan" not in browser.text("#step table")
+
+
+def test_the_article_that_multiplies_keys_by_queries_reads_so(page):
+    browser = page("--recipe", "owen-2025")
+    assert browser.text("#step-list button") == "1K·Qᵀ"
+    assert browser.text("#step p").startswith(f"The key of {browser.text('.token.current')} and the query of ")
+
+
+def test_many_rows_beside_few_columns_stay_low(page):
+    browser = page(" ".join(f"w{i}" for i in range(200)), "--cross", "a b c")
+    assert browser.run("return [heatMap.width > 80, heatMap.height]") == [True, 20]
+    assert browser.run("return heatMap.scroller.scrollWidth <= heatMap.scroller.clientWidth")
