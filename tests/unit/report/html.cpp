@@ -52,19 +52,22 @@ TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
     EXPECT_NE(page.find(R"("\u003c/script>\u003c!--\u003c","\\u003c\\\u003c")"), std::string::npos) << page;
 }
 
+/// What is said of weights of such a shape; nothing may be written.
+std::string refusal(attn::Shape shape)
+{
+    Result result = sample::two_words();
+    result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
+    bool written = false;
+    try {
+        write_html(result, parts, [&](std::string_view) { written = true; });
+    } catch (const Error& error) {
+        return written || error.kind() != ErrorKind::too_large ? "" : error.what();
+    }
+    return "";
+}
+
 TEST(Html, RefusesWhatAPageCannotHoldBeforeItWrites)
 {
-    const auto refusal = [](attn::Shape shape) {
-        Result result = sample::two_words();
-        result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
-        try {
-            write_html(result, parts, [](std::string_view) { ADD_FAILURE() << "something was written"; });
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::too_large);
-            return std::string(error.what());
-        }
-        return std::string("nothing");
-    };
     EXPECT_EQ(refusal({1, 1025, 1}),
               "HTML: got 1025 query words; allowed: up to 1024 query words in a page; --query shows some of them");
     EXPECT_EQ(refusal({1, 1, 8193}),
@@ -72,8 +75,8 @@ TEST(Html, RefusesWhatAPageCannotHoldBeforeItWrites)
     EXPECT_EQ(refusal({1025, 1, 1}), "HTML: got 1025 heads; allowed: up to 1024 heads in a page; --heads computes fewer");
     EXPECT_EQ(refusal({5, 1000, 1001}),
               "HTML: got 5005000 weights; allowed: up to 5000000 weights in a page; --query shows those of some words");
-    EXPECT_NO_THROW(attn::report::require_page_size({5, 1000, 1000}));
-    EXPECT_NO_THROW(attn::report::require_page_size({1024, 1, 1}));
+    attn::report::require_page_size({5, 1000, 1000});
+    attn::report::require_page_size({1024, 1, 1});
 }
 
 TEST(Html, NeedsWeightsAndAFrameItKnows)
