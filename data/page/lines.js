@@ -1,7 +1,7 @@
 // The weights of one head as lines between two columns of words, thick where the weight is large.
 
-const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 26), 64); // pixels from one word to the next
-const mostLines = 1500;
+const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
+const mostLines = Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
 const leastShare = 0.02; // of the head's largest weight; thinner lines are left out
 
 class Lines {
@@ -20,7 +20,8 @@ class Lines {
     this.left = this.listOf(result.rows, "asking", "rows");
     this.right = this.listOf(result.columns, "asked", "columns");
     root.style.setProperty("--line-row", `${lineRow}px`);
-    root.append(element("div", { class: "line-scroller" }, element("div", { class: "line-space" }, this.left, this.svg, this.right)));
+    this.scroller = element("div", { class: "line-scroller" }, element("div", { class: "line-space" }, this.left, this.svg, this.right));
+    root.append(this.scroller);
     new ResizeObserver(() => this.draw()).observe(root);
   }
 
@@ -71,7 +72,17 @@ class Lines {
   select(row, column) {
     this.row = row;
     this.column = column;
+    this.reveal();
     this.drawOwn();
+  }
+
+  /// Scrolls to the chosen word.
+  reveal() {
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = this.row * lineRow;
+    if (top < scrollTop || top + lineRow > scrollTop + clientHeight) {
+      this.scroller.scrollTop = top - (clientHeight - lineRow) / 2;
+    }
   }
 
   line(row, column) {

@@ -88,7 +88,8 @@ function showHead(head) {
 
 function showLegend(head, view) {
   if (view === "lines") {
-    find("legend").replaceChildren(`Words on the left attend to words on the right, the thicker the more. Weights below ${100 * leastShare} % of the largest are left out.`);
+    find("legend").replaceChildren("Words on the left attend to words on the right, the thicker the more. ",
+      `Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the largest weight.`);
     return;
   }
   const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
@@ -112,6 +113,7 @@ function showView(view) {
   viewButtons.forEach((button, i) => button.setAttribute("aria-checked", String(names[i] === view)));
   if (view === "lines") {
     lines.draw();
+    lines.reveal();
   } else {
     heatMap.layout();
   }

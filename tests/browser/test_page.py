@@ -126,7 +126,7 @@ def test_lines_are_the_other_picture(page):
     assert browser.chosen()[1] == 3
     browser.press(Keys.ARROW_RIGHT, Keys.ARROW_UP)
     assert browser.chosen() == [0, 3, 2]
-    browser.all("#view button")[0].click()
+    browser.click("#view button")
     assert browser.one("#heat-map").is_displayed()
 
 

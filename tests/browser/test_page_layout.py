@@ -72,6 +72,9 @@ def test_words_beside_the_lines_do_not_touch(page, size):
     for side in (".asking button", ".asked button"):
         assert len(browser.boxes(side)) == 64
         assert overlapping(browser.boxes(side)) == []
+    browser.run("update({row: 60})")
+    assert outside(browser.boxes(".asking button.current"), browser.boxes(".line-scroller")[0]) == []
+    assert 64 < len(browser.all("#lines .all path")) <= 6 * 64
 
 
 def test_the_chosen_cell_comes_into_sight(page):
