@@ -29,7 +29,7 @@ function imageOf(head, height = result.T, width = result.S) {
   const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
   const largest = largestWeight(head);
   const masks = hasMask();
-  const most = new Float64Array(width * height).fill(-1);
+  const most = new Float64Array(width * height).fill(-Infinity);
   const weights = weightsOf(head);
   for (let row = 0, next = 0; row < result.T; ++row) {
     const start = Math.floor((row * height) / result.T) * width;
@@ -42,7 +42,7 @@ function imageOf(head, height = result.T, width = result.S) {
     }
   }
   most.forEach((w, place) => {
-    pixels[place] = w < 0 ? 0 : opaque[colourPlace(w / largest)];
+    pixels[place] = w === -Infinity ? 0 : opaque[colourPlace(w / largest)];
   });
   context.putImageData(image, 0, 0);
   return canvas;
