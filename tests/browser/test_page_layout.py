@@ -5,8 +5,9 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from conftest import NARROW, WIDE
 from program import SENTENCE
+
+WIDE, NARROW = (1280, 900), (360, 740)
 
 TEXT = """It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the
 epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness, it was the spring of
