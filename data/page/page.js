@@ -47,8 +47,9 @@ function update(change) {
   const before = { ...state };
   Object.assign(state, change);
   const changed = (...names) => names.some((name) => before[name] !== state[name]);
-  const { head, row, column, pointed, step, view } = state;
+  const { head, row, column, step, view } = state;
   if (changed("view")) {
+    heatMap.pointed = lines.pointed = state.pointed = null; // the pointer is over something else now
     showView(view);
   }
   if (changed("head", "view")) {
@@ -70,6 +71,7 @@ function update(change) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
   if (changed("row", "column", "head", "pointed")) {
+    const { pointed } = state;
     showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
   }
 }

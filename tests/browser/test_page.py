@@ -49,6 +49,9 @@ def test_the_pointer_shows_a_row_and_leaves_the_choice(page):
     browser.command("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
     browser.settle()
     assert browser.text("#row h2") == "is attends to"
+    browser.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.run("update({view: 'lines'}); update({view: 'map'})")
+    assert browser.text("#row h2") == "is attends to"
 
 
 def test_arrow_keys_walk_over_the_cells(page):
