@@ -24,7 +24,12 @@ constexpr std::array global_specs{
     OptionSpec{"--version", "", "print version, compiler, Eigen and instruction set", "-V"},
     OptionSpec{"--verbose", "", "log each stage with its shape and time to stderr", {}},
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
-    OptionSpec{"--color", "WHEN", "of messages: auto, always, never (default auto; NO_COLOR and TERM=dumb mean never)", {}},
+    OptionSpec{
+        "--color",
+        "WHEN",
+        "of messages, and of weights in tables: auto (default), on a terminal unless NO_COLOR or TERM=dumb; always, also "
+        "through a pipe or into a file; never",
+        {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
     OptionSpec{"--isa",
                "SET",
@@ -303,11 +308,11 @@ void refuse_strangers(const Parsed& parsed)
     }
 }
 
-Globals understand(const Arguments& arguments)
+Globals understand(const Arguments& arguments, Colour colour)
 {
     const auto threads = arguments.value("--threads");
     return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
-            isa_option(arguments)};
+            isa_option(arguments), colour};
 }
 
 LogOptions log_options(const Arguments& arguments)
@@ -372,7 +377,8 @@ int execute(std::span<const char* const> arguments, Log& log)
 {
     Words words = prepare(arguments);
     Parsed parsed = parse(std::move(words.parsed));
-    log.configure(log_options(parsed.arguments));
+    const LogOptions messages = log_options(parsed.arguments);
+    log.configure(messages);
     if (parsed.arguments.flag("--version")) {
         print(version(isa_option(parsed.arguments)));
         return success;
@@ -385,7 +391,7 @@ int execute(std::span<const char* const> arguments, Log& log)
         return success;
     }
     refuse_strangers(parsed);
-    const Globals globals = understand(parsed.arguments);
+    const Globals globals = understand(parsed.arguments, messages.colour);
     if (parsed.command == nullptr) {
         const std::string text = short_help();
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());

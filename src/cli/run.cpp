@@ -16,6 +16,7 @@
 #include "cli/result_tensors.hpp"
 #include "cli/run_lines.hpp"
 #include "cli/run_options.hpp"
+#include "cli/shading.hpp"
 #include "cli/system.hpp"
 #include "cli/tensor_output.hpp"
 
@@ -60,6 +61,9 @@ public:
         assumption_ = load_files(recipe_, {files_, settings_, log_});
         settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
         settings_.show.insert(options.show.begin(), options.show.end());
+        table_.digits = options.digits;
+        table_.width = output_.columns();
+        table_.shading = options.format == Format::table ? shading_of(output_, globals.colour) : report::Shading::none;
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         if (options.source != Source::lines || log.verbose()) {
@@ -87,6 +91,7 @@ private:
     model::Recipe recipe_;
     Log& log_;
     Output output_;
+    report::TableOptions table_;
     StageReporter stages_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
@@ -113,9 +118,7 @@ void Runner::write(const model::Result& result)
     switch (options_.format) {
     case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
     case Format::csv: report::write_csv(result, {.header = true, .index = {}}, output_.sink()); break;
-    case Format::table:
-        report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
-        break;
+    case Format::table: report::write_table(result, table_, output_.sink()); break;
     default: write_result_tensors(result, options_.format, output_);
     }
 }
@@ -166,7 +169,7 @@ int Runner::standard_input()
 int Runner::each_line()
 {
     warn_of_assumption();
-    return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
+    return run_lines({options_, recipe_, settings_, files_, output_, table_, stages_, log_});
 }
 
 /// Names for the ids or positions that the recipe brought.

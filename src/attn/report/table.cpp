@@ -161,7 +161,9 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
         style.row_labels = texts_of(rows);
         style.numbered_rows = rows.words.empty();
     }
-    style.sums = name == model::name_of(Item::weights);
+    const bool weights = name == model::name_of(Item::weights);
+    style.sums = weights;
+    style.shading = weights ? options.shading : Shading::none;
     style.masked = name == model::name_of(Item::masked_scores);
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
@@ -175,6 +177,7 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }
+    write_legend(buffer, style.shading, options.width);
 }
 
 void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
