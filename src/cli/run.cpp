@@ -64,6 +64,7 @@ public:
         table_.digits = options.digits;
         table_.width = output_.columns();
         table_.shading = options.format == Format::table ? shading_of(output_, globals.colour) : report::Shading::none;
+        settings_.top = options.top;
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         if (options.source != Source::lines || log.verbose()) {

@@ -92,8 +92,14 @@ constexpr std::array output_specs{
         "LIST",
         "what to print (default tokens, vocabulary, weights, context and, with a projection, output), or all; names: "
         "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
-        "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy",
+        "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy, summary "
+        "(not among all)",
         {}},
+    OptionSpec{"--top",
+               "K",
+               "print a summary too: for each head its entropy, how much goes to the word itself, the first word and the "
+               "neighbours, and the K strongest pairs, 1 to 1000 (default with --show summary 3); tables and JSON only",
+               {}},
     OptionSpec{"--format",
                "NAME",
                "table (default), json, csv, npz, safetensors; or by the ending of -o: .txt, .json (.jsonl, .ndjson), .csv, …",
@@ -135,6 +141,16 @@ void read_show(const Arguments& arguments, RunOptions& options)
     options.show_all = shown.all;
     for (const std::size_t place : shown.places) {
         options.show.push_back(static_cast<model::Item>(place));
+    }
+}
+
+/// It is no array of numbers.
+void require_report_for_summary(const RunOptions& options)
+{
+    const bool report = options.format == Format::table || options.format == Format::json;
+    const bool named = std::ranges::find(options.show, model::Item::summary) != options.show.end();
+    if (!report && (options.top || named)) {
+        throw Error(ErrorKind::usage, std::string(options.top ? "--top" : "--show summary") + " is for tables and JSON");
     }
 }
 
@@ -366,6 +382,8 @@ RunOptions read_run_options(const Arguments& arguments)
         options.digits = static_cast<int>(*digits);
     }
     read_show(arguments, options);
+    options.top = integer_option(arguments, "--top", 1, model::largest_top);
+    require_report_for_summary(options);
     require_numbers_for_csv(options);
     read_source(arguments, options);
     exclude(options.source == Source::lines, is_binary(options.format),

@@ -32,6 +32,7 @@ struct RunOptions {
     std::optional<std::string> mask; ///< FILE[:NAME]
     std::vector<model::Item> show;
     bool show_all = false;
+    std::optional<Index> top; ///< pairs of each head in the summary
     Format format = Format::table;
     int digits = 4;
     std::optional<std::string> output;

@@ -278,6 +278,21 @@ private:
 
 } // namespace
 
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
+{
+    Index used = 0;
+    for (const std::string& part : parts) {
+        const bool fits = !width || used + 1 + display_width(part) <= *width;
+        if (used > 0) {
+            buffer.append(fits ? " " : "\n");
+            used = fits ? used + 1 : 0;
+        }
+        buffer.append(part);
+        used += display_width(part);
+    }
+    buffer.append("\n");
+}
+
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style)
 {

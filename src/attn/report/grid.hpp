@@ -31,6 +31,9 @@ struct GridStyle {
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
 
+/// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width);
+
 extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
 extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
 

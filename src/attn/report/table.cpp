@@ -3,6 +3,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/grid.hpp"
+#include "attn/report/summary.hpp"
 
 #include <algorithm>
 
@@ -100,22 +101,6 @@ void write_line(Buffer& buffer, const Line& line, Index name_width, std::optiona
 }
 
 // ---- tables -----------------------------------------------------------------------------------------------------------
-
-/// "weights, head 0 (6, 6)", broken between its parts where the terminal is narrower.
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
-{
-    Index used = 0;
-    for (const std::string& part : parts) {
-        const bool fits = !width || used + 1 + display_width(part) <= *width;
-        if (used > 0) {
-            buffer.append(fits ? " " : "\n");
-            used = fits ? used + 1 : 0;
-        }
-        buffer.append(part);
-        used += display_width(part);
-    }
-    buffer.append("\n");
-}
 
 std::vector<std::string> texts_of(const AxisLabels& labels)
 {
@@ -225,6 +210,10 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
     }
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
+    }
+    if (result.summary) {
+        buffer.append(first ? "" : "\n");
+        write_summary(buffer, result, options);
     }
 }
 
