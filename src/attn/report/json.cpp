@@ -108,7 +108,7 @@ void write_after_config(JsonWriter& json, const Result& result)
         write_named_arrays(json, result.parameters);
     }
     write_arrays(json, result);
-    if (result.summary) {
+    if (result.show.contains(Item::summary) && result.summary) {
         json.key(model::name_of(Item::summary));
         write_summary(json, result);
     }

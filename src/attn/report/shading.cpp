@@ -80,12 +80,10 @@ void write_legend(Buffer& buffer, Shading shading, std::optional<Index> width)
     constexpr std::string_view stop = " 1";
     const Index room = width.value_or(1000) - std::ssize(start) - std::ssize(stop);
     std::string meaning;
-    for (const std::string_view text : {"   ", "  "}) {
-        for (const std::string_view words : {" largest of its row", " largest"}) {
-            const std::string whole = std::string(text) + std::string(largest_mark) + std::string(words);
-            if (meaning.empty() && display_width(whole) + fewest <= room) {
-                meaning = whole;
-            }
+    for (const std::string_view words : {" largest of its row", " largest"}) {
+        const std::string whole = "  " + std::string(largest_mark) + std::string(words);
+        if (meaning.empty() && display_width(whole) + fewest <= room) {
+            meaning = whole;
         }
     }
     const Index samples = std::min(most, room - display_width(meaning));

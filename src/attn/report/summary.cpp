@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace attn::report {
 namespace {
@@ -63,24 +64,20 @@ void write_means(Buffer& buffer, const Result& result, const TableOptions& optio
     write_grid(buffer, std::span<const double>(means), style);
 }
 
-/// A word for a pair; of a repeated one it says which it is.
-std::string word_at(const std::vector<std::string>& words, Index position, std::optional<Index> room)
+/// A word for a pair, in `room` columns but at least two; of a repeated one it says which it is.
+std::string word_at(const std::vector<std::string>& words, Index position, Index room)
 {
     const std::string& word = words[static_cast<std::size_t>(position)];
     const std::string which = std::count(words.begin(), words.end(), word) > 1 ? '[' + std::to_string(position) + ']' : "";
-    const std::string safe = visible(word);
-    return (room ? shortened(safe, std::max<Index>(*room - std::ssize(which), 2)) : safe) + which;
+    return shortened(visible(word), std::max<Index>(room - std::ssize(which), 2)) + which;
 }
 
-/// "short → short 1.0000", within a line of `width` columns if its number leaves room for two columns of each word.
-std::string text_of(const Result& result, const model::Pair& pair, const TableOptions& options)
+/// "short → short 1.0000", within `width` columns as long as its number leaves room for two of each word.
+std::string text_of(const Result& result, const model::Pair& pair, int digits, Index width)
 {
     constexpr std::string_view arrow = " → ";
-    const std::string number = ' ' + math::fixed(pair.weight, options.digits);
-    std::optional<Index> room;
-    if (options.width) {
-        room = (*options.width - display_width(arrow) - std::ssize(number) - 1) / 2; // a comma follows
-    }
+    const std::string number = ' ' + math::fixed(pair.weight, digits);
+    const Index room = (width - display_width(arrow) - std::ssize(number) - 1) / 2; // a comma follows
     return word_at(result.tokens, pair.query, room) + std::string(arrow) + word_at(result.words_of_keys(), pair.key, room) +
            number;
 }
@@ -88,9 +85,10 @@ std::string text_of(const Result& result, const model::Pair& pair, const TableOp
 void write_pairs(Buffer& buffer, const Result& result, const TableOptions& options)
 {
     constexpr Index narrow = 24;
+    const Index line = options.width.value_or(std::numeric_limits<Index>::max());
     const std::vector<std::string> labels = head_labels(result.summary->heads.size());
     Index indent = labels.empty() ? 0 : std::ssize(labels.back()) + 2;
-    const bool own_line = !labels.empty() && options.width && *options.width - indent < narrow;
+    const bool own_line = !labels.empty() && line - indent < narrow;
     indent = own_line ? 0 : indent;
     write_title(buffer, {"strongest", "pairs"}, options.width);
     for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
@@ -102,9 +100,10 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
         buffer.append(pairs.empty() ? "none" : "");
         Index used = indent;
         for (std::size_t p = 0; p < pairs.size(); ++p) {
-            const std::string text = text_of(result, pairs[p], options) + (p + 1 < pairs.size() ? "," : "");
+            const std::string text =
+                text_of(result, pairs[p], options.digits, line - indent) + (p + 1 < pairs.size() ? "," : "");
             const Index width = display_width(text);
-            const bool fits = p == 0 || !options.width || used + 1 + width <= *options.width;
+            const bool fits = p == 0 || used + 1 + width <= line;
             buffer.append(p == 0 ? "" : fits ? " " : '\n' + std::string(static_cast<std::size_t>(indent), ' '));
             buffer.append(text);
             used = (fits ? used + (p == 0 ? 0 : 1) : indent) + width;

@@ -211,7 +211,7 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
     }
-    if (result.summary) {
+    if (result.show.contains(Item::summary) && result.summary) {
         buffer.append(first ? "" : "\n");
         write_summary(buffer, result, options);
     }
