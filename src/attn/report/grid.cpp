@@ -150,13 +150,13 @@ private:
         return fitting;
     }
 
-    /// Two spaces between columns, or one where that makes all of them fit; three where blocks and marks stand between them.
+    /// Two spaces between columns, or one where that makes all of them fit; one more where blocks and marks stand between them.
     /// The sum stays as long as a column fits beside it.
     void choose_columns()
     {
         shown_ = columns_;
         const Index usual = style_.shading == Shading::blocks ? 3 : 2;
-        const Index tight = style_.shading == Shading::blocks ? 3 : 1;
+        const Index tight = style_.shading == Shading::blocks ? 2 : 1;
         gap_ = usual;
         if (!style_.width) {
             return;

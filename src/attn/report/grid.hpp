@@ -27,7 +27,7 @@ struct GridStyle {
 /// `values` (rows, columns), row-major, one line a row under a line of column names. Each row is fixed or scientific as PyTorch
 /// prints a tensor of that row alone; sums are fixed. Columns that do not fit `width` are left out with "…", from the right but
 /// for the sum; numbers are never cut. Colours change nothing else: without escape sequences and marks it is the same text.
-/// Blocks keep columns three apart, since they and the mark stand there.
+/// Blocks put columns one further apart, since they and the mark stand there.
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
 
