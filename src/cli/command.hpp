@@ -46,7 +46,6 @@ struct Arguments {
 struct Globals {
     int threads = 1;
     std::optional<core::Isa> isa; ///< none: whatever suits the command
-    Colour colour = Colour::automatic;
 };
 
 struct Command {

@@ -24,12 +24,7 @@ constexpr std::array global_specs{
     OptionSpec{"--version", "", "print version, compiler, Eigen and instruction set", "-V"},
     OptionSpec{"--verbose", "", "log each stage with its shape and time to stderr", {}},
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
-    OptionSpec{
-        "--color",
-        "WHEN",
-        "of messages, and of weights in tables: auto (default), on a terminal unless NO_COLOR or TERM=dumb; always, also "
-        "through a pipe or into a file; never",
-        {}},
+    OptionSpec{"--color", "WHEN", "of messages and weights: auto (default; NO_COLOR, TERM=dumb: never), always, never", {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
     OptionSpec{"--isa",
                "SET",
@@ -308,11 +303,11 @@ void refuse_strangers(const Parsed& parsed)
     }
 }
 
-Globals understand(const Arguments& arguments, Colour colour)
+Globals understand(const Arguments& arguments)
 {
     const auto threads = arguments.value("--threads");
     return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
-            isa_option(arguments), colour};
+            isa_option(arguments)};
 }
 
 LogOptions log_options(const Arguments& arguments)
@@ -377,8 +372,7 @@ int execute(std::span<const char* const> arguments, Log& log)
 {
     Words words = prepare(arguments);
     Parsed parsed = parse(std::move(words.parsed));
-    const LogOptions messages = log_options(parsed.arguments);
-    log.configure(messages);
+    log.configure(log_options(parsed.arguments));
     if (parsed.arguments.flag("--version")) {
         print(version(isa_option(parsed.arguments)));
         return success;
@@ -391,7 +385,7 @@ int execute(std::span<const char* const> arguments, Log& log)
         return success;
     }
     refuse_strangers(parsed);
-    const Globals globals = understand(parsed.arguments, messages.colour);
+    const Globals globals = understand(parsed.arguments);
     if (parsed.command == nullptr) {
         const std::string text = short_help();
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());

@@ -63,7 +63,7 @@ public:
         settings_.show.insert(options.show.begin(), options.show.end());
         table_.digits = options.digits;
         table_.width = output_.columns();
-        table_.shading = options.format == Format::table ? shading_of(output_, globals.colour) : report::Shading::none;
+        table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         settings_.top = options.top;
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
