@@ -22,9 +22,9 @@ struct Progress {
 using Observer = std::function<void(const Progress&)>;
 
 struct RunSettings {
-    Show show;                ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
+    Show show; ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
     std::optional<Index> top = {}; ///< pairs of each head in the summary, which is then wanted too
-    int threads = 1;          ///< never changes a number
+    int threads = 1;               ///< never changes a number
     /// Of attention in float32, which leaves the promise of the same numbers on every machine unless it is portable.
     core::Isa isa = core::Isa::portable;
     Index memory_limit =

@@ -106,12 +106,11 @@ TEST(Shading, PaintsCellsWith256Colours)
 TEST(Shading, PaintsCellsWith24BitColours)
 {
     const std::string table = table_of(three_keys(), Shading::colours_24_bit);
-    EXPECT_EQ(
-        table.substr(0, table.find("\n0 ") + 1),
-        "weights (2, 3)\n"
-        "       a     b     c   sum\n"
-        "to  0.00 \x1b[38;2;255;255;255;48;2;67;78;108m 0.25 \x1b[m\x1b[1;38;2;0;0;0;48;2;187;173;109m▸0.75 \x1b[m 1.00\n"
-        "be \x1b[1;38;2;0;0;0;48;2;125;124;120m▸0.50 \x1b[m\x1b[1;38;2;0;0;0;48;2;125;124;120m▸0.50 \x1b[m 0.00  1.00\n");
+    EXPECT_EQ(table.substr(0, table.find("\n0 ") + 1),
+              "weights (2, 3)\n"
+              "       a     b     c   sum\n"
+              "to  0.00 \x1b[38;2;255;255;255;48;2;67;78;108m 0.25 \x1b[m\x1b[1;38;2;0;0;0;48;2;187;173;109m▸0.75 \x1b[m 1.00\n"
+              "be \x1b[1;38;2;0;0;0;48;2;125;124;120m▸0.50 \x1b[m\x1b[1;38;2;0;0;0;48;2;125;124;120m▸0.50 \x1b[m 0.00  1.00\n");
 }
 
 TEST(Shading, IsOfWeightsAlone)
