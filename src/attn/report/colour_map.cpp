@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace attn::report {
 namespace {
@@ -13,7 +14,7 @@ const cividis::Stop& stop_of(double share)
 {
     constexpr auto last = static_cast<double>(cividis::stops.size() - 1);
     const double place = share > 0 ? std::min(share, 1.0) * last : 0; // NaN is not above 0
-    return cividis::stops[static_cast<std::size_t>(place + 0.5)];
+    return cividis::stops[static_cast<std::size_t>(std::lround(place))];
 }
 
 /// sRGB to linear light.

@@ -20,7 +20,7 @@ using attn::Tensor;
 Result result_of(const Tensor<float>& weights, std::vector<float> entropy)
 {
     Result result;
-    const std::size_t words = static_cast<std::size_t>(weights.columns());
+    const auto words = static_cast<std::size_t>(weights.columns());
     for (std::size_t i = 0; i < words; ++i) {
         result.tokens.emplace_back(1, static_cast<char>('a' + i));
     }
