@@ -332,8 +332,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array<const Command*, 7> all{&run_command,    &attend_command, &check_command, &compare_command,
-                                                       &recipe_command, &bench_command,  &schema_command};
+    static constexpr std::array<const Command*, 8> all{&run_command,     &attend_command, &explain_command, &check_command,
+                                                       &compare_command, &recipe_command, &bench_command,   &schema_command};
     return all;
 }
 

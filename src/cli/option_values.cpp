@@ -58,6 +58,17 @@ std::optional<double> softcap_option(const Arguments& arguments)
     return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
 }
 
+int digits_option(const Arguments& arguments, Format format)
+{
+    constexpr std::int64_t most = 17; // a double has no more
+    constexpr int usual = 4;
+    const auto digits = integer_option(arguments, "--digits", 0, most);
+    if (digits && format != Format::table) {
+        throw Error(ErrorKind::usage, "--digits is for tables only; JSON and CSV give the shortest decimals that read back");
+    }
+    return digits ? static_cast<int>(*digits) : usual;
+}
+
 ShownNames show_option(const Arguments& arguments, std::span<const char* const> names)
 {
     std::vector<std::string_view> allowed(names.begin(), names.end());

@@ -3,6 +3,7 @@
 
 #include "attn/model/recipe.hpp"
 #include "cli/command.hpp"
+#include "cli/format.hpp"
 #include "cli/suggest.hpp"
 
 #include <array>
@@ -40,6 +41,9 @@ template <typename Enum, std::size_t count>
 [[nodiscard]] std::optional<core::Window> window_option(const Arguments& arguments); ///< --window L[,R]
 [[nodiscard]] std::optional<double> scale_option(const Arguments& arguments);        ///< --scale X|none; 1 for "none"
 [[nodiscard]] std::optional<double> softcap_option(const Arguments& arguments);      ///< --softcap X
+
+/// --digits N; 4 when it is not given. Throws Error(usage) for another format than tables.
+[[nodiscard]] int digits_option(const Arguments& arguments, Format format);
 
 struct ShownNames {
     std::vector<std::size_t> places; ///< among the names

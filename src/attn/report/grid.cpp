@@ -2,9 +2,9 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/report/display.hpp"
+#include "attn/report/notation.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace attn::report {
@@ -12,25 +12,6 @@ namespace {
 
 constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
 constexpr std::string_view masked_text = "masked";
-
-enum class Notation { fixed, scientific };
-
-/// PyTorch's rule (torch/_tensor_str.py, _Formatter) over the finite values other than zero.
-template <typename Scalar>
-Notation notation_of(std::span<const Scalar> row)
-{
-    double smallest = std::numeric_limits<double>::infinity();
-    double largest = 0;
-    for (const Scalar value : row) {
-        const double magnitude = std::abs(static_cast<double>(value));
-        if (std::isfinite(magnitude) && magnitude != 0) {
-            smallest = std::min(smallest, magnitude);
-            largest = std::max(largest, magnitude);
-        }
-    }
-    const bool scientific = largest != 0 && (largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4);
-    return scientific ? Notation::scientific : Notation::fixed;
-}
 
 void append_aligned_right(std::string& out, std::string_view text, Index text_width, Index width)
 {
@@ -74,8 +55,7 @@ private:
         if (style_.masked && value == -std::numeric_limits<double>::infinity()) {
             return std::string(masked_text);
         }
-        return notations_[static_cast<std::size_t>(i)] == Notation::fixed ? math::fixed(value, style_.digits)
-                                                                          : math::scientific(value, style_.digits);
+        return text_of(value, notations_[static_cast<std::size_t>(i)], style_.digits);
     }
 
     [[nodiscard]] std::string sum(Index i) const
