@@ -80,10 +80,10 @@ int execute_explain(const Arguments& arguments, const Globals& globals, Log& log
     RunInput input(options, make_recipe(options), globals, log);
     Output output(options.output);
     StageReporter stages(log);
+    input.load();
     if (options.source == Source::standard_input || options.source == Source::pipe) {
         input.read_standard_input("SENTENCE, --ids or --recipe");
     }
-    input.load();
     input.settings().observer = stages.observer();
 
     model::Question question = options.question;

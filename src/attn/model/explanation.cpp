@@ -77,8 +77,8 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
     const std::vector<std::string>& words = result.words_of_keys();
     const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
     if (places.size() > 1) {
-        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which stands at several places",
-                    "one of the positions " + places_in_words(words, places));
+        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which stands for " + std::to_string(places.size()) + " places",
+                    "one position: " + places_in_words(words, places));
     }
     return places.front();
 }
@@ -141,7 +141,7 @@ public:
             if (!masked.empty()) {
                 key.masked = masked[j];
                 key.mask = mask_at(place);
-                key.distance = slope_ == 0 ? 0 : -(slope_ * static_cast<double>(std::abs(position_ - place)));
+                key.distance = 0 - slope_ * static_cast<double>(std::abs(position_ - place));
                 key.hidden = hidden(place, key.mask);
             }
             for (std::size_t i = 0; i < q.size(); ++i) {
@@ -272,7 +272,7 @@ Index query_position(const Recipe& recipe, const Given& given)
         }
         throw Error(given.fault({Setting::query}), given.name_of(Setting::query),
                     quoted(typed) + ", which stands for " + std::to_string(places.size()) + " places",
-                    "one of them: " + places_in_words(words.tokens, places));
+                    "one position: " + places_in_words(words.tokens, places));
     }
     return places.front();
 }

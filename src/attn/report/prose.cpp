@@ -82,7 +82,7 @@ void Prose::paragraph(std::string_view text)
 
 void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
 {
-    const Index hang = indent_ + width_with_glue(start);
+    const Index hang = indent_ + display_width(start);
     const bool own_line = hang > width_ / 2; // the terms begin below a long start
     std::string line = blanks(indent_) + std::string(start);
     if (own_line) {
@@ -94,7 +94,7 @@ void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
         const std::string piece = (first ? "" : "+ ") + term;
         if (!first && width_with_glue(line) + 1 + width_with_glue(piece) > width_) {
             put(line);
-            line = blanks(own_line ? indent_ : hang - gap) + piece; // the signs stand before the first term
+            line = blanks(own_line ? indent_ : std::max(indent_, hang - gap)) + piece; // the signs stand before the first term
         } else {
             line.append(first ? "" : " ").append(piece);
         }
