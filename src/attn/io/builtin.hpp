@@ -14,7 +14,7 @@ struct BuiltinFile {
 
 /// data/recipes/*.json, sorted by name.
 [[nodiscard]] std::span<const BuiltinFile> builtin_recipes();
-/// data/schemas/*.json: "recipe", "result", "tensor".
+/// data/schemas/*.json: "explanation", "recipe", "result", "tensor".
 [[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
 [[nodiscard]] std::optional<std::string_view> find(std::span<const BuiltinFile> files, std::string_view name);
 

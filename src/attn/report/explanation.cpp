@@ -116,7 +116,7 @@ void ExplanationSteps::write_keys()
     const std::string key =
         words_.other_vector(word) + " = " +
         words_.projection(e_.swapped ? Target::W_q : Target::W_k, x, d_k, e_.swapped ? std::ssize(e_.x) : e_.keys_read);
-    const std::string value = "v(" + word + ") = " + words_.projection(Target::W_v, x, d_v, e_.values_read);
+    const std::string value = vector_of("v", word) + " = " + words_.projection(Target::W_v, x, d_v, e_.values_read);
     const bool extra = e_.key && cell_is_bias();
     if (!e_.key) {
         step(std::string(e_.swapped ? "Queries" : "Keys") + " and values, of every word in the same way");
@@ -133,7 +133,7 @@ void ExplanationSteps::write_keys()
 
 void ExplanationSteps::write_score()
 {
-    const std::string terms = std::to_string(e_.query.size()) + " products";
+    const std::string terms = std::to_string(e_.query.size()) + (e_.query.size() == 1 ? " product" : " products");
     if (!e_.key) {
         step("Scores: score = " + words_.own_vector() + "·" + words_.other_vector("word") + ", the sum of " + terms);
         return;

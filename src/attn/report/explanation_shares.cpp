@@ -119,7 +119,7 @@ void ExplanationSteps::write_context()
     }
     std::vector<std::string> values;
     for (std::size_t j = 0; j < e_.keys.size(); ++j) {
-        values.push_back("v(" + words_.key_word(j) + ")");
+        values.push_back(vector_of("v", words_.key_word(j)));
     }
     prose_.sum("context = ", weighted(values));
     prose_.vector(words_.numbers(e_.context));
@@ -135,7 +135,7 @@ void ExplanationSteps::write_context()
 void ExplanationSteps::write_share()
 {
     const Index d_v = std::ssize(e_.context);
-    const std::string v = "v(" + cell_word() + ")";
+    const std::string v = vector_of("v", cell_word());
     prose_.paragraph(v + " = " +
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));

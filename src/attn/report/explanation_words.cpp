@@ -1,6 +1,7 @@
 #include "attn/report/explanation_words.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/extra_key.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/notation.hpp"
 
@@ -29,6 +30,11 @@ std::string in_quotes(const std::string& word)
 std::string bracketed(const std::string& number)
 {
     return number.starts_with('-') ? "(" + number + ")" : number;
+}
+
+std::string vector_of(const std::string& symbol, const std::string& word)
+{
+    return symbol + (word == model::extra_key_label ? word : "(" + word + ")");
 }
 
 std::string shape_text(const Shape& lengths)
@@ -68,12 +74,12 @@ std::string Wording::key_word(std::size_t j) const
 
 std::string Wording::own_vector() const
 {
-    return (e_.swapped ? "k(" : "q(") + query_word() + ")";
+    return vector_of(e_.swapped ? "k" : "q", query_word());
 }
 
 std::string Wording::other_vector(const std::string& word) const
 {
-    return (e_.swapped ? "q(" : "k(") + word + ")";
+    return vector_of(e_.swapped ? "q" : "k", word);
 }
 
 std::string Wording::projection(Target W, const std::string& of, Index made, Index read) const

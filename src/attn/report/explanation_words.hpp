@@ -17,6 +17,8 @@ namespace attn::report {
 [[nodiscard]] std::string in_quotes(const std::string& word);
 /// A negative number as a factor or behind a sign: "(-0.5)".
 [[nodiscard]] std::string bracketed(const std::string& number);
+/// "v(eat)"; "v(bias)", whose key has its brackets already.
+[[nodiscard]] std::string vector_of(const std::string& symbol, const std::string& word);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
 
 class Wording {
