@@ -20,8 +20,7 @@ constexpr std::array examples{
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
     Example{R"(attn-cli explain "Life is short" --query 0 --heads 4 --head 3 --causal)", "the fourth head, under a mask"},
     Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
-    Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[] | [.word, .exponential, .weight]')",
-            "every term, for programs"},
+    Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
 constexpr std::array explain_specs{
     OptionSpec{"--query", "POS|WORD", "the word whose row is explained: a word or a position from 0; required", {}},
