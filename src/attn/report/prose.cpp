@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace attn::report {
 namespace {
@@ -56,7 +57,10 @@ void Prose::wrap(std::string_view text, Index first, Index hang)
     std::string line = blanks(first);
     bool empty = true; // nothing but the indentation so far
     while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
+        std::size_t end = std::min(text.find(' '), text.size());
+        if (hang + width_with_glue(text.substr(0, end)) > width_) { // glue does not hold what no line can hold
+            end = std::min(text.find_first_of(" \x1f"), text.size());
+        }
         const std::string_view word = text.substr(0, end);
         if (!empty && width_with_glue(line) + 1 + width_with_glue(word) > width_) {
             put(line);
@@ -93,14 +97,25 @@ void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
     for (const std::string& term : terms) {
         const std::string piece = (first ? "" : "+ ") + term;
         if (!first && width_with_glue(line) + 1 + width_with_glue(piece) > width_) {
-            put(line);
+            end_sum(line);
             line = blanks(own_line ? indent_ : std::max(indent_, hang - gap)) + piece; // the signs stand before the first term
         } else {
             line.append(first ? "" : " ").append(piece);
         }
         first = false;
     }
-    put(line);
+    end_sum(line);
+}
+
+/// A line of a sum; a term that no line can hold is broken at its glue.
+void Prose::end_sum(const std::string& line)
+{
+    const Index before = std::ssize(line) - std::ssize(std::string_view(line).substr(line.find_first_not_of(' ')));
+    if (width_with_glue(line) <= width_) {
+        put(line);
+    } else {
+        wrap(std::string_view(line).substr(static_cast<std::size_t>(before)), indent_, indent_);
+    }
 }
 
 void Prose::vector(const std::vector<std::string>& numbers)
@@ -147,10 +162,12 @@ void Prose::table(const Column& labels, const std::vector<Column>& columns)
 void Prose::table_part(const Column& labels, const std::vector<Column>& columns)
 {
     const Index label_width = width_of(labels);
+    std::vector<Index> widths;
+    std::ranges::transform(columns, std::back_inserter(widths), width_of);
     const auto line = [&](const std::string& label, const auto& cell_of) {
         std::string text = blanks(indent_) + label + blanks(label_width - display_width(label));
-        for (const Column& column : columns) {
-            text += blanks(gap) + aligned_right(cell_of(column), width_of(column));
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            text += blanks(gap) + aligned_right(cell_of(columns[j]), widths[j]);
         }
         put(text);
     };

@@ -11,7 +11,7 @@
 
 namespace attn::report {
 
-/// A blank that is no place to break a line.
+/// A blank that is no place to break a line, unless no line can hold what it holds together.
 inline constexpr char glue = '\x1f';
 
 struct Column {
@@ -43,6 +43,7 @@ private:
 
     void put(std::string_view line);
     void wrap(std::string_view text, Index first, Index hang);
+    void end_sum(const std::string& line);
     void table_part(const Column& labels, const std::vector<Column>& columns);
 
     Buffer& buffer_;

@@ -25,7 +25,7 @@ TEST(Prose, BreaksParagraphsAtBlanksButNotAtGlue)
     const std::string glued = std::string("1.5") + glue + "/" + glue + "2.5";
     EXPECT_EQ(page(80, [&](auto& p) { p.paragraph("a b " + glued); }), "   a b 1.5 / 2.5\n");
     EXPECT_EQ(page(10, [&](auto& p) { p.paragraph("a b " + glued); }), "a b\n1.5 / 2.5\n");
-    EXPECT_EQ(page(3, [&](auto& p) { p.paragraph("a b " + glued); }), "a b\n1.5 / 2.5\n"); // never inside
+    EXPECT_EQ(page(3, [&](auto& p) { p.paragraph("a b " + glued); }), "a b\n1.5\n/\n2.5\n"); // which no line can hold
 }
 
 TEST(Prose, BreaksSumsBetweenTermsWhichStandBelowEachOther)
@@ -34,6 +34,8 @@ TEST(Prose, BreaksSumsBetweenTermsWhichStandBelowEachOther)
     EXPECT_EQ(page(80, [&](auto& p) { p.sum("c = ", terms); }), "   c = 0.5000·v(a) + 0.2500·v(b) + 0.2500·v(c)\n");
     EXPECT_EQ(page(40, [&](auto& p) { p.sum("c = ", terms); }), "   c = 0.5000·v(a) + 0.2500·v(b)\n     + 0.2500·v(c)\n");
     EXPECT_EQ(page(14, [&](auto& p) { p.sum("context = ", terms); }), "context =\n0.5000·v(a)\n+ 0.2500·v(b)\n+ 0.2500·v(c)\n");
+    const std::string result = std::string("0.2500·v(c)") + glue + "=" + glue + "0.1250";
+    EXPECT_EQ(page(14, [&](auto& p) { p.sum("", {"0.5000·v(a)", result}); }), "0.5000·v(a)\n+ 0.2500·v(c)\n= 0.1250\n");
 }
 
 TEST(Prose, WritesAsManyNumbersALineAsFit)
