@@ -88,12 +88,13 @@ class Row {
 public:
     Row(const Result& result, const Question& question, const RunSettings& settings)
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
+          kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
+                            shape_of(array(result, name_of(Item::keys))).front())),
           swapped_(attention_.order == ScoreOrder::key_query), T_(std::ssize(result.tokens)),
           S_(result.cross ? std::ssize(result.key_tokens) : T_)
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
-        kv_head_ = head_ / (heads() / kv_heads());
         if (settings.mask && attention_.mask) {
             mask_ = broadcast_mask(*settings.mask, {heads(), T_, S_});
         }
@@ -186,7 +187,7 @@ private:
 
     const Result& result_;
     const Attention& attention_;
-    Index position_, head_, row_ = 0, kv_head_ = 0;
+    Index position_, head_, kv_head_, row_ = 0;
     bool swapped_;
     Index T_, S_; ///< words
     std::optional<TensorView> mask_;

@@ -102,6 +102,7 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
     }
     const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::weight);
     std::vector<std::string> terms;
+    terms.reserve(chosen.size() + 1);
     for (const std::size_t j : chosen) {
         terms.push_back(weights[j] + "·" + bracketed(values[j]));
     }

@@ -104,6 +104,7 @@ std::vector<std::string> Wording::numbers(const std::vector<double>& values) con
 {
     const Notation notation = notation_of(std::span<const double>(values));
     std::vector<std::string> texts;
+    texts.reserve(values.size());
     for (const double value : values) {
         texts.push_back(text_of(value, notation, digits_));
     }

@@ -13,7 +13,9 @@ constexpr Index gap = 2; // between columns
 
 std::string blanks(Index count)
 {
-    return std::string(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
+    std::string text;
+    text.resize(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
+    return text;
 }
 
 std::string aligned_right(const std::string& text, Index width)
@@ -172,8 +174,10 @@ void Prose::table_part(const Column& labels, const std::vector<Column>& columns)
         put(text);
     };
     line(labels.title, [](const Column& column) { return column.title; });
-    for (std::size_t i = 0; i < labels.cells.size(); ++i) {
-        line(labels.cells[i], [&](const Column& column) { return column.cells[i]; });
+    std::size_t row = 0;
+    for (const std::string& label : labels.cells) {
+        line(label, [row](const Column& column) { return column.cells[row]; });
+        ++row;
     }
 }
 
