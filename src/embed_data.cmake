@@ -38,6 +38,21 @@ function(table_of folder arrays_out rows_out)
   set(${rows_out} "constexpr std::array<BuiltinFile, ${count}> ${folder}{{\n${rows}}};\n" PARENT_SCOPE)
 endfunction()
 
+# The page of --format html; its scripts in this order, since each uses what stands before it.
+set(page_scripts text result arithmetic heat_map lines reading steps page)
+file(READ "${DATA}/page/page.html" frame)
+file(READ "${DATA}/page/page.css" style)
+set(script "")
+foreach(stem IN LISTS page_scripts)
+  file(READ "${DATA}/page/${stem}.js" text)
+  string(APPEND script "${text}\n")
+endforeach()
+set(page_arrays "")
+foreach(part frame style script)
+  bytes_of("${${part}}" page_${part} array)
+  string(APPEND page_arrays "${array}")
+endforeach()
+
 table_of(recipes recipe_arrays recipes)
 table_of(schemas schema_arrays schemas)
 file(WRITE "${OUTPUT}" "// Made from data/ by src/embed_data.cmake.
@@ -50,6 +65,7 @@ namespace {
 
 ${recipe_arrays}
 ${schema_arrays}
+${page_arrays}
 ${recipes}
 ${schemas}
 } // namespace
@@ -62,6 +78,11 @@ std::span<const BuiltinFile> builtin_recipes()
 std::span<const BuiltinFile> builtin_schemas()
 {
     return schemas;
+}
+
+BuiltinPage builtin_page()
+{
+    return {{page_frame.data(), page_frame.size()}, {page_style.data(), page_style.size()}, {page_script.data(), page_script.size()}};
 }
 
 } // namespace attn::io

@@ -60,8 +60,10 @@ struct Command {
 
 extern const Command run_command;
 extern const Command attend_command;
+extern const Command explain_command;
 extern const Command check_command;
 extern const Command compare_command;
+extern const Command plot_command;
 extern const Command recipe_command;
 extern const Command bench_command;
 extern const Command schema_command;

@@ -24,7 +24,7 @@ constexpr std::array global_specs{
     OptionSpec{"--version", "", "print version, compiler, Eigen and instruction set", "-V"},
     OptionSpec{"--verbose", "", "log each stage with its shape and time to stderr", {}},
     OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
-    OptionSpec{"--color", "WHEN", "of messages: auto, always, never (default auto; NO_COLOR and TERM=dumb mean never)", {}},
+    OptionSpec{"--color", "WHEN", "of messages and weights: auto (default; NO_COLOR, TERM=dumb: never), always, never", {}},
     OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
     OptionSpec{"--isa",
                "SET",
@@ -332,8 +332,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array<const Command*, 7> all{&run_command,    &attend_command, &check_command, &compare_command,
-                                                       &recipe_command, &bench_command,  &schema_command};
+    static constexpr std::array all{&run_command,     &attend_command, &explain_command, &plot_command,  &check_command,
+                                    &compare_command, &recipe_command, &bench_command,   &schema_command};
     return all;
 }
 

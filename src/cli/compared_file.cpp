@@ -10,17 +10,9 @@
 namespace attn::cli {
 namespace {
 
-/// A brace after white space. A .safetensors that begins with one goes on with NUL, of which its length is full.
-bool is_json(std::span<const std::byte> front)
-{
-    const std::string_view text(reinterpret_cast<const char*>(front.data()), std::min<std::size_t>(front.size(), 8));
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '{' && text.find('\0') == std::string_view::npos;
-}
-
 void require_known(std::span<const std::byte> front, const std::string& path)
 {
-    if (!is_json(front)) {
+    if (!begins_json(front)) {
         (void)io::format_of(front, name_of_input(path));
     }
 }
@@ -31,7 +23,7 @@ ComparedFile::ComparedFile(const std::string& text)
     : argument_(split_tensor_argument(text)),
       file_(argument_.path, [this](std::span<const std::byte> front) { require_known(front, argument_.path); })
 {
-    is_json(file_.bytes()) ? read_json(argument_.name) : read_tensors(argument_.name);
+    begins_json(file_.bytes()) ? read_json(argument_.name) : read_tensors(argument_.name);
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)

@@ -31,6 +31,14 @@ std::size_t object_length(std::string_view text)
 
 } // namespace
 
+bool begins_json(std::span<const std::byte> front)
+{
+    // A .safetensors that begins with a brace goes on with NUL, of which its length is full.
+    const std::string_view text(reinterpret_cast<const char*>(front.data()), std::min<std::size_t>(front.size(), 8));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{' && text.find('\0') == std::string_view::npos;
+}
+
 std::vector<JsonText> split_documents(std::string_view file)
 {
     std::vector<JsonText> documents;

@@ -3,10 +3,15 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace attn::cli {
+
+/// Whether a file begins as a JSON object does: a brace after white space.
+[[nodiscard]] bool begins_json(std::span<const std::byte> front);
 
 struct JsonText {
     std::string_view text;

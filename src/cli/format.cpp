@@ -11,23 +11,19 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"table", "json", "csv", "npy", "npz", "safetensors"}; // in the order of Format
+constexpr std::array<std::string_view, 8> names{"table", "json",        "csv", "npy",
+                                                "npz",   "safetensors", "svg", "html"}; // in the order of Format
 
 struct Ending {
     std::string_view text;
     std::optional<Format> format; ///< nothing: a format that we do not write, which would only be found out later
 };
 constexpr std::array endings{
-    Ending{".txt", Format::table},
-    Ending{".json", Format::json},
-    Ending{".jsonl", Format::json},
-    Ending{".ndjson", Format::json},
-    Ending{".csv", Format::csv},
-    Ending{".npy", Format::npy},
-    Ending{".npz", Format::npz},
-    Ending{".svg", {}},
-    Ending{".html", {}},
-    Ending{".safetensors", Format::safetensors},
+    Ending{".txt", Format::table},  Ending{".json", Format::json},
+    Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json},
+    Ending{".csv", Format::csv},    Ending{".npy", Format::npy},
+    Ending{".npz", Format::npz},    Ending{".svg", Format::svg},
+    Ending{".html", Format::html},  Ending{".safetensors", Format::safetensors},
 };
 
 std::string_view name_of(Format format)

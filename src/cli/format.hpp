@@ -7,7 +7,7 @@
 
 namespace attn::cli {
 
-enum class Format { table, json, csv, npy, npz, safetensors };
+enum class Format { table, json, csv, npy, npz, safetensors, svg, html };
 
 /// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
 /// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.

@@ -1,7 +1,8 @@
 #include "cli/log.hpp"
 
+#include "cli/system.hpp"
+
 #include <array>
-#include <cstdlib>
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ansicolor_sink.h>
@@ -11,13 +12,6 @@
 
 namespace attn::cli {
 namespace {
-
-/// Empty when it is not set.
-std::string_view environment(const char* variable)
-{
-    const char* value = std::getenv(variable); // NOLINT(concurrency-mt-unsafe): nothing here changes the environment
-    return value == nullptr ? std::string_view{} : value;
-}
 
 iovec bytes(std::string_view text)
 {

@@ -32,6 +32,7 @@ public:
     void configure(const LogOptions& options) { options_ = options; }
     [[nodiscard]] bool verbose() const { return options_.verbose; }
     [[nodiscard]] bool quiet() const { return options_.quiet; }
+    [[nodiscard]] Colour colour() const { return options_.colour; }
 
     void detail(const std::string& message);  ///< only with --verbose
     void warning(const std::string& message); ///< not with --quiet

@@ -58,6 +58,31 @@ std::optional<double> softcap_option(const Arguments& arguments)
     return text ? std::optional(real("--softcap", *text, positive)) : std::nullopt;
 }
 
+std::vector<std::string> query_option(const Arguments& arguments)
+{
+    std::vector<std::string> queries;
+    const auto text = arguments.value("--query");
+    for (const std::string_view item : text ? list("--query", *text) : std::vector<std::string_view>{}) {
+        if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
+            [[maybe_unused]] const std::int64_t position = integer("--query", item, 0, largest_int32);
+        }
+        queries.emplace_back(item);
+    }
+    return queries;
+}
+
+int digits_option(const Arguments& arguments, Format format)
+{
+    constexpr std::int64_t most = 17; // a double has no more
+    constexpr int in_tables = 4, in_pictures = 2;
+    const auto digits = integer_option(arguments, "--digits", 0, most);
+    if (digits && format != Format::table && format != Format::svg) {
+        throw Error(ErrorKind::usage,
+                    "--digits is for tables and pictures only; JSON and CSV give the shortest decimals that read back");
+    }
+    return digits ? static_cast<int>(*digits) : format == Format::svg ? in_pictures : in_tables;
+}
+
 ShownNames show_option(const Arguments& arguments, std::span<const char* const> names)
 {
     std::vector<std::string_view> allowed(names.begin(), names.end());

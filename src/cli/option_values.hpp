@@ -3,6 +3,7 @@
 
 #include "attn/model/recipe.hpp"
 #include "cli/command.hpp"
+#include "cli/format.hpp"
 #include "cli/suggest.hpp"
 
 #include <array>
@@ -40,6 +41,10 @@ template <typename Enum, std::size_t count>
 [[nodiscard]] std::optional<core::Window> window_option(const Arguments& arguments); ///< --window L[,R]
 [[nodiscard]] std::optional<double> scale_option(const Arguments& arguments);        ///< --scale X|none; 1 for "none"
 [[nodiscard]] std::optional<double> softcap_option(const Arguments& arguments);      ///< --softcap X
+
+[[nodiscard]] std::vector<std::string> query_option(const Arguments& arguments); ///< --query LIST; empty without it
+/// --digits N; when it is not given 4, in pictures 2. Throws Error(usage) for other formats than tables and SVG.
+[[nodiscard]] int digits_option(const Arguments& arguments, Format format);
 
 struct ShownNames {
     std::vector<std::size_t> places; ///< among the names

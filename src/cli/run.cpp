@@ -4,27 +4,25 @@
 #include "attn/io/builtin.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json.hpp"
+#include "attn/report/svg.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
+#include "cli/page.hpp"
 #include "cli/progress.hpp"
-#include "cli/recipe_files.hpp"
-#include "cli/recipes.hpp"
 #include "cli/result_tensors.hpp"
+#include "cli/run_input.hpp"
 #include "cli/run_lines.hpp"
 #include "cli/run_options.hpp"
-#include "cli/system.hpp"
+#include "cli/shading.hpp"
 #include "cli/tensor_output.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
-
-#include <unistd.h>
 
 namespace attn::cli {
 namespace {
@@ -38,7 +36,9 @@ constexpr std::array examples{
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
     Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "a heat map a head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
@@ -53,20 +53,27 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 class Runner {
 public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : options_(options), recipe_(std::move(recipe)), log_(log), output_(options.output), stages_(log)
+        : options_(options), log_(log), output_(options.output), stages_(log), input_(options, std::move(recipe), globals, log)
     {
-        settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
         refuse_terminal(output_, options.format);
-        assumption_ = load_files(recipe_, {files_, settings_, log_});
-        settings_.show = options.show_all ? model::everything(recipe_) : model::Show{};
-        settings_.show.insert(options.show.begin(), options.show.end());
-        settings_.threads = globals.threads;
-        settings_.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+        input_.load();
+        table_.digits = options.digits;
+        table_.width = output_.columns();
+        table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
+        model::RunSettings& settings = input_.settings();
+        settings.show = options.show_all ? model::everything(input_.recipe()) : model::Show{};
+        settings.show.insert(options.show.begin(), options.show.end());
+        settings.top = options.top;
+        settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         if (options.source != Source::lines || log.verbose()) {
-            settings_.observer = stages_.observer();
+            settings.observer = stages_.observer();
         }
-        if (options.source == Source::lines && settings_.word_vectors && settings_.word_vectors->prepare) {
-            settings_.word_vectors->prepare();
+        if (options.format == Format::html) {
+            settings.observer = page_observer(std::move(settings.observer));
+            settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
+        }
+        if (options.source == Source::lines && settings.word_vectors && settings.word_vectors->prepare) {
+            settings.word_vectors->prepare();
         }
     }
 
@@ -78,67 +85,36 @@ public:
     int standard_input();
 
 private:
-    model::Result compute();
-    void warn_of_assumption();
     void write(const model::Result& result);
-    void set_sentence(std::string sentence);
 
     const RunOptions& options_;
-    model::Recipe recipe_;
     Log& log_;
     Output output_;
+    report::TableOptions table_;
     StageReporter stages_;
-    TensorInputs files_; ///< that the recipe names
-    model::RunSettings settings_;
-    std::optional<std::string> assumption_; ///< to be said once, when nothing is wrong
+    RunInput input_;
 };
-
-void Runner::warn_of_assumption()
-{
-    if (assumption_) {
-        log_.warning(*assumption_);
-    }
-}
-
-void Runner::set_sentence(std::string sentence)
-{
-    model::Overrides text;
-    text.input = model::SentenceInput{.sentence = std::move(sentence), .cross = {}};
-    text.cross = options_.overrides.cross;
-    recipe_ = model::apply(std::move(recipe_), text);
-}
 
 void Runner::write(const model::Result& result)
 {
     switch (options_.format) {
     case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
     case Format::csv: report::write_csv(result, {.header = true, .index = {}}, output_.sink()); break;
-    case Format::table:
-        report::write_table(result, {.digits = options_.digits, .width = output_.columns()}, output_.sink());
-        break;
+    case Format::table: report::write_table(result, table_, output_.sink()); break;
+    case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
+    case Format::html: write_page(result, output_); break;
     default: write_result_tensors(result, options_.format, output_);
     }
 }
 
-model::Result Runner::compute()
-{
-    settings_.memory_limit = small_memory;
-    try {
-        return model::run(recipe_, settings_);
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::too_large) {
-            throw;
-        }
-    }
-    settings_.memory_limit = memory_limit();
-    return model::run(recipe_, settings_);
-}
-
 int Runner::once()
 {
-    const model::Result result = compute();
-    warn_of_assumption();
-    files_.require_unchanged();
+    model::Result result = input_.computed(model::run);
+    if (options_.format == Format::html && options_.show.empty() && !options_.show_all) {
+        leave_out_stages(result);
+    }
+    input_.warn_of_assumption();
+    input_.files().require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);
     }
@@ -149,58 +125,14 @@ int Runner::once()
 
 int Runner::standard_input()
 {
-    const bool unasked_terminal = options_.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
-    if (!is_usable(STDIN_FILENO) || unasked_terminal) {
-        throw Error(ErrorKind::usage, "a sentence is missing: give SENTENCE, --lines, --ids or --recipe, or pipe a text in");
-    }
-    std::string text = read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-"));
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        throw Error(ErrorKind::data, std::string("no words in the input: standard input ") +
-                                         (text.empty() ? "is empty" : "holds only white space") +
-                                         "; allowed: at least one word");
-    }
-    set_sentence(std::move(text));
+    input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
     return once();
 }
 
 int Runner::each_line()
 {
-    warn_of_assumption();
-    return run_lines({options_, recipe_, settings_, files_, output_, stages_, log_});
-}
-
-/// Names for the ids or positions that the recipe brought.
-void label(model::Recipe& recipe, const std::vector<std::string>& labels)
-{
-    if (auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
-        ids->labels = labels;
-    } else if (auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
-        positions->labels = labels;
-    } else {
-        throw Error(ErrorKind::usage, "--labels needs --ids, or a recipe of ids or positions");
-    }
-}
-
-model::Recipe make_recipe(const RunOptions& options)
-{
-    model::Recipe recipe = options.recipe ? load_recipe(*options.recipe, options.max_input_bytes) : model::default_recipe();
-    model::Overrides overrides = options.overrides;
-    if (options.mask) {
-        const TensorArgument mask = split_tensor_argument(*options.mask);
-        overrides.mask = {mask.path, mask.name, {}};
-    }
-    if (overrides.embeddings) {
-        split_name(*overrides.embeddings);
-    }
-    const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
-    if (text_comes_later) {
-        overrides.input = model::SentenceInput{};
-    }
-    recipe = model::apply(std::move(recipe), overrides);
-    if (options.labels && options.source == Source::recipe) {
-        label(recipe, *options.labels);
-    }
-    return recipe;
+    input_.warn_of_assumption();
+    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, log_});
 }
 
 /// A single word that names something else was probably meant to.

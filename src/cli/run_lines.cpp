@@ -126,9 +126,7 @@ private:
         switch (options.format) {
         case Format::json: report::write_json(result, index, config_, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default:
-            buffer_.append("\nline " + std::to_string(index) + "\n");
-            report::write_table(result, {.digits = options.digits, .width = run_.output.columns()}, buffer_);
+        default: buffer_.append("\nline " + std::to_string(index) + "\n"); report::write_table(result, run_.table, buffer_);
         }
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/run.hpp"
+#include "attn/report/table.hpp"
 #include "cli/log.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -17,6 +18,7 @@ struct LinesRun {
     const model::RunSettings& settings;
     const TensorInputs& files; ///< that the recipe names
     Output& output;
+    const report::TableOptions& table;
     StageReporter& progress;
     Log& log;
 };

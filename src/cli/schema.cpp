@@ -37,8 +37,8 @@ std::span<const OptionGroup> no_options()
 
 constinit const Command schema_command{
     .name = "schema",
-    .operands = "[result|recipe|tensor]",
-    .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes or tensors.",
+    .operands = "[result|recipe|tensor|explanation]",
+    .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors or explanations.",
     .examples = examples,
     .groups = no_options,
     .notes = {},

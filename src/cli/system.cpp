@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -111,6 +112,12 @@ int default_threads()
 {
     constexpr Index for_each = Index{256} << 20U; // a stack, and an arena of the C library, reserved though hardly used
     return static_cast<int>(std::clamp<Index>(address_space_room() / for_each, 1, available_processors()));
+}
+
+std::string_view environment(const char* variable)
+{
+    const char* value = std::getenv(variable); // NOLINT(concurrency-mt-unsafe): nothing here changes the environment
+    return value == nullptr ? std::string_view{} : value;
 }
 
 Index number_after(std::string_view text, std::string_view key)

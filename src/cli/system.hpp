@@ -22,6 +22,9 @@ inline constexpr int most_threads = 1024;
 /// Bytes that may be used without a look at memory_limit(), which takes longer than a short sentence.
 inline constexpr Index small_memory = Index{16} << 20U;
 
+/// The value of a variable of the environment; empty when it is not set.
+[[nodiscard]] std::string_view environment(const char* variable);
+
 /// The number after `key` in text such as that of /proc/meminfo ("MemAvailable:   123 kB"), or -1.
 [[nodiscard]] Index number_after(std::string_view text, std::string_view key);
 

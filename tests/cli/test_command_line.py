@@ -3,7 +3,7 @@
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
-COMMANDS = ["run", "check", "recipe", "schema"]
+COMMANDS = ["run", "explain", "check", "recipe", "schema"]
 
 
 def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
@@ -131,7 +131,8 @@ def test_an_option_like_nothing_points_to_the_help():
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
-    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", "run, attend, check, compare, recipe, bench, schema", f"did you mean {meant}?")
+    commands = "run, attend, explain, plot, check, compare, recipe, bench, schema"
+    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", commands, f"did you mean {meant}?")
 
 
 def test_what_stands_before_the_command_is_not_taken_for_its_sentence():
@@ -202,7 +203,7 @@ def test_an_error_shows_hostile_text_on_one_line():
 
 
 def test_the_schema_is_that_of_results_unless_another_is_asked_for():
-    for name in ("result", "recipe", "tensor"):
+    for name in ("result", "recipe", "tensor", "explanation"):
         assert succeeds("schema", name).json["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert succeeds("schema").out == succeeds("schema", "result").out
     assert_fails(run("schema", "resutl"), 2, "did you mean result?")

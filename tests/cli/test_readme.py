@@ -1,5 +1,7 @@
 """Runs every command that README.md shows and compares what it prints with what stands below it."""
 
+import re
+
 import pytest
 
 import readme
@@ -21,6 +23,22 @@ def test_commands_print_what_stands_below_them(steps, folder):
     assert len(outputs) == len(steps)
     for step, output in zip(steps, outputs):
         assert output == step.output, f"README.md:{step.line}: $ {step.command}"
+
+
+PICTURES = sorted((readme.README.parent / "data" / "pictures").glob("*.svg"))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_pictures_come_out_as_the_page_shows_them(picture, folder):
+    assert f"](data/pictures/{picture.name})" in TEXT
+    made = [steps for steps in readme.sessions(TEXT) if any(step.command.endswith(f" -o {picture.name}") for step in steps)]
+    assert len(made) == 1
+    readme.run_session(made[0], folder)
+    assert (folder / picture.name).read_bytes() == picture.read_bytes()
+
+
+def test_every_picture_of_the_page_is_stored():
+    assert {name for name in re.findall(r"\]\(data/pictures/([^)]*)\)", TEXT)} == {picture.name for picture in PICTURES}
 
 
 def test_a_wrong_output_would_be_noticed(folder):

@@ -303,15 +303,16 @@ def test_csv_has_one_record_a_number():
     assert [float(line.split(",")[-1]) for line in lines[1:]] == [weight for row in weights for weight in row]
 
 
-@pytest.mark.parametrize("name", ["npy", "svg", "html", "yaml", "JSON", ""])
+@pytest.mark.parametrize("name", ["npy", "pdf", "yaml", "JSON", ""])
 def test_other_formats_are_refused_with_those_there_are(name):
-    assert_fails(run("run", SENTENCE, f"--format={name}"), 2, f"--format: got '{name}'; allowed: table, json, csv, npz, safetensors")
+    allowed = "table, json, csv, npz, safetensors, svg, html"
+    assert_fails(run("run", SENTENCE, f"--format={name}"), 2, f"--format: got '{name}'; allowed: {allowed}")
 
 
 def test_formats_must_not_contradict_each_other(tmp_path):
     assert_fails(run("run", SENTENCE, "--json", "--format", "csv"), 2, "exclude each other")
     assert_fails(run("run", SENTENCE, "--json", "-o", tmp_path / "x.csv"), 2, "contradicts")
-    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.npy"), 2, "table (.txt), json (.json), csv (.csv), npz (.npz), safetensors (.safetensors)")
+    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.npy"), 2, "table (.txt), json (.json), csv (.csv), npz (.npz), safetensors (.safetensors), svg (.svg), html (.html)")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -328,9 +329,9 @@ def test_digits_have_a_range(value):
     assert_fails(run("run", SENTENCE, f"--digits={value}"), 2, f"--digits: got '{value}'", "0 to 17")
 
 
-def test_digits_are_for_tables_only():
-    assert_fails(run("run", SENTENCE, "--digits", "4", "--json"), 2, "--digits is for tables only")
-    assert_fails(run("run", SENTENCE, "--digits", "4", "--format", "csv"), 2, "--digits is for tables only")
+def test_digits_are_for_tables_and_pictures_only():
+    assert_fails(run("run", SENTENCE, "--digits", "4", "--json"), 2, "--digits is for tables and pictures only")
+    assert_fails(run("run", SENTENCE, "--digits", "4", "--format", "csv"), 2, "--digits is for tables and pictures only")
 
 
 def test_verify_reports_on_stderr_and_in_json():

@@ -58,7 +58,7 @@ def test_a_dash_reads_a_sentence_that_is_typed():
 
 @pytest.mark.parametrize("columns", [1, 5, 10, 20, 40, 80, 200])
 def test_columns_that_do_not_fit_are_left_out_and_numbers_are_never_broken(columns):
-    code, got = on_terminal("run", SENTENCE, columns=columns)
+    code, got = on_terminal("run", SENTENCE, "--color", "never", columns=columns)
     assert code == 0
     wide = succeeds("run", SENTENCE).text
     numbers = set(re.findall(r"-?\d\.\d+(?:e[+-]\d+)?", wide))
@@ -77,9 +77,65 @@ def test_a_pipe_gets_everything():
     assert "…" not in succeeds("run", SENTENCE).text
 
 
-def test_tables_are_never_coloured():
-    assert ESCAPE not in on_terminal("run", SENTENCE)[1]
-    assert ESCAPE not in succeeds("run", SENTENCE, "--color", "always").out
+WITH_COLOURS = [{"TERM": "xterm"}, {"TERM": "xterm-256color"}, {"TERM": "xterm", "COLORTERM": "truecolor"}]
+
+
+@pytest.mark.parametrize("env", WITH_COLOURS, ids=lambda env: "-".join(env.values()))
+@pytest.mark.parametrize("columns", [20, 80, 200])
+def test_weights_on_a_terminal_are_a_heat_map_and_otherwise_the_same_text(env, columns):
+    code, got = on_terminal("run", SENTENCE, "--heads", "2", columns=columns, env=env)
+    plain = on_terminal("run", SENTENCE, "--heads", "2", "--color", "never", columns=columns, env=env)[1].decode()
+    assert code == 0 and ESCAPE in got and ESCAPE.decode() not in plain
+    text = re.sub("\x1b\\[[0-9;]*m", "", got.decode())
+    legends = [line for line in text.splitlines(keepends=True) if "largest" in line]
+    assert len(legends) == 1
+    assert text.replace(legends[0], "").replace("▸", " ") == plain
+    for line in got.decode().splitlines():
+        assert "\x1b" not in line or line.rindex("\x1b[m") == line.rindex("\x1b")  # nothing outlives a line
+
+
+def test_only_weights_are_shaded():
+    assert ESCAPE not in on_terminal("run", SENTENCE, "--show", "tokens,scores,context,entropy")[1]
+    assert ESCAPE not in on_terminal("run", SENTENCE, "--json")[1]
+    assert ESCAPE not in on_terminal("run", SENTENCE, "--format", "csv")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env"), [(["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"}), ([], {"TERM": ""})]
+)
+def test_without_colours_a_terminal_gets_what_a_pipe_gets(arguments, env):
+    got = on_terminal("run", SENTENCE, *arguments, columns=400, env={"COLORTERM": "truecolor", **env})[1]
+    assert got == succeeds("run", SENTENCE).out
+
+
+def test_a_terminal_without_colours_gets_blocks():
+    got = on_terminal("run", SENTENCE, columns=200, env={"TERM": "vt220"})[1]
+    assert ESCAPE not in got and "█▸9.9968e-01" in got.decode()
+
+
+def test_a_pipe_and_a_file_get_a_heat_map_when_told(tmp_path):
+    file = tmp_path / "x.txt"
+    plain = succeeds("run", SENTENCE).out
+    assert ESCAPE not in plain
+    assert succeeds("run", SENTENCE, env={"TERM": "xterm", "COLORTERM": "truecolor"}).out == plain
+    for env, start in (({}, "\x1b[30;43m"), ({"TERM": "xterm-256color"}, "\x1b[1;38;5;"), ({"COLORTERM": "24bit"}, "\x1b[1;38;2;")):
+        got = succeeds("run", SENTENCE, "--color", "always", env={"NO_COLOR": "1", **env})
+        assert start in got.text
+        succeeds("run", SENTENCE, "--color", "always", "-o", file, env=env)
+        assert file.read_bytes() == got.out
+    succeeds("run", SENTENCE, "-o", file)
+    assert file.read_bytes() == plain
+    assert ESCAPE not in succeeds("run", SENTENCE, "--color", "always", "--json").out
+
+
+def test_every_line_has_its_heat_map():
+    lines = succeeds("run", "--lines", "-", "--show", "weights", "--color", "always", stdin="a b\nc d\n").text
+    assert lines.count("largest of its row") == 2
+
+
+def test_a_word_cannot_end_a_colour():
+    got = on_terminal("run", "\x1b[0m \x1b[m", "--show", "weights")[1].decode()
+    assert "\\x1b[0m" in got and "\x1b[0m" not in got
 
 
 @pytest.mark.parametrize(

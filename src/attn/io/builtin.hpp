@@ -1,4 +1,4 @@
-// Files of data/ that are compiled in: the built-in recipes and the JSON Schemas.
+// Files of data/ that are compiled in: the built-in recipes, the JSON Schemas and the page of --format html.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,15 @@ struct BuiltinFile {
 
 /// data/recipes/*.json, sorted by name.
 [[nodiscard]] std::span<const BuiltinFile> builtin_recipes();
-/// data/schemas/*.json: "recipe", "result", "tensor".
+/// data/schemas/*.json: "explanation", "recipe", "result", "tensor".
 [[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
+
+/// data/page: the frame, its style, and the scripts one after the other.
+struct BuiltinPage {
+    std::string_view frame, style, script;
+};
+[[nodiscard]] BuiltinPage builtin_page();
+
 [[nodiscard]] std::optional<std::string_view> find(std::span<const BuiltinFile> files, std::string_view name);
 
 } // namespace attn::io

@@ -75,6 +75,46 @@ void read_parameters(const JsonValue& value, SavedResult& saved)
     }
 }
 
+model::StatedSummary stated_summary(const JsonValue& value)
+{
+    model::StatedSummary stated;
+    const auto add = [&](const JsonValue* leaf, StatedArray one) {
+        if (!one.shape.empty()) {
+            leaf->refuse("one number");
+        }
+        stated.values.push_back(std::move(one));
+    };
+    const auto add_number = [&](const JsonValue* leaf) {
+        if (leaf != nullptr) {
+            add(leaf, numbers_of(leaf->place(), *leaf));
+        }
+    };
+    const JsonObject summary(value, {"largest_entropy", "heads"});
+    add_number(summary.find("largest_entropy"));
+    for (const JsonValue& member : summary.at("heads").elements()) {
+        const JsonObject head(member, {"entropy", "itself", "first", "previous", "next", "pairs"});
+        for (const char* name : {"entropy", "itself", "first", "previous", "next"}) {
+            add_number(head.find(name));
+        }
+        const std::vector<JsonValue> pairs = head.at("pairs").elements();
+        if (std::ssize(pairs) > model::largest_top) {
+            head.at("pairs").refuse("up to " + std::to_string(model::largest_top) + " pairs");
+        }
+        stated.top = std::max(stated.top, std::ssize(pairs));
+        for (const JsonValue& element : pairs) {
+            const JsonObject pair(element, {"query", "query_token", "key", "key_token", "weight"});
+            for (const char* name : {"query", "key"}) {
+                add(&pair.at(name), integers_of(pair.at(name).place(), pair.at(name)));
+            }
+            for (const char* name : {"query_token", "key_token"}) {
+                stated.values.push_back({pair.at(name).place(), {}, {pair.at(name).string()}});
+            }
+            add_number(&pair.at("weight"));
+        }
+    }
+    return stated;
+}
+
 void read_verify(const JsonValue& value, SavedResult& saved)
 {
     const auto number = [](const JsonValue& given) { return given.nested(decimal, R"(a number, "inf", "-inf" or "nan")"); };
@@ -99,7 +139,7 @@ SavedResult saved_result_of(const JsonValue& value)
         {"schema",        "index",           "config",        "tokens",        "key_tokens",     "vocabulary", "token_ids",
          "key_token_ids", "query_positions", "parameters",    "embeddings",    "key_embeddings", "queries",    "keys",
          "values",        "scores",          "scaled_scores", "capped_scores", "masked_scores",  "weights",    "head_context",
-         "context",       "output",          "entropy",       "verify",        "warnings"});
+         "context",       "output",          "entropy",       "summary",       "verify",         "warnings"});
     (void)object.at("schema").one_of({"attn-cli/result/1"});
     SavedResult saved;
     saved.config = recipe_of(object.at("config"));
@@ -125,6 +165,9 @@ SavedResult saved_result_of(const JsonValue& value)
         if (const JsonValue* numbers = object.find(name)) {
             saved.arrays.push_back(numbers_of(name, *numbers));
         }
+    }
+    if (const JsonValue* summary = object.find("summary")) {
+        saved.summary = stated_summary(*summary);
     }
     if (const JsonValue* verify = object.find("verify")) {
         read_verify(*verify, saved);

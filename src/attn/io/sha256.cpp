@@ -67,9 +67,7 @@ void add_block(State& state, Bytes block)
     std::transform(state.begin(), state.end(), added.begin(), state.begin(), std::plus<>());
 }
 
-} // namespace
-
-std::string sha256(Bytes bytes)
+State digest(Bytes bytes)
 {
     State state = first_state;
     Bytes rest = bytes;
@@ -88,13 +86,37 @@ std::string sha256(Bytes bytes)
     for (std::size_t at = 0; at < length; at += block_size) {
         add_block(state, Bytes(end).subspan(at, block_size));
     }
+    return state;
+}
+
+} // namespace
+
+std::string sha256(Bytes bytes)
+{
     std::string hex;
-    for (const std::uint32_t word : state) {
+    for (const std::uint32_t word : digest(bytes)) {
         for (unsigned shift = 32; shift > 0; shift -= 4) {
             hex += "0123456789abcdef"[word >> (shift - 4) & 15U];
         }
     }
     return hex;
+}
+
+std::string sha256_source(Bytes bytes)
+{
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text = "sha256-";
+    std::uint32_t bits = 0; // those that no letter stands for yet
+    unsigned count = 0;
+    for (const std::uint32_t word : digest(bytes)) {
+        for (unsigned shift = 32; shift > 0; shift -= 8) {
+            bits = bits << 8U | (word >> (shift - 8) & 0xffU);
+            for (count += 8; count >= 6; count -= 6) {
+                text += letters[bits >> (count - 6) & 63U];
+            }
+        }
+    }
+    return text + letters[bits << (6 - count) & 63U] + '='; // 256 bits are 42 letters and 4 bits
 }
 
 } // namespace attn::io

@@ -282,17 +282,27 @@ model::FoundVectors VectorIndex::find(std::span<const std::string> wanted, bool 
 
 // ---- lists of words --------------------------------------------------------------------------------------------------
 
-WordList::WordList(Bytes bytes, const std::string& name)
+std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
 {
     const VectorText text{.text = as_text(bytes), .name = name, .dim = 0, .count = {}, .first = 0};
     require_text(text.text, name);
+    std::vector<std::string_view> words;
     VectorLines lines(text, 0, 1);
     for (auto line = lines.next(); line; line = lines.next()) {
         if (line->text.empty()) {
             throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word a line");
         }
         require_word(text, *line, line->text);
-        places_.push_back({line->text, line->number - 1});
+        words.push_back(line->text);
+    }
+    return words;
+}
+
+WordList::WordList(Bytes bytes, const std::string& name)
+{
+    const VectorText text{.text = as_text(bytes), .name = name, .dim = 0, .count = {}, .first = 0};
+    for (const std::string_view word : word_lines(bytes, name)) {
+        places_.push_back({word, std::ssize(places_)});
     }
     std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.word, place.row); });
     const auto repeated = std::ranges::adjacent_find(places_, {}, &Place::word);

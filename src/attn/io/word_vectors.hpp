@@ -71,6 +71,10 @@ private:
         places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
 };
 
+/// Words, one a line; lines end as above. The same word may stand there often. Throws Error(data) for a line that is empty or
+/// no UTF-8.
+[[nodiscard]] std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name);
+
 /// A list of words, one a line, for the rows of a tensor; lines end as above.
 class WordList {
 public:

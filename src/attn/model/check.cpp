@@ -157,6 +157,15 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
     return std::move(tally).finding();
 }
 
+void add(Finding& all, const Finding& one)
+{
+    all.compared += one.compared;
+    all.mismatched += one.mismatched;
+    all.first = all.first.empty() ? one.first : all.first;
+    all.largest_absolute = std::max(all.largest_absolute, one.largest_absolute);
+    all.largest_relative = std::max(all.largest_relative, one.largest_relative);
+}
+
 Finding compare(const StatedDifference& stated, const Result& result, const Tolerance& tolerance)
 {
     const std::string name = "verify." + stated.array;
@@ -168,14 +177,24 @@ Finding compare(const StatedDifference& stated, const Result& result, const Tole
     Finding both{name, 0, 0, "", 0, 0};
     for (const auto& [key, decimal, value] : {std::tuple(".absolute", stated.absolute, found->absolute),
                                               std::tuple(".relative", stated.relative, found->relative)}) {
-        const Finding one = compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance);
-        both.compared += one.compared;
-        both.mismatched += one.mismatched;
-        both.first = both.first.empty() ? one.first : both.first;
-        both.largest_absolute = std::max(both.largest_absolute, one.largest_absolute);
-        both.largest_relative = std::max(both.largest_relative, one.largest_relative);
+        add(both, compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance));
     }
     return both;
+}
+
+Finding compare(const StatedSummary& stated, const Result& result, const Tolerance& tolerance)
+{
+    const std::map<std::string, Computed> computed = computed_summary(result);
+    Finding all{"summary", 0, 0, "", 0, 0};
+    for (const StatedArray& value : stated.values) {
+        const auto found = computed.find(value.name);
+        add(all, compare(value, found == computed.end() ? std::nullopt : std::optional(found->second), tolerance));
+    }
+    if (all.mismatched == 0 && stated.values.size() != computed.size()) {
+        return mismatch("summary", "summary: stated " + std::to_string(stated.values.size()) + " numbers and words, computed " +
+                                       std::to_string(computed.size()));
+    }
+    return all;
 }
 
 /// Words as a stated array, so that one comparison serves all.
@@ -265,6 +284,9 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     }
     RunSettings run_settings = settings;
     run_settings.show = items_of(saved.config, names);
+    if (saved.summary) {
+        run_settings.top = saved.summary->top;
+    }
     const Result result = run(saved.config, run_settings);
 
     CheckReport report;
@@ -273,6 +295,9 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     }
     for (const StatedArray& array : saved.arrays) {
         report.findings.push_back(compare(array, find_computed(result, array.name), tolerance));
+    }
+    if (saved.summary) {
+        report.findings.push_back(compare(*saved.summary, result, tolerance));
     }
     for (const StatedDifference& difference : saved.verify) {
         report.findings.push_back(compare(difference, result, tolerance));

@@ -20,6 +20,12 @@ struct StatedDifference {
     std::string relative;
 };
 
+/// Every number and word of a summary, each as an array of one that is called by its place: "summary.heads[0].pairs[1].weight".
+struct StatedSummary {
+    std::vector<StatedArray> values;
+    Index top = 1; ///< pairs of the head that has most
+};
+
 /// A saved result, as read.
 struct SavedResult {
     Recipe config;
@@ -28,6 +34,7 @@ struct SavedResult {
     std::optional<std::vector<std::pair<std::string, std::string>>> vocabulary; ///< word, decimal of its id, in file order
     std::vector<StatedArray> arrays;      ///< ids, query positions, parameters and arrays, all that hold numbers
     std::vector<StatedDifference> verify; ///< empty when the file states none
+    std::optional<StatedSummary> summary;
     std::optional<std::vector<std::string>> warnings;
 };
 

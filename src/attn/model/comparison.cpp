@@ -61,7 +61,8 @@ std::string name_of(std::string array, const Shape& whole, std::size_t place)
 /// Whether the element of a list is compared and shown as a word.
 bool is_word(const std::string& array, std::size_t place)
 {
-    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0);
+    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0) ||
+           array.ends_with("_token");
 }
 
 /// A value for a message: words between quotes, overlong decimals cut.
@@ -104,6 +105,46 @@ std::optional<Computed> find_computed(const Result& result, const std::string& n
     }
     const AnyTensor* tensor = result.find(name);
     return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
+}
+
+std::map<std::string, Computed> computed_summary(const Result& result)
+{
+    std::map<std::string, Computed> values;
+    if (!result.summary) {
+        return values;
+    }
+    const Dtype dtype = result.summary->dtype;
+    const std::vector<std::string>& queries = result.tokens;
+    const std::vector<std::string>& keys = result.words_of_keys();
+    const auto add_position = [&](const std::string& name, const std::vector<std::string>& words, Index position) {
+        const std::string& word = words[static_cast<std::size_t>(position)];
+        values[name] = {{}, [position](std::size_t) { return std::to_string(position); }, {}};
+        values[name + "_token"] = {{}, [&word](std::size_t) { return word; }, {}};
+    };
+    values["summary.largest_entropy"] = computed_number(result.summary->largest_entropy);
+    for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
+        const HeadSummary& head = result.summary->heads[h];
+        const std::string place = "summary.heads[" + std::to_string(h) + "].";
+        values[place + "entropy"] = computed_number(head.entropy);
+        values[place + "first"] = computed_number(head.first);
+        for (const auto& [name, mean] :
+             {std::pair("itself", &head.itself), std::pair("previous", &head.previous), std::pair("next", &head.next)}) {
+            if (*mean) {
+                values[place + name] = computed_number(**mean);
+            }
+        }
+        for (std::size_t p = 0; p < head.pairs.size(); ++p) {
+            const Pair& pair = head.pairs[p];
+            const std::string at = place + "pairs[" + std::to_string(p) + "].";
+            add_position(at + "query", queries, pair.query);
+            add_position(at + "key", keys, pair.key);
+            const auto text = [&pair, dtype](std::size_t) {
+                return dtype == Dtype::float32 ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight);
+            };
+            values[at + "weight"] = {{}, text, [&pair](std::size_t) { return pair.weight; }, dtype};
+        }
+    }
+    return values;
 }
 
 Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays)

@@ -3,6 +3,8 @@
 
 #include "attn/model/check.hpp"
 
+#include <map>
+
 namespace attn::model {
 
 /// One array of a result in row-major order, numbers and words alike. Refers to the result.
@@ -17,6 +19,9 @@ struct Computed {
 [[nodiscard]] Computed computed_number(const double& number);
 /// By its name in JSON, or a parameter by its own; the vocabulary as rows of a word and its id. Nothing when the run has none.
 [[nodiscard]] std::optional<Computed> find_computed(const Result& result, const std::string& name);
+
+/// Every number and word of the summary by its place, as StatedSummary has them; empty when the run has none.
+[[nodiscard]] std::map<std::string, Computed> computed_summary(const Result& result);
 
 /// The items whose parts these arrays are, as far as they exist in a run of this recipe.
 [[nodiscard]] Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays);

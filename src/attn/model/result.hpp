@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe.hpp"
+#include "attn/model/summary.hpp"
 
 #include <array>
 #include <bit>
@@ -34,11 +35,12 @@ enum class Item {
     context,
     output,
     entropy,
+    summary,
 };
 inline constexpr std::array item_names{
     "tokens",         "key_tokens", "vocabulary",   "token_ids", "key_token_ids", "parameters",    "embeddings",
     "key_embeddings", "queries",    "keys",         "values",    "scores",        "scaled_scores", "capped_scores",
-    "masked_scores",  "weights",    "head_context", "context",   "output",        "entropy",
+    "masked_scores",  "weights",    "head_context", "context",   "output",        "entropy",       "summary",
 };
 [[nodiscard]] constexpr std::string_view name_of(Item item)
 {
@@ -122,6 +124,7 @@ struct Result {
     std::vector<Index> query_positions;                 ///< the rows that --query chose; empty: all
     std::vector<Array> parameters;                      ///< as drawn: embedding, W_q, W_k, W_v, W_o, …
     std::vector<Array> arrays;      ///< embeddings … entropy, those that were asked for and exist, in order
+    std::optional<Summary> summary; ///< only where it was asked for
     std::vector<Difference> verify; ///< only with Recipe::verify
     std::vector<std::string> warnings;
     Show show; ///< what a report prints of the above

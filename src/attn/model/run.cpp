@@ -34,15 +34,20 @@ const char* condition_of(Item item)
     }
 }
 
-Show what_to_show(const Recipe& recipe, Show show)
+Show what_to_show(const Recipe& recipe, const RunSettings& settings)
 {
-    const Show existing = everything(recipe);
+    Show show = settings.show;
+    Show existing = everything(recipe);
+    existing.insert(Item::summary);
     if (show.empty()) {
         for (const Item item : {Item::tokens, Item::vocabulary, Item::weights, Item::context, Item::output}) {
             if (existing.contains(item)) {
                 show.insert(item);
             }
         }
+    }
+    if (settings.top) {
+        show.insert(Item::summary);
     }
     for (const Item item : show) {
         if (!existing.contains(item)) {
@@ -166,6 +171,15 @@ void require_room(const Recipe& recipe, const Lengths& l, Index rows, const Show
     }
 }
 
+/// What must be computed to show this.
+Show what_to_compute(Show show)
+{
+    if (show.contains(Item::summary)) {
+        show.insert({Item::weights, Item::entropy});
+    }
+    return show;
+}
+
 /// A run without a look at RunSettings::show.
 Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, Series::Shared* shared)
 {
@@ -185,14 +199,15 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     }
     const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
-    require_room(recipe, lengths, static_cast<Index>(rows.size()), show, settings.memory_limit, shared);
+    const Show computed_items = what_to_compute(show);
+    require_room(recipe, lengths, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
     const Plan plan{recipe,
                     words,
                     lengths,
                     rows,
-                    show,
+                    computed_items,
                     settings,
                     shared == nullptr ? nullptr : &shared->preparations,
                     table ? &table->rows : nullptr};
@@ -218,6 +233,9 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     if (computed.extra_key) {
         result.key_labels = result.words_of_keys();
         result.key_labels.emplace_back(extra_key_label);
+    }
+    if (show.contains(Item::summary)) {
+        result.summary = summarize(result, settings.top.value_or(usual_top));
     }
     return result;
 }
@@ -249,12 +267,12 @@ Show everything(const Recipe& recipe)
 
 Result run(const Recipe& recipe, const RunSettings& settings)
 {
-    return run_showing(what_to_show(recipe, settings.show), recipe, settings, nullptr);
+    return run_showing(what_to_show(recipe, settings), recipe, settings, nullptr);
 }
 
 Series::Series(Recipe recipe, RunSettings settings)
     : recipe_(std::move(recipe)), settings_(std::move(settings)),
-      show_(what_to_show(recipe_, settings_.show)), shared_{.preparations = Preparations(recipe_), .largest = {}}
+      show_(what_to_show(recipe_, settings_)), shared_{.preparations = Preparations(recipe_), .largest = {}}
 {
 }
 

@@ -22,8 +22,9 @@ struct Progress {
 using Observer = std::function<void(const Progress&)>;
 
 struct RunSettings {
-    Show show;       ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
-    int threads = 1; ///< never changes a number
+    Show show; ///< what is wanted; empty: tokens, vocabulary, weights, context and, with a projection, output
+    std::optional<Index> top = {}; ///< pairs of each head in the summary, which is then wanted too
+    int threads = 1;               ///< never changes a number
     /// Of attention in float32, which leaves the promise of the same numbers on every machine unless it is portable.
     core::Isa isa = core::Isa::portable;
     Index memory_limit =
@@ -43,7 +44,7 @@ struct RunSettings {
 /// run), too_large. What a file said and not the command line is no matter of usage but of data.
 [[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
 
-/// What `all` means for this recipe: every item that it can give.
+/// What `all` means for this recipe: every item that it can give, but for the summary, which says the same in other words.
 [[nodiscard]] Show everything(const Recipe& recipe);
 
 } // namespace attn::model

@@ -1,6 +1,6 @@
 #include "attn/model/words.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 #include "attn/text/vocabulary.hpp"
@@ -89,6 +89,28 @@ bool is_position(const std::string& text)
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// "'Life', 'is', …"
+std::string quoted_words(const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 8;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
+        list += (i == 0 ? "" : ", ") + quoted(words[i], 30);
+    }
+    return list + (words.size() > most ? ", …" : "");
+}
+
+/// "; did you mean 'short'?", if one of the first words is near.
+std::string near_word(const std::string& word, const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 10000;
+    std::vector<std::string> candidates;
+    for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
+        candidates.push_back(quoted(words[i]));
+    }
+    return did_you_mean(quoted(word), std::vector<std::string_view>(candidates.begin(), candidates.end()));
+}
+
 } // namespace
 
 Words read_words(const Recipe& recipe, const Given& given)
@@ -96,41 +118,44 @@ Words read_words(const Recipe& recipe, const Given& given)
     return std::visit([&](const auto& input) { return read(input, given); }, recipe.input);
 }
 
+std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)
+{
+    const std::string last = std::to_string(words.size() - 1);
+    if (is_position(wanted)) {
+        std::size_t position = 0;
+        const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
+        if (error != std::errc() || position >= words.size()) {
+            throw Error(lookup.fault, lookup.name, "position " + quoted(wanted), "0 to " + last);
+        }
+        return {static_cast<Index>(position)};
+    }
+    if (lookup.casefold) {
+        text::require_utf8(wanted, lookup.name);
+    }
+    const std::string word = lookup.casefold ? text::casefold(wanted) : wanted;
+    std::vector<Index> places;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == word) {
+            places.push_back(static_cast<Index>(i));
+        }
+    }
+    if (places.empty()) {
+        throw Error(lookup.fault, lookup.name, "the word " + quoted(word),
+                    "a word of the input (" + quoted_words(words) + ") or a position, 0 to " + last + near_word(word, words));
+    }
+    return places;
+}
+
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given)
 {
-    const ErrorKind fault = given.fault({Setting::query});
-    const std::string name = given.name_of(Setting::query);
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    const Lookup lookup{.name = given.name_of(Setting::query),
+                        .fault = given.fault({Setting::query}),
+                        .casefold = sentence != nullptr && sentence->casefold};
     std::set<Index> chosen;
-    for (std::string query : recipe.query) {
-        if (is_position(query)) {
-            Index position = 0;
-            const auto [end, error] = std::from_chars(query.data(), query.data() + query.size(), position);
-            if (error != std::errc() || position >= words.T()) {
-                throw Error(fault, name, "position " + quoted(query), "0 to " + std::to_string(words.T() - 1));
-            }
-            chosen.insert(position);
-            continue;
-        }
-        const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-        if (sentence != nullptr && sentence->casefold) {
-            text::require_utf8(query, name);
-            query = text::casefold(query);
-        }
-        const std::size_t before = chosen.size();
-        for (Index i = 0; i < words.T(); ++i) {
-            if (words.tokens[static_cast<std::size_t>(i)] == query) {
-                chosen.insert(i);
-            }
-        }
-        if (chosen.size() == before && std::find(words.tokens.begin(), words.tokens.end(), query) == words.tokens.end()) {
-            std::string allowed = "a word of the input (";
-            for (std::size_t i = 0; i < std::min<std::size_t>(words.tokens.size(), 8); ++i) {
-                allowed += (i == 0 ? "" : ", ") + quoted(words.tokens[i], 30);
-            }
-            throw Error(fault, name, "the word " + quoted(query),
-                        allowed + (words.tokens.size() > 8 ? ", …" : "") + ") or a position, 0 to " +
-                            std::to_string(words.T() - 1));
-        }
+    for (const std::string& query : recipe.query) {
+        const std::vector<Index> places = places_of(query, words.tokens, lookup);
+        chosen.insert(places.begin(), places.end());
     }
     return {chosen.begin(), chosen.end()};
 }

@@ -3,6 +3,7 @@
 
 #include "attn/model/given.hpp"
 #include "attn/model/recipe.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <optional>
 #include <string>
@@ -23,6 +24,17 @@ struct Words {
 
 /// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
 [[nodiscard]] Words read_words(const Recipe& recipe, const Given& given = {});
+
+/// Who looks for a word, for errors.
+struct Lookup {
+    std::string name; ///< "--query"
+    ErrorKind fault = ErrorKind::usage;
+    bool casefold = false; ///< the words are folded, and so must be what is looked for
+};
+/// Where `wanted` stands among `words`, ascending, at least one place: digits are always a position; a word stands wherever it
+/// occurs. Throws Error for a position or word that is not there.
+[[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
+                                           const Lookup& lookup);
 
 /// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
 /// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:

@@ -35,33 +35,6 @@ bool takes_emoji_style(utf8proc_int32_t c)
            utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
 }
 
-/// A grapheme cluster: its bytes and columns.
-struct Cluster {
-    std::size_t bytes = 0;
-    Index width = 0;
-};
-
-/// The cluster at the front of non-empty `text`. It is as wide as its widest code point, so that what joins (an emoji family,
-/// a syllable of Hangul letters) takes the place of one; a pair of regional indicators and an emoji style are 2 wide.
-Cluster front_cluster(std::string_view text)
-{
-    Point last = front(text);
-    Cluster cluster{last.bytes, utf8proc_charwidth(last.value)};
-    utf8proc_int32_t state = 0;
-    while (cluster.bytes < text.size()) {
-        const Point next = front(text.substr(cluster.bytes));
-        if (utf8proc_grapheme_break_stateful(last.value, next.value, &state)) {
-            break;
-        }
-        const bool emoji = (next.value == 0xFE0F && takes_emoji_style(last.value)) ||
-                           (is_regional_indicator(last.value) && is_regional_indicator(next.value));
-        cluster.width = std::max<Index>(cluster.width, emoji ? 2 : utf8proc_charwidth(next.value));
-        cluster.bytes += next.bytes;
-        last = next;
-    }
-    return cluster;
-}
-
 /// C0, DEL and C1 controls, the separators that break a line, and the characters that turn the direction of what follows.
 bool is_unsafe(utf8proc_int32_t c)
 {
@@ -89,6 +62,25 @@ void append_escape(std::string& out, utf8proc_int32_t c)
 }
 
 } // namespace
+
+Cluster front_cluster(std::string_view text)
+{
+    Point last = front(text);
+    Cluster cluster{last.bytes, utf8proc_charwidth(last.value)};
+    utf8proc_int32_t state = 0;
+    while (cluster.bytes < text.size()) {
+        const Point next = front(text.substr(cluster.bytes));
+        if (utf8proc_grapheme_break_stateful(last.value, next.value, &state)) {
+            break;
+        }
+        const bool emoji = (next.value == 0xFE0F && takes_emoji_style(last.value)) ||
+                           (is_regional_indicator(last.value) && is_regional_indicator(next.value));
+        cluster.width = std::max<Index>(cluster.width, emoji ? 2 : utf8proc_charwidth(next.value));
+        cluster.bytes += next.bytes;
+        last = next;
+    }
+    return cluster;
+}
 
 Index display_width(std::string_view text)
 {

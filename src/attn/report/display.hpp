@@ -8,6 +8,15 @@
 
 namespace attn::report {
 
+/// A grapheme cluster: its bytes and columns.
+struct Cluster {
+    std::size_t bytes = 0;
+    Index width = 0;
+};
+/// The cluster at the front of non-empty `text`. It is as wide as its widest code point, so that what joins (an emoji family,
+/// a syllable of Hangul letters) takes the place of one; a pair of regional indicators and an emoji style are 2 wide.
+[[nodiscard]] Cluster front_cluster(std::string_view text);
+
 /// Columns that well-formed UTF-8 takes, summed by grapheme cluster (an emoji family is 2 wide, a combining accent 0).
 [[nodiscard]] Index display_width(std::string_view text);
 

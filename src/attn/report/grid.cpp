@@ -2,9 +2,9 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/report/display.hpp"
+#include "attn/report/notation.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace attn::report {
@@ -13,23 +13,15 @@ namespace {
 constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
 constexpr std::string_view masked_text = "masked";
 
-enum class Notation { fixed, scientific };
-
-/// PyTorch's rule (torch/_tensor_str.py, _Formatter) over the finite values other than zero.
+/// 0 when none is above it.
 template <typename Scalar>
-Notation notation_of(std::span<const Scalar> row)
+double largest_of(std::span<const Scalar> row)
 {
-    double smallest = std::numeric_limits<double>::infinity();
     double largest = 0;
     for (const Scalar value : row) {
-        const double magnitude = std::abs(static_cast<double>(value));
-        if (std::isfinite(magnitude) && magnitude != 0) {
-            smallest = std::min(smallest, magnitude);
-            largest = std::max(largest, magnitude);
-        }
+        largest = std::max(largest, static_cast<double>(value));
     }
-    const bool scientific = largest != 0 && (largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4);
-    return scientific ? Notation::scientific : Notation::fixed;
+    return largest;
 }
 
 void append_aligned_right(std::string& out, std::string_view text, Index text_width, Index width)
@@ -46,7 +38,7 @@ public:
           rows_(columns_ == 0 ? std::ssize(style.row_labels) : std::ssize(values) / columns_)
     {
         for (Index i = 0; i < rows_; ++i) {
-            notations_.push_back(notation_of(row(i)));
+            notations_.push_back(style_.fixed ? Notation::fixed : notation_of(row(i)));
         }
         choose_labels();
         measure_columns();
@@ -74,8 +66,7 @@ private:
         if (style_.masked && value == -std::numeric_limits<double>::infinity()) {
             return std::string(masked_text);
         }
-        return notations_[static_cast<std::size_t>(i)] == Notation::fixed ? math::fixed(value, style_.digits)
-                                                                          : math::scientific(value, style_.digits);
+        return text_of(value, notations_[static_cast<std::size_t>(i)], style_.digits);
     }
 
     [[nodiscard]] std::string sum(Index i) const
@@ -121,7 +112,9 @@ private:
         }
     }
 
-    [[nodiscard]] Index column_gap(Index j) const { return j == 0 && label_width_ == 0 ? 0 : gap_; }
+    [[nodiscard]] Index column_gap(Index j) const { return j == 0 && label_width_ == 0 && !shaded() ? 0 : gap_; }
+
+    [[nodiscard]] bool shaded() const { return style_.shading != Shading::none; }
 
     /// How many columns fit into `room` (without row names), given that the mark for left-out ones must fit too.
     [[nodiscard]] Index columns_within(Index room) const
@@ -137,22 +130,26 @@ private:
         return fitting;
     }
 
-    /// Two spaces between columns, or one where that makes all of them fit. The sum stays as long as a column fits beside it.
+    /// Two spaces between columns, or one where that makes all of them fit; one more where blocks and marks stand between them.
+    /// The sum stays as long as a column fits beside it.
     void choose_columns()
     {
         shown_ = columns_;
+        const Index usual = style_.shading == Shading::blocks ? 3 : 2;
+        const Index tight = style_.shading == Shading::blocks ? 2 : 1;
+        gap_ = usual;
         if (!style_.width) {
             return;
         }
         const Index room = *style_.width - label_width_;
         const auto within = [&] { return columns_within(room - (sum_width_ > 0 ? gap_ + sum_width_ : 0)); };
-        for (const Index gap : {2, 1}) {
+        for (const Index gap : {usual, tight}) {
             gap_ = gap;
             if (within() == columns_) {
                 return;
             }
         }
-        gap_ = 2;
+        gap_ = usual;
         sum_width_ = within() > 0 ? sum_width_ : 0;
         shown_ = within();
     }
@@ -165,7 +162,7 @@ private:
             const std::string& header = headers_[static_cast<std::size_t>(j)];
             append_aligned_right(out, header, display_width(header), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
         }
-        end_line(buffer, "sum");
+        end_line(buffer, {.sum = "sum"});
     }
 
     void write_row(Buffer& buffer, Index i) const
@@ -178,21 +175,72 @@ private:
             out += label;
             out.append(style_.numbered_rows ? 0 : padding, ' ');
         }
+        const std::string total = sum_width_ > 0 ? sum(i) : "";
+        if (shaded()) {
+            const bool marked = write_shaded_cells(out, i);
+            end_line(buffer, {.sum = total, .marked = !marked, .taken = overhang(shown_ - 1)});
+            return;
+        }
         for (Index j = 0; j < shown_; ++j) {
             const std::string text = cell(i, j);
             append_aligned_right(out, text, std::ssize(text), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
         }
-        end_line(buffer, sum_width_ > 0 ? sum(i) : "");
+        end_line(buffer, {.sum = total});
     }
 
-    void end_line(Buffer& buffer, std::string_view last) const
+    /// Whether the row's largest value, if it has one above 0, is among them.
+    [[nodiscard]] bool write_shaded_cells(std::string& out, Index i) const
+    {
+        const double largest = largest_of(row(i));
+        bool marked = largest == 0;
+        for (Index j = 0; j < shown_; ++j) {
+            const auto value = static_cast<double>(row(i)[static_cast<std::size_t>(j)]);
+            const bool mark = value == largest && largest > 0;
+            marked = marked || mark;
+            const std::string number = cell(i, j);
+            const std::string text = (mark ? std::string(largest_mark) : " ") + number;
+            const Index text_width = 1 + std::ssize(number);
+            const Index width = column_gap(j) + widths_[static_cast<std::size_t>(j)];
+            if (!is_coloured(style_.shading)) {
+                append_aligned_right(out, std::string(block_of(value)) + text, 1 + text_width, width);
+                continue;
+            }
+            // The colours reach one column beyond the number on both sides, so that neighbours touch: into the gap before it
+            // and, where gaps are two columns wide, into the one behind it.
+            const std::string colours = cell_colours(style_.shading, value, mark);
+            out.append(j == 0 ? static_cast<std::size_t>(gap_ - 1) : 0, ' ');
+            out += colours;
+            append_aligned_right(out, text, text_width, width - (gap_ - 1));
+            out.append(static_cast<std::size_t>(overhang(j)), ' ');
+            out += colours.empty() ? "" : colours_end;
+        }
+        return marked;
+    }
+
+    /// How many columns of the gap behind a column its colours take; none where the line ends.
+    [[nodiscard]] Index overhang(Index j) const
+    {
+        const bool more = j + 1 < columns_ || sum_width_ > 0;
+        return is_coloured(style_.shading) && j >= 0 && more ? gap_ - 1 : 0;
+    }
+
+    struct Ending {
+        std::string_view sum;
+        bool marked = false; ///< the row's largest value is among the columns left out
+        Index taken = 0;     ///< columns of the gap that are written already
+    };
+
+    void end_line(Buffer& buffer, const Ending& ending) const
     {
         std::string& out = buffer.text();
+        Index taken = ending.taken;
         if (shown_ < columns_) {
-            append_aligned_right(out, left_out, 1, column_gap(shown_) + 1);
+            const std::string mark(ending.marked ? largest_mark : "");
+            append_aligned_right(out, mark + std::string(left_out), ending.marked ? 2 : 1, column_gap(shown_) + 1 - taken);
+            taken = 0;
         }
         if (sum_width_ > 0) {
-            append_aligned_right(out, last, std::ssize(last), gap_ + sum_width_);
+            append_aligned_right(out, ending.sum, std::ssize(ending.sum), gap_ + sum_width_ - taken);
         }
         out += '\n';
         buffer.settle();
@@ -209,6 +257,21 @@ private:
 };
 
 } // namespace
+
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
+{
+    Index used = 0;
+    for (const std::string& part : parts) {
+        const bool fits = !width || used + 1 + display_width(part) <= *width;
+        if (used > 0) {
+            buffer.append(fits ? " " : "\n");
+            used = fits ? used + 1 : 0;
+        }
+        buffer.append(part);
+        used += display_width(part);
+    }
+    buffer.append("\n");
+}
 
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/report/buffer.hpp"
+#include "attn/report/shading.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <optional>
@@ -18,14 +19,20 @@ struct GridStyle {
     bool sums = false;                      ///< a last column with each row's sum
     bool masked = false;                    ///< -inf stands for a masked place
     int digits = 4;                         ///< after the point
+    bool fixed = false;                     ///< never scientific
     std::optional<Index> width;             ///< columns of the terminal
+    Shading shading = Shading::none;        ///< of values from 0 to 1; the largest of each row is marked
 };
 
 /// `values` (rows, columns), row-major, one line a row under a line of column names. Each row is fixed or scientific as PyTorch
 /// prints a tensor of that row alone; sums are fixed. Columns that do not fit `width` are left out with "…", from the right but
-/// for the sum; numbers are never cut.
+/// for the sum; numbers are never cut. Colours change nothing else: without escape sequences and marks it is the same text.
+/// Blocks put columns one further apart, since they and the mark stand there.
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
+
+/// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width);
 
 extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
 extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);

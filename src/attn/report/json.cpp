@@ -3,6 +3,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/recipe_json.hpp"
+#include "attn/report/summary.hpp"
 
 namespace attn::report {
 namespace {
@@ -107,6 +108,10 @@ void write_after_config(JsonWriter& json, const Result& result)
         write_named_arrays(json, result.parameters);
     }
     write_arrays(json, result);
+    if (result.show.contains(Item::summary) && result.summary) {
+        json.key(model::name_of(Item::summary));
+        write_summary(json, result);
+    }
     if (result.config.verify) {
         json.key("verify");
         write_verify(json, result.verify);

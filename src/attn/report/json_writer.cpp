@@ -226,6 +226,12 @@ void JsonWriter::number(double value)
     append_row(buffer_, std::span<const double>(&value, 1), false);
 }
 
+void JsonWriter::number(float value)
+{
+    separate();
+    append_row(buffer_, std::span<const float>(&value, 1), false);
+}
+
 void JsonWriter::raw(std::string_view json)
 {
     separate();

@@ -33,6 +33,7 @@ public:
     void null();
     /// The shortest decimal; infinities and NaN as the strings "inf", "-inf", "nan".
     void number(double value);
+    void number(float value);
     /// A value that is JSON already, or its beginning, after which the caller goes on with `more` and `string_more`.
     void raw(std::string_view json);
     void more(std::string_view json) { buffer_.append(json); }

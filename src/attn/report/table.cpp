@@ -3,6 +3,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/grid.hpp"
+#include "attn/report/summary.hpp"
 
 #include <algorithm>
 
@@ -101,22 +102,6 @@ void write_line(Buffer& buffer, const Line& line, Index name_width, std::optiona
 
 // ---- tables -----------------------------------------------------------------------------------------------------------
 
-/// "weights, head 0 (6, 6)", broken between its parts where the terminal is narrower.
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
-{
-    Index used = 0;
-    for (const std::string& part : parts) {
-        const bool fits = !width || used + 1 + display_width(part) <= *width;
-        if (used > 0) {
-            buffer.append(fits ? " " : "\n");
-            used = fits ? used + 1 : 0;
-        }
-        buffer.append(part);
-        used += display_width(part);
-    }
-    buffer.append("\n");
-}
-
 std::vector<std::string> texts_of(const AxisLabels& labels)
 {
     std::vector<std::string> texts;
@@ -161,7 +146,9 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
         style.row_labels = texts_of(rows);
         style.numbered_rows = rows.words.empty();
     }
-    style.sums = name == model::name_of(Item::weights);
+    const bool weights = name == model::name_of(Item::weights);
+    style.sums = weights;
+    style.shading = weights ? options.shading : Shading::none;
     style.masked = name == model::name_of(Item::masked_scores);
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
@@ -175,6 +162,7 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }
+    write_legend(buffer, style.shading, options.width);
 }
 
 void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
@@ -222,6 +210,10 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
     }
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
+    }
+    if (result.show.contains(Item::summary) && result.summary) {
+        buffer.append(first ? "" : "\n");
+        write_summary(buffer, result, options);
     }
 }
 

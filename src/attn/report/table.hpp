@@ -4,14 +4,16 @@
 #include "attn/model/check.hpp"
 #include "attn/model/result.hpp"
 #include "attn/report/buffer.hpp"
+#include "attn/report/shading.hpp"
 
 #include <optional>
 
 namespace attn::report {
 
 struct TableOptions {
-    int digits = 4;             ///< after the point
-    std::optional<Index> width; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
+    int digits = 4;                  ///< after the point
+    std::optional<Index> width;      ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
+    Shading shading = Shading::none; ///< of the weights: a heat map, with a legend below it
 };
 
 /// Rows are query words, columns key words; weights have a last column with the row's sum. Each row is written as PyTorch

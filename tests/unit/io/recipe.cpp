@@ -349,7 +349,7 @@ TEST(Published, RefusesWhatMakesNoSense)
 
 // ---- the built-in ones -----------------------------------------------------------------------------------------------
 
-TEST(Builtin, HoldsTheSixRecipesAndThreeSchemasByName)
+TEST(Builtin, HoldsTheSixRecipesAndFourSchemasByName)
 {
     std::vector<std::string> names;
     for (const auto& file : attn::io::builtin_recipes()) {
@@ -363,7 +363,7 @@ TEST(Builtin, HoldsTheSixRecipesAndThreeSchemasByName)
     for (const auto& file : attn::io::builtin_schemas()) {
         names.emplace_back(file.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"recipe", "result", "tensor"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"explanation", "recipe", "result", "tensor"}));
     EXPECT_TRUE(attn::io::find(attn::io::builtin_recipes(), "owen-2025"));
     EXPECT_FALSE(attn::io::find(attn::io::builtin_recipes(), "owen"));
 }

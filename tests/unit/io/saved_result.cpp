@@ -46,7 +46,8 @@ TEST(SavedResult, KeepsEveryDecimalAsItStands)
     const SavedResult saved = parse_saved_result(result(
         R"("index":3,"tokens":["b","a"],"key_tokens":["c"],"vocabulary":{"a":0,"b":1},"token_ids":[1,0],"query_positions":[1],
            "parameters":{"W_q":[[0.10,-0]]},"masked_scores":[[[1.0,null],["inf","-inf"]]],"weights":[[[1.0,5e-45]]],
-           "verify":{"weights":{"absolute":1e-8,"relative":"nan"}},"warnings":["w"])"));
+           "summary":{"largest_entropy":0.0,"heads":[{"entropy":1,"pairs":[{"query":1,"query_token":"b","key":0,"key_token":"a",
+           "weight":0.50}]}]},"verify":{"weights":{"absolute":1e-8,"relative":"nan"}},"warnings":["w"])"));
     EXPECT_EQ(saved.index, 3);
     EXPECT_EQ(*saved.tokens, (std::vector<std::string>{"b", "a"}));
     EXPECT_EQ(*saved.key_tokens, std::vector<std::string>{"c"});
@@ -62,6 +63,12 @@ TEST(SavedResult, KeepsEveryDecimalAsItStands)
     EXPECT_EQ(saved.arrays[3].shape, (Shape{1, 2, 2}));
     EXPECT_EQ(saved.arrays[3].decimals, (std::vector<std::string>{"1.0", "null", "inf", "-inf"}));
     EXPECT_EQ(saved.arrays[4].decimals, (std::vector<std::string>{"1.0", "5e-45"}));
+    ASSERT_TRUE(saved.summary);
+    EXPECT_EQ(saved.summary->top, 1);
+    ASSERT_EQ(saved.summary->values.size(), 7U);
+    EXPECT_EQ(saved.summary->values[0].name, "summary.largest_entropy");
+    EXPECT_EQ(saved.summary->values[6].name, "summary.heads[0].pairs[0].weight");
+    EXPECT_EQ(saved.summary->values[6].decimals, std::vector<std::string>{"0.50"});
     ASSERT_EQ(saved.verify.size(), 1U);
     EXPECT_EQ(saved.verify[0].array, "weights");
     EXPECT_EQ(saved.verify[0].absolute, "1e-8");

@@ -25,4 +25,11 @@ TEST(Sha256, PadsEveryLengthAroundABlock)
     EXPECT_EQ(sha256(as_bytes(std::string(64, 'a'))), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
+// As `openssl dgst -sha256 -binary | base64` prints it.
+TEST(Sha256, NamesAScriptInAPolicy)
+{
+    EXPECT_EQ(attn::io::sha256_source(as_bytes("abc")), "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+    EXPECT_EQ(attn::io::sha256_source(as_bytes("")), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+}
+
 } // namespace

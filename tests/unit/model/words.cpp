@@ -96,8 +96,8 @@ TEST(QueryPositions, FoldsTheQueryWhenTheSentenceIsFolded)
 TEST(QueryPositions, SaysWhichWordsThereAre)
 {
     const model::SentenceInput input{"Life is", {}, {}, false};
-    EXPECT_EQ(message_of(recipe_of(input, {"life"})),
-              "--query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1");
+    EXPECT_EQ(message_of(recipe_of(input, {"life"})), "--query: got the word 'life'; allowed: a word of the input ('Life', "
+                                                      "'is') or a position, 0 to 1; did you mean 'Life'?");
     EXPECT_EQ(message_of(recipe_of(input, {"2"})), "--query: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(message_of(recipe_of(input, {"99999999999999999999"})),
               "--query: got position '99999999999999999999'; allowed: 0 to 1");
@@ -107,8 +107,9 @@ TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
 {
     const model::SentenceInput input{"Life is", {}, {}, false};
     const model::Given file;
-    EXPECT_EQ(message_of(recipe_of(input, {"life"}), file),
-              "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1");
+    EXPECT_EQ(
+        message_of(recipe_of(input, {"life"}), file),
+        "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1; did you mean 'Life'?");
     EXPECT_EQ(message_of(recipe_of(input, {"2"}), file), "query: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false}), file),
               "no words in the input: the second sentence is ' '; allowed: at least one word");

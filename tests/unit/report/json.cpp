@@ -63,9 +63,10 @@ Result full_result()
     result.key_token_ids = {2};
     result.query_positions = {1};
     result.parameters = {{"embedding", Tensor<float>({3, 1})}, {"W_q", Tensor<float>({1, 1, 1})}};
-    for (std::size_t i = static_cast<std::size_t>(Item::embeddings); i < attn::model::item_names.size(); ++i) {
+    for (std::size_t i = static_cast<std::size_t>(Item::embeddings); i <= static_cast<std::size_t>(Item::entropy); ++i) {
         result.arrays.push_back({std::string(attn::model::item_names[i]), Tensor<float>({1, 1, 1})});
     }
+    result.summary = attn::model::Summary{};
     result.verify = {{"weights", 1e-8, 2e-7}};
     result.warnings = {"a \"dot\" product"};
     for (std::size_t i = 0; i < attn::model::item_names.size(); ++i) {
@@ -83,7 +84,7 @@ TEST(Json, HasItsKeysInOrder)
                                                        "queries",         "keys",          "values",        "scores",
                                                        "scaled_scores",   "capped_scores", "masked_scores", "weights",
                                                        "head_context",    "context",       "output",        "entropy",
-                                                       "verify",          "warnings"}));
+                                                       "summary",         "verify",        "warnings"}));
     EXPECT_EQ(keys_of(json["parameters"]), (std::vector<std::string>{"embedding", "W_q"}));
     EXPECT_EQ(json["verify"].dump(), R"({"weights":{"absolute":1e-08,"relative":2e-07}})");
     EXPECT_EQ(json["query_positions"].dump(), "[1]");

@@ -1,0 +1,96 @@
+// The stages of one row. The result's own numbers where it holds them; otherwise computed as the program defines them: products
+// summed in index order in double, rounded once to the type of the arithmetic.
+
+const keyHead = (head, array) => Math.floor(head / (result.H / array.shape[0]));
+
+/// The two vectors whose product is the score. One article multiplies K·Qᵀ: there the row's word brings its key.
+function vectors(head, row, column) {
+  const { queries, keys, attention, chosen } = result;
+  if (!queries || !keys) {
+    return null;
+  }
+  if (attention.scores !== "KQ") {
+    return [rowOf(queries, head, row), rowOf(keys, keyHead(head, keys), column)];
+  }
+  return chosen ? null : [rowOf(keys, keyHead(head, keys), row), rowOf(queries, head, column)];
+}
+
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; ++i) {
+    sum += a[i] * b[i];
+  }
+  return result.round(sum);
+}
+
+function scaleFactor() {
+  const { scale } = result.attention;
+  return scale === "none" ? 1 : scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
+}
+
+const hasMask = () => {
+  const { causal, window, mask, positions } = result.attention;
+  return Boolean(result.masked || causal || window || mask || positions?.kind === "alibi");
+};
+
+/// Whether the config alone lets this query see this key; the layer's own key is seen by all.
+function sees(row, column) {
+  const { causal, window } = result.attention;
+  const distance = column - result.positions[row];
+  const extra = column >= result.wordsOfKeys;
+  const [left, right] = window ?? [-1, -1];
+  return extra || !((causal && distance > 0) || (left >= 0 && distance < -left) || (right >= 0 && distance > right));
+}
+
+function scoresOfRow(head, row) {
+  if (result.scores) {
+    return rowOf(result.scores, head, row);
+  }
+  return vectors(head, row, 0) && Float64Array.from({ length: result.S }, (_, column) => dot(...vectors(head, row, column)));
+}
+
+/// scores → scaled → capped → masked of a row, each (S) or null where the result does not hold what it takes.
+function stagesOfRow(head, row) {
+  const { round, attention } = result;
+  const own = (array) => array && rowOf(array, head, row);
+  const derived = (array, from, f) => own(array) ?? (from && from.map((value, column) => f(value, column)));
+  const scores = scoresOfRow(head, row);
+  const factor = scaleFactor();
+  const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => round(value * factor));
+  const cap = attention.softcap;
+  const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * Math.tanh(value / cap)));
+  const bySight = attention.mask || attention.positions?.kind === "alibi" ? null : capped;
+  const after = hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : capped;
+  return { scores, scaled, capped, masked: after };
+}
+
+/// exp(s − max) of a row and their sum. Scores of ∞, which overflowed, share the row among themselves.
+function softmaxTerms(scores) {
+  const largest = scores.reduce((most, value) => (value > most ? value : most), -Infinity);
+  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : Math.exp(value - largest)));
+  return { largest, powers, sum: powers.reduce((sum, power) => sum + power, 0) };
+}
+
+/// Whether no weight is possible there, as far as the result tells; a weight may also be too small for its type.
+function isMasked(head, row, column) {
+  if (result.masked) {
+    return rowOf(result.masked, head, row)[column] === -Infinity;
+  }
+  return weight(head, row, column) === 0 && !sees(row, column);
+}
+
+/// The context of a row: its weights times the values.
+function contextOfRow(head, row) {
+  if (result.headContext) {
+    return rowOf(result.headContext, head, row);
+  }
+  const { values, round } = result;
+  const weights = rowOf(result.weights, head, row);
+  return Float64Array.from({ length: values.shape[2] }, (_, i) => {
+    let sum = 0;
+    weights.forEach((w, column) => {
+      sum += w === 0 ? 0 : w * rowOf(values, keyHead(head, values), column)[i];
+    });
+    return round(sum);
+  });
+}

@@ -1,0 +1,303 @@
+// The weights of one head as a grid of colours. Only what can be seen is drawn, so that hundreds of words stay smooth: the grid
+// scrolls below a stage that stays where it is, and one element, the cell that has the focus, moves over the canvas.
+
+const colourText = JSON.parse(find("colours").textContent);
+const colours = Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(colourText.slice(2 * i, 2 * i + 2), 16));
+
+/// The colour of a share in [0, 1].
+const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
+function css(share) {
+  const i = 3 * colourPlace(share);
+  return `rgb(${colours[i]}, ${colours[i + 1]}, ${colours[i + 2]})`;
+}
+/// Text that can be read on it: by the relative luminance of WCAG 2.
+function inkOn(share) {
+  const linear = (part) => (part <= 10.31475 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+  const i = 3 * colourPlace(share);
+  const luminance = 0.2126 * linear(colours[i]) + 0.7152 * linear(colours[i + 1]) + 0.0722 * linear(colours[i + 2]);
+  return luminance > 0.179 ? "#000" : "#fff";
+}
+
+/// A head as an image of one pixel a weight, or where it has fewer pixels, of the largest weight of each; nothing where all is masked.
+function imageOf(head, height = result.T, width = result.S) {
+  const canvas = element("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
+  const largest = largestWeight(head);
+  const masks = hasMask();
+  const most = new Float64Array(width * height).fill(-Infinity);
+  const weights = weightsOf(head);
+  for (let row = 0, next = 0; row < result.T; ++row) {
+    const start = Math.floor((row * height) / result.T) * width;
+    for (let column = 0; column < result.S; ++column, ++next) {
+      const w = weights[next];
+      const place = start + Math.floor((column * width) / result.S);
+      if (w > most[place] && !(masks && w === 0 && isMasked(head, row, column))) {
+        most[place] = w;
+      }
+    }
+  }
+  most.forEach((w, place) => {
+    pixels[place] = w === -Infinity ? 0 : opaque[colourPlace(w / largest)];
+  });
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+
+class HeatMap {
+  constructor(root, { onPoint, onSelect }) {
+    Object.assign(this, { onPoint, onSelect, zoom: 1, head: 0, row: 0, column: 0, pointed: null });
+    this.canvas = element("canvas", { "aria-hidden": "true" });
+    this.rowLabels = element("div", { class: "row-labels", "aria-hidden": "true" });
+    this.columnLabels = element("div", { class: "column-labels", "aria-hidden": "true" });
+    this.cell = element("div", { class: "cell", role: "gridcell", tabindex: "0" });
+    this.cellRow = element("div", { class: "cells", role: "row" }, this.cell);
+    this.stage = element("div", { class: "stage" }, this.canvas, this.rowLabels, this.columnLabels, this.cellRow);
+    this.space = element("div", { class: "space", role: "presentation" }, this.stage);
+    this.scroller = element("div", { class: "scroller", role: "grid", "aria-rowcount": result.T, "aria-colcount": result.S }, this.space);
+    root.append(this.scroller);
+    this.pencil = this.canvas.getContext("2d");
+    this.measure();
+    this.listen();
+  }
+
+  listen() {
+    this.scroller.addEventListener("scroll", () => this.redrawSoon(), { passive: true });
+    this.canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.point(this.place(event)));
+    this.cellRow.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.point(this.place(event)));
+    this.stage.addEventListener("pointerleave", () => this.point(null));
+    this.stage.addEventListener("click", (event) => {
+      const place = this.place(event);
+      if (place) {
+        this.onSelect(place.row, place.column);
+        this.cell.focus({ preventScroll: true });
+      }
+    });
+    new ResizeObserver(() => this.layout()).observe(this.scroller.parentElement);
+  }
+
+  /// How wide the words are, which is what the labels need.
+  measure() {
+    this.pencil.font = "13px " + getComputedStyle(document.body).fontFamily;
+    const widest = (words) => words.reduce((most, text) => Math.max(most, this.pencil.measureText(shortened(text)).width), 0);
+    this.rowText = widest(result.rows);
+    this.columnText = widest(result.columns);
+  }
+
+  /// The sizes of everything, from the width there is.
+  layout() {
+    const room = this.scroller.parentElement.clientWidth;
+    if (room === 0) {
+      return;
+    }
+    const { T, S } = result;
+    const narrow = room < 560;
+    this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 150));
+    const tall = T > 1.5 * S; // and so with a scroll bar beside it
+    const fit = (room - this.left - (tall ? 18 : 2)) / S;
+    const least = narrow ? 26 : S <= 48 ? 20 : 1;
+    const usual = Math.min(Math.max(fit, least), 112);
+    const height = tall ? Math.min(usual, Math.max(20, 900 / T)) : usual;
+    const width = usual * this.zoom;
+    this.width = width;
+    this.height = Math.max(height, Math.min(24, 320 / T)) * this.zoom; // few rows are not flat
+    this.pitch = Math.min(width, this.height) >= 20 ? 17 : 12; // pixels from one label to the next, at least
+    this.stage.classList.toggle("dense", this.pitch === 12);
+    this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned
+    this.top = this.upright ? Math.ceil(Math.min(this.columnText, 130)) + 10 : 24;
+    this.space.style.width = `${this.left + S * this.width + 1}px`;
+    this.space.style.height = `${this.top + T * this.height + 1}px`;
+    this.stage.style.width = "0";
+    this.stage.style.height = "0";
+    const wide = this.scroller.clientWidth;
+    const high = Math.min(this.scroller.clientHeight, this.top + T * this.height + 1);
+    this.stage.style.width = `${wide}px`;
+    this.stage.style.height = `${high}px`;
+    this.view = { width: Math.min(wide - this.left, S * this.width), height: Math.min(high - this.top, T * this.height) };
+    const ratio = window.devicePixelRatio || 1;
+    this.ratio = ratio;
+    this.canvas.width = Math.round(this.view.width * ratio);
+    this.canvas.height = Math.round(this.view.height * ratio);
+    this.canvas.style.width = `${this.view.width}px`;
+    this.canvas.style.height = `${this.view.height}px`;
+    this.canvas.style.left = this.cellRow.style.left = `${this.left}px`;
+    this.canvas.style.top = this.cellRow.style.top = `${this.top}px`;
+    this.cellRow.style.width = `${this.view.width}px`;
+    this.cellRow.style.height = `${this.view.height}px`;
+    this.draw();
+  }
+
+  setHead(head) {
+    this.head = head;
+    this.largest = largestWeight(head);
+    this.image = imageOf(head);
+    this.scroller.setAttribute("aria-label", `Weights of head ${head}: rows ask, columns are looked at`);
+    this.draw();
+  }
+
+  select(row, column, reveal) {
+    this.row = row;
+    this.column = column;
+    if (reveal && this.view) {
+      this.reveal();
+    }
+    this.redrawSoon();
+  }
+
+  reveal() {
+    const into = (start, size, offset, room) => (start < offset ? start : start + size > offset + room ? start + size - room : offset);
+    this.scroller.scrollLeft = into(this.column * this.width, this.width, this.scroller.scrollLeft, this.view.width);
+    this.scroller.scrollTop = into(this.row * this.height, this.height, this.scroller.scrollTop, this.view.height);
+  }
+
+  point(place) {
+    if (place?.row !== this.pointed?.row || place?.column !== this.pointed?.column) {
+      this.pointed = place;
+      this.onPoint(place);
+      this.redrawSoon();
+    }
+  }
+
+  /// Row and column below the pointer.
+  place(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const column = Math.floor((event.clientX - box.left + this.scroller.scrollLeft) / this.width);
+    const row = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / this.height);
+    const inside = event.clientX >= box.left && event.clientY >= box.top && event.clientX < box.right && event.clientY < box.bottom;
+    return inside && row < result.T && column < result.S ? { row, column } : null;
+  }
+
+  redrawSoon() {
+    this.frame ??= requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = undefined;
+    if (!this.view || !this.image) {
+      return;
+    }
+    const { width, height } = this;
+    this.x = this.scroller.scrollLeft;
+    this.y = this.scroller.scrollTop;
+    const columns = [Math.floor(this.x / width), Math.min(Math.ceil((this.x + this.view.width) / width), result.S)];
+    const rows = [Math.floor(this.y / height), Math.min(Math.ceil((this.y + this.view.height) / height), result.T)];
+    this.drawCells(rows, columns);
+    this.drawLabels(rows, columns);
+    this.placeCell();
+  }
+
+  drawCells(rows, columns) {
+    const { pencil, width, height, view } = this;
+    pencil.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pencil.clearRect(0, 0, view.width, view.height);
+    pencil.imageSmoothingEnabled = width * this.ratio < 1 || height * this.ratio < 1;
+    pencil.drawImage(this.image, -this.x, -this.y, result.S * width, result.T * height);
+    const gap = width >= 40 ? 3 : width >= 14 ? 2 : width >= 6 ? 1 : 0;
+    pencil.fillStyle = getComputedStyle(document.body).backgroundColor;
+    for (let column = columns[0]; gap && column <= columns[1]; ++column) {
+      pencil.fillRect(Math.round(column * width - this.x - gap / 2), 0, gap, view.height);
+    }
+    for (let row = rows[0]; gap && height >= 6 && row <= rows[1]; ++row) {
+      pencil.fillRect(0, Math.round(row * height - this.y - gap / 2), view.width, gap);
+    }
+    if (width >= 38 && height >= 20) {
+      this.drawNumbers(rows, columns);
+    }
+    if (this.pointed) {
+      this.drawCross();
+    }
+  }
+
+  drawNumbers(rows, columns) {
+    const { pencil, width, height } = this;
+    pencil.font = `${width >= 90 ? 18 : width >= 56 ? 15 : 12}px ` + getComputedStyle(document.body).fontFamily;
+    pencil.textAlign = "center";
+    pencil.textBaseline = "middle";
+    for (let row = rows[0]; row < rows[1]; ++row) {
+      for (let column = columns[0]; column < columns[1]; ++column) {
+        const w = weight(this.head, row, column);
+        const none = hasMask() && w === 0 && isMasked(this.head, row, column);
+        pencil.fillStyle = inkOn(w / this.largest);
+        if (!none) {
+          pencil.fillText(Number.isNaN(w) ? "nan" : w.toFixed(2), (column + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1);
+        }
+      }
+    }
+  }
+
+  /// Two bands that meet in the cell below the pointer.
+  drawCross() {
+    const { pencil, width, height, view } = this;
+    const left = this.pointed.column * width - this.x;
+    const top = this.pointed.row * height - this.y;
+    pencil.lineWidth = 1;
+    for (const [colour, inset] of [["rgba(255, 255, 255, 0.9)", 0.5], ["rgba(0, 0, 0, 0.55)", -0.5]]) {
+      pencil.strokeStyle = colour;
+      pencil.strokeRect(-2, top + inset, view.width + 4, height - 2 * inset);
+      pencil.strokeRect(left + inset, -2, width - 2 * inset, view.height + 4);
+    }
+  }
+
+  drawLabels(rows, columns) {
+    const { pitch } = this;
+    const current = this.pointed ?? this;
+    this.label(this.rowLabels, result.rows, rows, this.height, current.row, (label, at) => {
+      const middle = (at + 0.5) * this.height - this.y;
+      label.style.width = `${this.left - 8}px`;
+      label.style.transform = `translate(0, ${this.top + middle - pitch / 2}px)`;
+      return middle >= pitch / 2 - 3 && middle <= this.view.height - pitch / 2 + 3;
+    });
+    this.label(this.columnLabels, result.columns, columns, this.upright ? this.width : Infinity, current.column, (label, at) => {
+      const middle = this.left + (at + 0.5) * this.width - this.x;
+      label.style.width = this.upright ? `${this.top - 6}px` : `${this.width - 4}px`;
+      label.style.transform = this.upright
+        ? `translate(${middle - pitch / 2}px, ${this.top - 4}px) rotate(-90deg)`
+        : `translate(${middle - this.width / 2 + 2}px, ${this.top - pitch - 4}px)`;
+      return middle >= this.left + pitch / 2 - 3 && middle <= this.left + this.view.width - pitch / 2 + 3;
+    });
+    this.columnLabels.classList.toggle("upright", this.upright);
+  }
+
+  /// Every label when there is room for it, otherwise every n-th; always that of the current place, and none that would touch it.
+  label(parent, words, [first, end], size, current, put) {
+    const every = Math.ceil(this.pitch / size) || 1;
+    let used = 0;
+    const add = (at) => {
+      const label = parent.children[used] ?? parent.appendChild(element("div", { class: "label", dir: "auto" }));
+      if (put(label, at)) {
+        label.textContent = shortened(words[at]);
+        label.classList.toggle("current", at === current);
+        label.hidden = false;
+        ++used;
+      }
+    };
+    for (let at = Math.ceil(first / every) * every; at < end; at += every) {
+      if (Math.abs(at - current) * size >= this.pitch) {
+        add(at);
+      }
+    }
+    if (current >= first && current < end) {
+      add(current);
+    }
+    for (let i = used; i < parent.children.length; ++i) {
+      parent.children[i].hidden = true;
+    }
+  }
+
+  /// The element that has the focus, over the selected cell.
+  placeCell() {
+    const { cell, width, height } = this;
+    cell.style.width = `${Math.max(width, 4)}px`;
+    cell.style.height = `${Math.max(height, 4)}px`;
+    cell.style.transform = `translate(${this.column * width - this.x}px, ${this.row * height - this.y}px)`;
+    this.cellRow.setAttribute("aria-rowindex", this.row + 1);
+    cell.setAttribute("aria-colindex", this.column + 1);
+    cell.setAttribute("aria-label", `${visible(result.rows[this.row])} to ${visible(result.columns[this.column])}: ${number(weight(this.head, this.row, this.column))}`);
+  }
+}

@@ -1,0 +1,144 @@
+// The weights of one head as lines between two columns of words, thick where the weight is large.
+
+const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
+const mostLines = Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
+const leastShare = 0.02; // of the head's largest weight; thinner lines are left out
+
+class Lines {
+  constructor(root, { onPoint, onSelect }) {
+    Object.assign(this, { root, onPoint, onSelect, head: 0, row: 0, column: 0, pointed: null });
+    const make = (name, attributes = {}) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+      return made;
+    };
+    this.make = make;
+    this.all = make("g", { class: "all" });
+    this.own = make("g", { class: "own" });
+    this.svg = make("svg", { "aria-hidden": "true" });
+    this.svg.append(this.all, this.own);
+    this.left = this.listOf(result.rows, "asking", "rows");
+    this.right = this.listOf(result.columns, "asked", "columns");
+    root.style.setProperty("--line-row", `${lineRow}px`);
+    this.scroller = element("div", { class: "line-scroller" }, element("div", { class: "line-space" }, this.left, this.svg, this.right));
+    root.append(this.scroller);
+    new ResizeObserver(() => this.draw()).observe(root);
+  }
+
+  /// A column of words, one of which can be reached with Tab.
+  listOf(words, className, side) {
+    const buttons = words.map((text) => element("button", { type: "button", tabindex: "-1" }, word(text)));
+    const list = element("div", { class: `words ${className}`, role: "toolbar", "aria-orientation": "vertical",
+      "aria-label": side === "rows" ? "Words that attend" : "Words that are attended to" }, ...buttons);
+    const place = (target) => buttons.indexOf(target.closest("button"));
+    const choose = (at) => (side === "rows" ? this.onSelect(at, this.column) : this.onSelect(this.row, at));
+    list.addEventListener("click", (event) => place(event.target) >= 0 && choose(place(event.target)));
+    list.addEventListener("pointerover", (event) => {
+      const at = place(event.target);
+      if (at >= 0 && event.pointerType !== "touch") {
+        this.point(side === "rows" ? { row: at } : { column: at });
+      }
+    });
+    list.addEventListener("pointerleave", () => this.point(null));
+    list.addEventListener("keydown", (event) => {
+      const at = moved(event.key, place(event.target), buttons.length, ["ArrowUp"], ["ArrowDown"]);
+      const other = event.key === "ArrowRight" && side === "rows" ? this.right : event.key === "ArrowLeft" && side !== "rows" ? this.left : null;
+      if (at !== undefined) {
+        choose(at);
+        buttons[at].focus();
+      } else if (other) {
+        other.buttons[side === "rows" ? this.column : this.row].focus();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    });
+    list.buttons = buttons;
+    return list;
+  }
+
+  point(place) {
+    this.pointed = place;
+    this.onPoint(place?.row === undefined ? null : { row: place.row, column: this.column });
+    this.drawOwn();
+  }
+
+  setHead(head) {
+    this.head = head;
+    this.largest = largestWeight(head);
+    this.draw();
+  }
+
+  select(row, column) {
+    this.row = row;
+    this.column = column;
+    this.reveal();
+    this.drawOwn();
+  }
+
+  /// Scrolls to the chosen word.
+  reveal() {
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = this.row * lineRow;
+    if (top < scrollTop || top + lineRow > scrollTop + clientHeight) {
+      this.scroller.scrollTop = top - (clientHeight - lineRow) / 2;
+    }
+  }
+
+  line(row, column) {
+    const share = weight(this.head, row, column) / this.largest;
+    const [from, to, width] = [(row + 0.5) * lineRow, (column + 0.5) * lineRow, this.width];
+    const bend = width * 0.45;
+    return this.make("path", {
+      d: `M0 ${from} C${bend} ${from} ${width - bend} ${to} ${width} ${to}`,
+      "stroke-width": (0.6 + 7 * share).toFixed(2),
+      "stroke-opacity": (0.15 + 0.75 * share).toFixed(3),
+    });
+  }
+
+  draw() {
+    if (this.root.hidden) {
+      return;
+    }
+    const height = Math.max(result.T, result.S) * lineRow;
+    this.svg.setAttribute("height", height);
+    this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
+    this.svg.setAttribute("width", this.width);
+    const shown = strongestAbove(weightsOf(this.head), mostLines, leastShare * this.largest);
+    this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / result.S), i % result.S)));
+    this.drawOwn();
+  }
+
+  /// The lines of the word below the pointer, or of the selected one, before all others.
+  drawOwn() {
+    if (this.root.hidden || !this.width) {
+      return;
+    }
+    const place = this.pointed ?? { row: this.row };
+    const byColumn = place.row === undefined;
+    const count = byColumn ? result.T : result.S;
+    const others = Array.from({ length: count }, (_, i) => (byColumn ? [i, place.column] : [place.row, i]));
+    const own = others.filter(([row, column]) => weight(this.head, row, column) >= leastShare * this.largest);
+    this.own.replaceChildren(...own.map(([row, column]) => this.line(row, column)));
+    const mark = (list, current, chosen) => {
+      rove(list.buttons, chosen);
+      list.buttons.forEach((button, i) => {
+        button.classList.toggle("current", i === current);
+        button.setAttribute("aria-pressed", String(i === chosen));
+      });
+    };
+    mark(this.left, byColumn ? -1 : place.row, this.row);
+    mark(this.right, byColumn ? place.column : this.column, this.column);
+  }
+}
+
+/// The places of the largest of `values`, at most `count`, that reach `least`; unordered.
+function strongestAbove(values, count, least) {
+  const places = [];
+  for (let i = 0; i < values.length; ++i) {
+    if (values[i] >= least) {
+      places.push(i);
+    }
+  }
+  return places.length <= count ? places : places.sort((a, b) => values[b] - values[a]).slice(0, count);
+}

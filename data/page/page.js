@@ -1,0 +1,227 @@
+// The page: what is chosen, and what follows from it.
+
+const state = { head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
+
+/// A row that attends neither to one word alone nor to all alike, and its largest weight.
+function firstChoice() {
+  const distance = (row) => Math.abs(entropy(0, row) - 0.6 * Math.log(result.S));
+  let row = 0;
+  for (let i = 1; i < result.T; ++i) {
+    row = distance(i) < distance(row) ? i : row;
+  }
+  return { row, column: strongest(rowOf(result.weights, 0, row), 1)[0] ?? 0 };
+}
+
+function facts() {
+  const { H, T, S, queries, keys, values, config } = result;
+  const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
+  const parts = [
+    result.cross ? "cross-attention" : "self-attention",
+    result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
+    count(H, "head") + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
+    queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
+    values ? `d_v ${values.shape[2]}` : "",
+    config.dtype ?? "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+const onPoint = (place) => update({ pointed: place });
+const onSelect = (row, column) => update({ row, column, pointed: null });
+const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
+const lines = new Lines(find("lines"), { onPoint, onSelect });
+const sentences = new Sentences(find("sentences"), {
+  onPoint,
+  onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
+});
+const heads = result.H > 1 ? new Heads(find("heads"), (head) => update({ head })) : null;
+const steps = new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
+const views = { map: "Heat map", lines: "Lines" };
+const viewButtons = Object.entries(views).map(([view, text]) => {
+  const button = element("button", { type: "button", role: "radio", text });
+  button.addEventListener("click", () => update({ view }));
+  return button;
+});
+
+function update(change) {
+  const before = { ...state };
+  Object.assign(state, change);
+  const changed = (...names) => names.some((name) => before[name] !== state[name]);
+  const { head, row, column, step, view } = state;
+  if (changed("view")) {
+    heatMap.pointed = lines.pointed = state.pointed = null; // the pointer is over something else now
+    showView(view);
+  }
+  if (changed("head", "view")) {
+    showLegend(head, view);
+  }
+  if (changed("head")) {
+    showHead(head);
+    announce(`Head ${head}, mean entropy ${number(meanEntropy(head))}`);
+  }
+  if (changed("row", "column", "head")) {
+    heatMap.select(row, column, changed("row", "column"));
+    lines.select(row, column);
+    steps.show(head, row, column, step);
+  } else if (changed("step")) {
+    steps.show(head, row, column, step);
+    announce(`Step ${step + 1} of ${kinds.length}: ${kinds[step].name}`);
+  }
+  if (changed("row", "column")) {
+    announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
+  }
+  if (changed("row", "column", "head", "pointed")) {
+    const { pointed } = state;
+    showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
+  }
+}
+
+function showReading(head, row, column, chosen) {
+  sentences.show(head, row, column, chosen);
+  showRow(find("row"), head, row, column);
+}
+
+function showHead(head) {
+  heatMap.setHead(head);
+  lines.setHead(head);
+  heads?.show(head);
+  showPairs(find("pairs"), head, onSelect);
+}
+
+function showLegend(head, view) {
+  if (view === "lines") {
+    find("legend").replaceChildren("Words on the left attend to words on the right, the thicker the more. ",
+      `Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the largest weight.`);
+    return;
+  }
+  const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
+  bar.width = 256;
+  bar.height = 1;
+  const pencil = bar.getContext("2d");
+  for (let i = 0; i < 256; ++i) {
+    pencil.fillStyle = css(i / 255);
+    pencil.fillRect(i, 0, 1, 1);
+  }
+  find("legend").replaceChildren("weight 0", bar, element("span", { text: number(largestWeight(head)) }),
+    hasMask() ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
+    element("span", { class: "hint", text: "Rows attend to columns; each row adds up to 1. The sentence is shaded up to its row’s largest." }));
+}
+
+function showView(view) {
+  find("heat-map").hidden = find("zoom").hidden = view !== "map";
+  find("lines").hidden = view !== "lines";
+  const names = Object.keys(views);
+  rove(viewButtons, names.indexOf(view));
+  viewButtons.forEach((button, i) => button.setAttribute("aria-checked", String(names[i] === view)));
+  if (view === "lines") {
+    lines.draw();
+    lines.reveal();
+  } else {
+    heatMap.layout();
+  }
+}
+
+// ---- theme, saving ---------------------------------------------------------------------------------------------------
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
+
+function showTheme() {
+  find("theme").setAttribute("aria-pressed", String(isDark()));
+  heatMap.draw();
+}
+
+function save(name, blob) {
+  const link = element("a", { download: name, href: URL.createObjectURL(blob) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+find("theme").addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  showTheme();
+});
+prefersDark.addEventListener("change", showTheme);
+find("save-json").addEventListener("click", () => save("attention.json", new Blob([savedJson()], { type: "application/json" })));
+
+// ---- keys ------------------------------------------------------------------------------------------------------------
+
+heatMap.scroller.addEventListener("keydown", (event) => {
+  const { T, S } = result;
+  const page = Math.max(Math.floor((heatMap.view?.height ?? 0) / heatMap.height), 1);
+  const column = moved(event.key, state.column, S, ["ArrowLeft"], ["ArrowRight"]);
+  const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
+  const ends = event.key === "Home" || event.key === "End";
+  const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];
+  if (event.key === "Enter" || event.key === " ") {
+    find("step").focus();
+  } else if (ends) {
+    onSelect(event.ctrlKey ? row : state.row, column);
+  } else if (column !== undefined) {
+    onSelect(state.row, column);
+  } else if (row !== undefined || jump !== undefined) {
+    onSelect(row ?? jump, state.column);
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+
+find("view").addEventListener("keydown", (event) => {
+  const at = moved(event.key, viewButtons.indexOf(event.target), viewButtons.length);
+  if (at !== undefined) {
+    event.preventDefault();
+    update({ view: Object.keys(views)[at] });
+    viewButtons[at].focus();
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select")) {
+    return;
+  }
+  const { H } = result;
+  const actions = {
+    "[": () => update({ head: Math.max(state.head - 1, 0) }),
+    "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
+    p: () => update({ step: Math.max(state.step - 1, 0) }),
+    n: () => update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+    v: () => update({ view: state.view === "map" ? "lines" : "map" }),
+    Escape: () => {
+      update({ pointed: null });
+      (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
+    },
+  };
+  if (Object.hasOwn(actions, event.key)) {
+    event.preventDefault();
+    actions[event.key]();
+  }
+});
+
+function zoom(factor) {
+  heatMap.zoom = Math.min(Math.max(heatMap.zoom * factor, 0.25), 64);
+  heatMap.layout();
+  heatMap.reveal();
+}
+find("smaller").addEventListener("click", () => zoom(1 / 1.5));
+find("larger").addEventListener("click", () => zoom(1.5));
+
+// ---- the first picture -----------------------------------------------------------------------------------------------
+
+find("view").append(...viewButtons);
+find("facts").textContent = facts();
+find("heads-section").hidden = !heads;
+const sentence = shortened(result.tokens.slice(0, 200).join(" "), 60);
+document.title = `Attention: ${sentence}`;
+find("title").textContent = `What each word attends to: ${sentence}`;
+find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
+  result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }));
+Object.assign(state, firstChoice());
+showView(state.view);
+showHead(state.head);
+showLegend(state.head, state.view);
+heatMap.select(state.row, state.column, true);
+lines.select(state.row, state.column);
+steps.show(state.head, state.row, state.column, state.step);
+showReading(state.head, state.row, state.column, state);
+showTheme();

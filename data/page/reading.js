@@ -1,0 +1,177 @@
+// In words and numbers: the sentence shaded by what one of its words attends to, that word's list, the strongest pairs, the heads.
+
+/// The sentence, or two of them, as words that can be chosen.
+class Sentences {
+  constructor(root, { onPoint, onSelect }) {
+    Object.assign(this, { onPoint, onSelect });
+    const apart = result.cross || result.chosen || result.attention.scores === "KQ";
+    this.rows = this.strip(result.rows, "rows");
+    this.columns = apart || result.S !== result.T ? this.strip(result.columns, "columns") : this.rows;
+    const named = this.columns === this.rows ? [[null, this.rows]] : [["These words attend", this.rows], ["to these", this.columns]];
+    for (const [name, strip] of named) {
+      root.append(element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip));
+    }
+    root.classList.toggle("long", result.S > 24);
+    root.classList.toggle("very-long", result.S > 90);
+  }
+
+  strip(words, side) {
+    const buttons = words.map((text) => element("button", { type: "button", class: "token" }, word(text)));
+    const strip = element("div", { class: "strip", role: "toolbar", "aria-label": side === "rows" ? "Words" : "Words attended to" }, ...buttons);
+    const place = (target) => buttons.indexOf(target.closest("button"));
+    strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
+    if (side === "rows") {
+      strip.addEventListener("pointerover", (event) => {
+        if (event.pointerType !== "touch") {
+          this.onPoint(place(event.target) < 0 ? null : { row: place(event.target) });
+        }
+      });
+      strip.addEventListener("pointerleave", () => this.onPoint(null));
+    }
+    strip.addEventListener("keydown", (event) => {
+      const at = moved(event.key, place(event.target), buttons.length);
+      if (at !== undefined) {
+        event.preventDefault();
+        this.onSelect(side, at);
+        buttons[at].focus();
+      }
+    });
+    strip.buttons = buttons;
+    return strip;
+  }
+
+  show(head, row, column, chosen) {
+    const largest = rowOf(result.weights, head, row).reduce((most, w) => (w > most ? w : most), 0) || 1;
+    this.columns.buttons.forEach((button, i) => {
+      const w = i < result.S ? weight(head, row, i) : 0;
+      const none = hasMask() && w === 0 && isMasked(head, row, i);
+      button.style.backgroundColor = none ? "" : css(w / largest);
+      button.style.color = none ? "" : inkOn(w / largest);
+      button.classList.toggle("masked", none);
+      button.classList.toggle("target", i === column);
+    });
+    this.rows.buttons.forEach((button, i) => {
+      button.classList.toggle("current", i === row);
+      button.setAttribute("aria-pressed", String(i === chosen.row));
+    });
+    rove(this.rows.buttons, chosen.row);
+    if (this.columns !== this.rows) {
+      rove(this.columns.buttons, chosen.column);
+    }
+    if (this.chosen !== chosen.row) {
+      this.chosen = chosen.row;
+      this.reveal(this.rows, chosen.row);
+    }
+  }
+
+  /// A long sentence scrolls in its box.
+  reveal(strip, place) {
+    const { offsetTop, offsetHeight } = strip.buttons[place];
+    if (offsetTop < strip.scrollTop || offsetTop + offsetHeight > strip.scrollTop + strip.clientHeight) {
+      strip.scrollTop = offsetTop - (strip.clientHeight - offsetHeight) / 2;
+    }
+  }
+}
+
+/// "506 more words together 0.0031, 3 of them masked"
+function others(more, hidden, rest) {
+  const words = `${more} more ${more === 1 ? "word" : "words"}`;
+  return hidden >= more ? `${words} masked` : `${words} together ${number(Math.max(rest, 0))}` + (hidden ? `, ${hidden} masked` : "");
+}
+
+/// What one word attends to, from the most on.
+function showRow(root, head, row, column) {
+  const values = rowOf(result.weights, head, row);
+  const places = strongest(values, 10).filter((i) => !isMasked(head, row, i));
+  if (column >= 0 && !places.includes(column)) {
+    places.splice(Math.min(places.length, 9), 1, column);
+  }
+  const most = values[places[0]] || 1;
+  const rest = values.reduce((sum, w) => sum + w, 0) - places.reduce((sum, i) => sum + values[i], 0);
+  const items = places.map((i) => {
+    const bar = element("span", { class: "bar-fill" });
+    bar.style.width = `${Math.max((100 * values[i]) / most, 0)}%`;
+    return element("li", { class: i === column ? "current" : "" }, element("span", { class: "what" }, wordAt(result.columns, i)),
+      element("span", { class: "bar-track" }, bar), element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) }));
+  });
+  const more = result.S - places.length;
+  const count = result.columns.filter((_, i) => isMasked(head, row, i)).length;
+  const bits = entropy(head, row);
+  root.replaceChildren(
+    element("h2", {}, wordAt(result.rows, row), " attends to"),
+    element("ol", { class: "weights" }, ...items),
+    more > 0 ? element("p", { class: "rest", text: others(more, count, rest) }) : "",
+    element("p", { class: "entropy" }, "Entropy ", element("strong", { text: number(bits) }),
+      ` of at most ${number(Math.log(result.S))} nats: as spread out as ${Math.exp(bits).toFixed(1)} equal shares.`));
+  root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
+}
+
+/// The strongest pairs of a head, as buttons.
+function showPairs(root, head, onSelect) {
+  const values = weightsOf(head);
+  const places = strongest(values, 8);
+  root.replaceChildren(
+    element("h2", { text: result.H > 1 ? `Strongest in head ${head}` : "Strongest pairs" }),
+    element("ol", { class: "pairs" }, ...places.map((i) => {
+      const [row, column] = [Math.floor(i / result.S), i % result.S];
+      const button = element("button", { type: "button" }, element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column)),
+        element("span", { class: "number", text: number(values[i]) }));
+      button.addEventListener("click", () => onSelect(row, column));
+      return element("li", {}, button);
+    })),
+    element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
+      element("strong", { text: number(meanEntropy(head)) }), " nats."));
+}
+
+const mostThumbnails = 64;
+
+/// Every head as a small picture; many heads as a list.
+class Heads {
+  constructor(root, onSelect) {
+    this.onSelect = onSelect;
+    if (result.H > mostThumbnails) {
+      this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
+        element("option", { value: head, text: `head ${head}, entropy ${meanEntropy(head).toFixed(2)}` })));
+      this.list.addEventListener("change", () => onSelect(Number(this.list.value)));
+      root.append(this.list);
+      return;
+    }
+    this.buttons = Array.from({ length: result.H }, (_, head) => this.thumbnail(head));
+    root.append(...this.buttons);
+    root.setAttribute("role", "radiogroup");
+    root.setAttribute("aria-label", "Head");
+    root.addEventListener("keydown", (event) => {
+      const head = moved(event.key, this.buttons.indexOf(event.target), result.H);
+      if (head !== undefined) {
+        event.preventDefault();
+        onSelect(head);
+        this.buttons[head].focus();
+      }
+    });
+  }
+
+  thumbnail(head) {
+    const size = 72 * (window.devicePixelRatio || 1);
+    const canvas = element("canvas", { "aria-hidden": "true" });
+    const most = Math.max(result.S, result.T);
+    canvas.width = Math.max(Math.round((size * result.S) / most), 8);
+    canvas.height = Math.max(Math.round((size * result.T) / most), 8);
+    const pencil = canvas.getContext("2d");
+    pencil.imageSmoothingEnabled = false;
+    pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
+    const mean = meanEntropy(head);
+    const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": `Head ${head}, mean entropy ${number(mean)}` },
+      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: head }), element("span", { class: "head-entropy", text: mean.toFixed(2) }));
+    button.addEventListener("click", () => this.onSelect(head));
+    return button;
+  }
+
+  show(head) {
+    if (this.list) {
+      this.list.value = head;
+      return;
+    }
+    rove(this.buttons, head);
+    this.buttons.forEach((button, i) => button.setAttribute("aria-checked", String(i === head)));
+  }
+}

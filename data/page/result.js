@@ -1,0 +1,131 @@
+// The result that the page holds, as flat arrays. Whatever --show left out is null here.
+
+const written = find("result").textContent;
+
+/// The JSON as the program writes it: in the page each "<" is \u003c.
+const savedJson = () => written.replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
+
+const result = readResult(JSON.parse(written));
+
+/// A nested array of numbers → {shape, values}; infinities and NaN are strings in JSON, a masked score is null.
+function tensor(nested, Type) {
+  if (nested === undefined) {
+    return null;
+  }
+  const lengths = [];
+  for (let level = nested; Array.isArray(level); level = level[0]) {
+    lengths.push(level.length);
+  }
+  const values = new Type(lengths.reduce((product, length) => product * length, 1));
+  const special = { inf: Infinity, "-inf": -Infinity, nan: NaN };
+  let next = 0;
+  const flatten = (level) => {
+    for (const item of level) {
+      if (typeof item === "number") {
+        values[next++] = item;
+      } else if (Array.isArray(item)) {
+        flatten(item);
+      } else {
+        values[next++] = item === null ? -Infinity : special[item];
+      }
+    }
+  };
+  flatten(nested);
+  return { shape: lengths, values };
+}
+
+function readResult(json) {
+  const config = json.config ?? {};
+  const Type = config.dtype === "float32" ? Float32Array : Float64Array;
+  const read = (name) => tensor(json[name], Type);
+  const weights = read("weights");
+  const [H, T, S] = weights.shape;
+  const numbers = (count) => Array.from({ length: count }, (_, i) => String(i));
+  const positions = json.query_positions ?? numbers(T).map(Number);
+  const tokens = json.tokens;
+  const keys = [...(json.key_tokens ?? tokens ?? numbers(S))];
+  const wordsOfKeys = keys.length;
+  if (wordsOfKeys === S - 1) {
+    keys.push("(bias)"); // a key of the layer's own
+  }
+  return {
+    config,
+    attention: config.attention ?? {},
+    round: Type === Float32Array ? Math.fround : (x) => x,
+    H, T, S,
+    hasWords: tokens !== undefined,
+    cross: json.key_tokens !== undefined,
+    tokens: tokens ?? numbers(T),
+    rows: positions.map((position) => (tokens ? tokens[position] : String(position))),
+    columns: keys,
+    wordsOfKeys,
+    positions,
+    chosen: json.query_positions !== undefined,
+    weights,
+    queries: read("queries"),
+    keys: read("keys"),
+    values: read("values"),
+    scores: read("scores"),
+    scaled: read("scaled_scores"),
+    capped: read("capped_scores"),
+    masked: read("masked_scores"),
+    headContext: read("head_context"),
+    entropies: read("entropy"),
+    warnings: json.warnings ?? [],
+  };
+}
+
+/// The row of an (…, T, S) array.
+function rowOf(array, head, row) {
+  const length = array.shape[2];
+  const start = (head * array.shape[1] + row) * length;
+  return array.values.subarray(start, start + length);
+}
+
+const weight = (head, row, column) => result.weights.values[(head * result.T + row) * result.S + column];
+
+/// −Σ w·ln w of a row, in nats.
+function entropy(head, row) {
+  if (result.entropies) {
+    return result.entropies.values[head * result.T + row];
+  }
+  return rowOf(result.weights, head, row).reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
+}
+
+/// A function of the head that looks at it once.
+function ofHead(compute) {
+  const known = [];
+  return (head) => (known[head] ??= compute(head));
+}
+
+const meanEntropy = ofHead((head) => {
+  let sum = 0;
+  for (let row = 0; row < result.T; ++row) {
+    sum += entropy(head, row);
+  }
+  return sum / result.T;
+});
+
+/// All weights of a head, row after row.
+const weightsOf = (head) => result.weights.values.subarray(head * result.T * result.S, (head + 1) * result.T * result.S);
+
+/// The largest weight of a head, what the colours go up to; 1 where there is none.
+const largestWeight = ofHead((head) => weightsOf(head).reduce((most, w) => (w > most ? w : most), 0) || 1);
+
+/// The places of the `count` largest of `values`, from the largest on; of equals the first.
+function strongest(values, count) {
+  const best = [];
+  for (let i = 0; i < values.length; ++i) {
+    const value = values[i];
+    if (best.length === count && !(value > values[best[count - 1]])) {
+      continue;
+    }
+    let place = best.length;
+    while (place > 0 && value > values[best[place - 1]]) {
+      --place;
+    }
+    best.splice(place, 0, i);
+    best.length = Math.min(best.length, count);
+  }
+  return best;
+}

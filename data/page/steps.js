@@ -1,0 +1,210 @@
+// How one weight comes about, a step at a time, with the numbers of its row.
+
+const mostTerms = 256; // of a vector, in a table
+const mostKeys = 40;
+
+/// A table; `current` is the row of it to point out, `foot` one more below a line.
+function table(caption, headings, rows, { current = -1, foot = null } = {}) {
+  const cells = (name, texts) => texts.map((text, i) =>
+    typeof text === "string" ? element(i === 0 ? "th" : name, { text, scope: i === 0 ? "row" : null }) : element(i === 0 ? "th" : name, { scope: i === 0 ? "row" : null }, text));
+  const body = rows.map((texts, i) => element("tr", { class: i === current ? "current" : "" }, ...cells("td", texts)));
+  const head = element("tr", {}, ...headings.map((heading) => element("th", { scope: "col" }, heading)));
+  return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", {}, element("caption", { text: caption }), element("thead", {}, head), element("tbody", {}, ...body),
+      foot ? element("tfoot", {}, element("tr", {}, ...cells("td", foot))) : ""));
+}
+
+const formula = (...parts) => element("p", { class: "formula" }, ...parts);
+const say = (...parts) => element("p", {}, ...parts);
+const strong = (text) => element("strong", { text });
+const sub = (...parts) => element("sub", {}, ...parts);
+const shapes = (text) => element("p", { class: "shapes", text });
+
+/// The keys of a row for a table: all of them, or of many the largest, with the selected one, in the order of the sentence.
+function keysToShow(values, column) {
+  if (result.S <= mostKeys) {
+    return { places: result.columns.map((_, i) => i), note: "" };
+  }
+  const places = new Set(strongest(values, mostKeys - 1)).add(column);
+  return { places: [...places].sort((a, b) => a - b), note: ` (${places.size} of ${result.S} words: those with the largest weights)` };
+}
+
+/// A table with a row for each key.
+function keyTable(cell, caption, headings, texts, foot) {
+  const { places, note } = keysToShow(rowOf(result.weights, cell.head, cell.row), cell.column);
+  return table(caption + note, ["word", ...headings], places.map((i) => [wordAt(result.columns, i), ...texts(i)]),
+    { current: places.indexOf(cell.column), foot });
+}
+
+const absent = (what, show) => [say(`This page holds no ${what}. A page made with ${show ? `${show} among --show` : "them"} shows this step's numbers.`)];
+
+// ---- the steps -------------------------------------------------------------------------------------------------------
+
+function compareStep(cell) {
+  const pair = vectors(cell.head, cell.row, cell.column);
+  const value = cell.stages.scores?.[cell.column];
+  const [a, b] = result.attention.scores === "KQ" ? ["k", "q"] : ["q", "k"];
+  const named = [a, sub(word(cell.from)), " · ", b, sub(word(cell.to))];
+  if (!pair) {
+    return value === undefined ? absent("queries and keys", "queries,keys") : [formula(...named, " = ", strong(number(value))), ...absent("vectors of both words", "queries,keys")];
+  }
+  const roles = a === "q" ? ["query", "key"] : ["key", "query"];
+  let sum = 0;
+  const rows = Array.from(pair[0].subarray(0, mostTerms), (x, i) => {
+    sum += x * pair[1][i];
+    return [String(i), number(x), number(pair[1][i]), number(x * pair[1][i]), number(sum)];
+  });
+  const { H, T, S } = result;
+  return [
+    say(`The ${roles[0]} of `, word(cell.from), ` and the ${roles[1]} of `, word(cell.to), " are multiplied number by number, and the products summed. The more alike they point, the larger the score."),
+    formula(...named, " = Σ ", a, sub("i"), b, sub("i"), " = ", strong(number(value))),
+    shapes(result.attention.scores === "KQ" ? `K ${shape(S, pair[0].length)} · Qᵀ ${shape(pair[0].length, S)} → scores ${shape(T, S)}, in each of ${H} heads`
+      : `Q ${shape(H, T, pair[0].length)} · Kᵀ ${shape(result.keys.shape[0], pair[0].length, S)} → scores ${shape(H, T, S)}`),
+    table(`The products${pair[0].length > mostTerms ? `, the first ${mostTerms} of ${pair[0].length}` : ""}`,
+      ["i", element("span", {}, a, sub(word(cell.from))), element("span", {}, b, sub(word(cell.to))), "product", "sum so far"], rows),
+  ];
+}
+
+function scaleStep(cell) {
+  const { scores, scaled } = cell.stages;
+  if (!scores || !scaled) {
+    return absent("scores", "queries,keys");
+  }
+  const factor = scaleFactor();
+  const plain = result.attention.scale === undefined;
+  const name = plain ? ["1/√", element("span", { text: `${result.keys.shape[2]}` })] : [number(factor)];
+  return [
+    say(plain ? "Sums of many products grow with their number. Divided by √d" : "Every score is multiplied by the same factor", plain ? sub("k") : "", plain ? ", they stay where the softmax can still tell them apart." : "."),
+    formula(number(scores[cell.column]), " × ", ...name, plain ? ` = ${number(scores[cell.column])} × ${number(factor)}` : "", " = ", strong(number(scaled[cell.column]))),
+    keyTable(cell, "Scores of the row", ["score", "scaled"], (i) => [number(scores[i]), number(scaled[i])]),
+  ];
+}
+
+function capStep(cell) {
+  const { scaled, capped } = cell.stages;
+  if (!scaled || !capped) {
+    return absent("scores", "queries,keys");
+  }
+  const cap = number(result.attention.softcap);
+  return [
+    say("A soft ceiling: no score leaves ±", strong(cap), ", small ones hardly change."),
+    formula(`${cap} · tanh(${number(scaled[cell.column])} / ${cap}) = `, strong(number(capped[cell.column]))),
+    keyTable(cell, "Scores of the row", ["scaled", "capped"], (i) => [number(scaled[i]), number(capped[i])]),
+  ];
+}
+
+function maskReason() {
+  const { causal, window, mask, positions } = result.attention;
+  const reasons = [];
+  causal && reasons.push("no word sees a later one");
+  window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
+  mask && reasons.push("a mask from a file is applied");
+  positions?.kind === "alibi" && reasons.push("the distance between two words is taken off, more in some heads than in others (ALiBi)");
+  return reasons.length ? reasons.join("; ") : "a mask is applied";
+}
+
+function maskStep(cell) {
+  const { capped, masked: after } = cell.stages;
+  if (!after) {
+    return absent("masked scores", "masked_scores");
+  }
+  const hidden = after[cell.column] === -Infinity;
+  const before = capped ? number(capped[cell.column]) : "";
+  return [
+    say("Here ", maskReason(), ". What must not be seen gets the score −∞, whose exponential is 0."),
+    formula(word(cell.to), before ? `: ${before} → ` : ": ", strong(score(after[cell.column])), hidden ? ", so its weight is exactly 0" : ""),
+    keyTable(cell, "Scores of the row", ["before", "after"], (i) => [capped ? number(capped[i]) : "–", score(after[i])]),
+  ];
+}
+
+function softmaxStep(cell) {
+  const scores = cell.stages.masked;
+  const weights = rowOf(result.weights, cell.head, cell.row);
+  const w = weights[cell.column];
+  const why = say("The exponential makes every score positive and large ones much larger; divided by their sum, they are shares that add up to 1.");
+  if (!scores) {
+    return [why, formula("weight of ", word(cell.to), " = ", strong(number(w))), keyTable(cell, "Weights of the row", ["weight"], (i) => [number(weights[i])])];
+  }
+  const { largest, powers, sum } = softmaxTerms(scores);
+  if (largest === -Infinity) {
+    return [say("Every word of this row is masked: there is nothing to attend to, and all weights are 0.")];
+  }
+  const s = scores[cell.column];
+  return [
+    why,
+    s === -Infinity ? formula("exp(−∞) = 0, so the weight is ", strong(number(w)))
+      : formula(`exp(${number(s)} − ${largest < 0 ? `(${number(largest)})` : number(largest)}) / ${number(sum)} = ${number(powers[cell.column])} / ${number(sum)} = `, strong(number(w))),
+    say("The row's largest score, ", number(largest), ", is taken off first; that changes no share and keeps the exponentials from overflowing."),
+    keyTable(cell, "From scores to weights", ["score", "exp(score − max)", "weight"], (i) => [score(scores[i]), number(powers[i]), number(weights[i])],
+      ["sum", "", number(sum), number(weights.reduce((total, x) => total + x, 0))]),
+  ];
+}
+
+function mixStep(cell) {
+  const { values } = result;
+  if (!values) {
+    return absent("values", "values");
+  }
+  const weights = rowOf(result.weights, cell.head, cell.row);
+  const context = contextOfRow(cell.head, cell.row);
+  const width = Math.min(context.length, 32);
+  const valueOf = (i) => rowOf(values, keyHead(cell.head, values), i);
+  const start = (vector) => [...vector.subarray(0, 3)].map(number).join(", ") + (vector.length > 3 ? ", …" : "");
+  const numbers = (vector) => Array.from(vector.subarray(0, width), number);
+  const own = valueOf(cell.column);
+  const w = weights[cell.column];
+  const share = own.map((x) => x * w);
+  const { H, T, S } = result;
+  return [
+    say("Each word hands on its value, as much of it as its weight says. Their sum is the context of ", word(cell.from), "; this is what ", word(cell.to), " adds to it."),
+    formula(strong(number(w)), " × v", sub(word(cell.to)), ` = ${number(w)} × (${start(own)}) = `, strong(`(${start(share)})`)),
+    formula("context", sub(word(cell.from)), " = Σ weight × v = ", strong(`(${start(context)})`)),
+    shapes(`weights ${shape(H, T, S)} · V ${shape(values.shape[0], S, context.length)} → context ${shape(H, T, context.length)}`),
+    keyTable(cell, `The values, and their sum${width < context.length ? `; the first ${width} of ${context.length} numbers` : ""}`,
+      ["weight", ...Array.from({ length: width }, (_, i) => element("span", {}, "v", sub(String(i))))], (i) => [number(weights[i]), ...numbers(valueOf(i))],
+      ["context", "", ...numbers(context)]),
+  ];
+}
+
+const kinds = [
+  { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true },
+  { name: "scale", make: scaleStep, there: true },
+  { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
+  { name: "mask", make: maskStep, there: hasMask() },
+  { name: "softmax", make: softmaxStep, there: true },
+  { name: "weights·V", make: mixStep, there: true },
+].filter((kind) => kind.there);
+
+class Steps {
+  constructor(onStep) {
+    this.onStep = onStep;
+    this.tabs = kinds.map((kind, i) => element("button", { type: "button", role: "tab", id: `step-${i}`, "aria-controls": "step" },
+      element("span", { class: "step-number", text: String(i + 1) }), element("span", { text: kind.name })));
+    this.tabs.forEach((tab, i) => tab.addEventListener("click", () => onStep(i)));
+    find("step-list").append(...this.tabs);
+    find("step-list").addEventListener("keydown", (event) => {
+      const at = moved(event.key, this.tabs.indexOf(event.target), this.tabs.length);
+      if (at !== undefined) {
+        event.preventDefault();
+        onStep(at);
+        this.tabs[at].focus();
+      }
+    });
+    find("previous").addEventListener("click", () => onStep(this.step - 1));
+    find("next").addEventListener("click", () => onStep(this.step + 1));
+  }
+
+  show(head, row, column, step) {
+    this.step = step;
+    rove(this.tabs, step);
+    this.tabs.forEach((tab, i) => tab.setAttribute("aria-selected", String(i === step)));
+    find("step").setAttribute("aria-labelledby", `step-${step}`);
+    find("previous").disabled = step === 0;
+    find("next").disabled = step === kinds.length - 1;
+    const cell = { head, row, column, from: result.rows[row], to: result.columns[column], stages: stagesOfRow(head, row) };
+    const parts = kinds[step].make(cell);
+    const isTable = (part) => part.classList.contains("table");
+    find("step").replaceChildren(element("div", { class: "words-of-step" }, ...parts.filter((part) => !isTable(part))), ...parts.filter(isTable));
+    find("steps-title").replaceChildren("How ", word(cell.from), " comes to give ", word(cell.to), " ", element("span", { class: "number", text: number(weight(head, row, column)) }));
+  }
+}

@@ -1,0 +1,94 @@
+"use strict";
+
+// Words and numbers as text, and the elements that hold them. What comes from the result becomes text of the document, never markup.
+
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+const longestLabel = 40; // in letters as people count them
+
+/// Control characters and what turns the direction of the text that follows, as the tables of the program write them.
+function visible(text) {
+  const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  return text.replace(unsafe, (character) => {
+    const code = character.charCodeAt(0);
+    return short[character] ?? (code < 0x80 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0"));
+  });
+}
+
+/// At most so many letters, never half of one.
+function shortened(text, most = longestLabel) {
+  const start = visible(text.slice(0, most * 12));
+  const letters = typeof Intl.Segmenter === "function" ? [...new Intl.Segmenter().segment(start)].map((part) => part.segment) : [...start];
+  return letters.length > most || text.length > most * 12 ? letters.slice(0, most - 1).join("") + "…" : start;
+}
+
+/// Four digits after the point; as a power of ten where these would say nothing.
+function number(x) {
+  if (Number.isNaN(x)) {
+    return "nan";
+  }
+  if (!Number.isFinite(x)) {
+    return x > 0 ? "∞" : "−∞";
+  }
+  if (x === 0) {
+    return "0"; // exactly; 0.0000 would look rounded
+  }
+  const size = Math.abs(x);
+  const plain = size >= 1e-4 && size < 1e6;
+  const text = plain ? x.toFixed(4) : x.toExponential(4).replace(/e([+-])(\d)$/, "e$10$2");
+  return text.replace(/-/g, "−");
+}
+
+const masked = "masked";
+/// A score, which −∞ takes out of the sum.
+const score = (x) => (x === -Infinity ? masked : number(x));
+
+const shape = (...lengths) => `(${lengths.join(", ")})`;
+
+/// An element with attributes; "class" and "text" among them; whatever is no element among the children becomes text.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "text") {
+      made.textContent = value;
+    } else if (value === true) {
+      made.setAttribute(key, "");
+    } else if (value !== false && value !== undefined && value !== null) {
+      made.setAttribute(key, value);
+    }
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/// A word, whichever way it is written, that does not disturb the text around it.
+const word = (text) => element("bdi", { class: "word", text: shortened(text) });
+
+/// The same of one place of a list, with its position where the word stands in several.
+function wordAt(words, place) {
+  const again = words.indexOf(words[place]) !== place || words.indexOf(words[place], place + 1) >= 0;
+  return element("span", {}, word(words[place]), again ? element("sub", { class: "position", text: String(place) }) : "");
+}
+
+const find = (id) => document.getElementById(id);
+
+function announce(text) {
+  find("live").textContent = text;
+}
+
+/// Moves the focus among elements of which one at a time can be reached with Tab.
+function rove(elements, place) {
+  elements.forEach((each, i) => {
+    each.tabIndex = i === place ? 0 : -1;
+  });
+}
+
+/// Where an arrow key, Home or End leads from `place` among `count`; undefined for other keys.
+function moved(key, place, count, back = ["ArrowLeft", "ArrowUp"], on = ["ArrowRight", "ArrowDown"]) {
+  if (back.includes(key)) {
+    return Math.max(place - 1, 0);
+  }
+  if (on.includes(key)) {
+    return Math.min(place + 1, count - 1);
+  }
+  return { Home: 0, End: count - 1 }[key];
+}

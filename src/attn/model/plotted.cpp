@@ -1,0 +1,257 @@
+#include "attn/model/plotted.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/compare.hpp"
+#include "attn/model/extra_key.hpp"
+#include "attn/model/given.hpp"
+#include "attn/model/words.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace attn::model {
+namespace {
+
+constexpr std::string_view weights_name = name_of(Item::weights);
+
+/// float64 as such, what is narrower as float32, which holds it exactly.
+AnyTensor load_any(const TensorView& view)
+{
+    return view.type == ElementType::float64 ? AnyTensor(load<double>(view)) : AnyTensor(load<float>(view));
+}
+
+std::vector<std::string> positions(Index count)
+{
+    std::vector<std::string> names;
+    for (Index i = 0; i < count; ++i) {
+        names.push_back(std::to_string(i));
+    }
+    return names;
+}
+
+// ---- saved results -----------------------------------------------------------------------------------------------------
+
+std::optional<Item> item_called(std::string_view name)
+{
+    const auto found = std::ranges::find(item_names, name);
+    return found == item_names.end() ? std::nullopt : std::optional(static_cast<Item>(found - item_names.begin()));
+}
+
+/// Ids, positions, parameters and arrays, each to its place.
+void take(Result& result, const StoredTensor& tensor)
+{
+    if (tensor.type == ElementType::int64) {
+        const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
+        std::vector<Index>& place = tensor.name == "query_positions"          ? result.query_positions
+                                    : tensor.name == name_of(Item::token_ids) ? result.token_ids
+                                                                              : result.key_token_ids;
+        place.assign(integers.begin(), integers.end());
+    } else if (item_called(tensor.name)) {
+        result.arrays.push_back({tensor.name, load_any(tensor.view())});
+    } else {
+        result.parameters.push_back({tensor.name, load_any(tensor.view())});
+        result.show.insert(Item::parameters);
+    }
+    if (const auto item = item_called(tensor.name)) {
+        result.show.insert(*item);
+    }
+}
+
+void take_words(Result& result, const SavedResult& saved)
+{
+    const Words words = read_words(saved.config);
+    result.tokens = saved.tokens.value_or(words.tokens);
+    result.cross = words.cross;
+    result.key_tokens = saved.key_tokens.value_or(words.key_tokens);
+    if (saved.tokens) {
+        result.show.insert(Item::tokens);
+    }
+    if (saved.key_tokens) {
+        result.show.insert(Item::key_tokens);
+    }
+    if (saved.vocabulary) {
+        result.show.insert(Item::vocabulary);
+        result.vocabulary.emplace();
+        for (const auto& [word, id] : *saved.vocabulary) {
+            result.vocabulary->push_back(word);
+        }
+    }
+}
+
+void require_weights(Result& result)
+{
+    const AnyTensor* weights = result.find(weights_name);
+    if (weights == nullptr) {
+        throw Error(ErrorKind::data, "the result holds no weights; allowed: one saved with weights among --show");
+    }
+    const bool known =
+        std::ranges::all_of(result.query_positions, [&](Index position) { return position < std::ssize(result.tokens); });
+    if (!known) {
+        throw Error(ErrorKind::data, "query_positions", "a position beyond the words",
+                    "0 to " + std::to_string(std::ssize(result.tokens) - 1));
+    }
+    const Shape& shape = shape_of(*weights);
+    const Index T = std::ssize(result.query_positions.empty() ? result.tokens : result.words_of_queries());
+    const Index S = std::ssize(result.words_of_keys());
+    if (shape.size() == 3 && shape[2] == S + 1) { // bias_k
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
+    const bool empty = std::ranges::find(shape, 0) != shape.end();
+    if (shape.size() != 3 || empty || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
+        throw Error(ErrorKind::data, "weights", "the shape " + to_string(shape),
+                    "(H, " + std::to_string(T) + ", " + std::to_string(S) + "), as many rows and columns as words");
+    }
+}
+
+// ---- tensors -----------------------------------------------------------------------------------------------------------
+
+/// The (H, T, S) of whatever has so many dimensions, or one less or more.
+TensorView three_dimensions(const PlottedWeights& plotted, std::string_view what)
+{
+    TensorView view = plotted.weights;
+    const std::size_t rank = view.shape.size();
+    const auto shape_text = "the shape " + to_string(view.shape);
+    if (rank < 2 || rank > 4 || std::ranges::find(view.shape, 0) != view.shape.end()) {
+        throw Error(ErrorKind::data, what, shape_text, "(T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+    }
+    if (rank < 4) {
+        if (plotted.batch) {
+            throw Error(ErrorKind::usage, "--batch", std::to_string(*plotted.batch),
+                        "no batch: the shape is " + to_string(view.shape));
+        }
+        if (rank == 2) {
+            view.shape.insert(view.shape.begin(), 1);
+            view.strides.insert(view.strides.begin(), 0);
+        }
+        return view;
+    }
+    const Index B = view.shape[0];
+    if (!plotted.batch && B > 1) {
+        throw Error(ErrorKind::data, what, shape_text, "one batch; --batch N takes one of the " + std::to_string(B));
+    }
+    const Index batch = plotted.batch.value_or(0);
+    if (batch >= B) {
+        throw Error(ErrorKind::usage, "--batch", std::to_string(batch), "0 to " + std::to_string(B - 1));
+    }
+    return slice(view, std::array{batch});
+}
+
+void require_count(const std::optional<std::vector<std::string>>& words, const char* option, Index count, std::string_view what,
+                   const char* of)
+{
+    if (words && std::ssize(*words) != count) {
+        throw Error(ErrorKind::data, option, std::to_string(words->size()) + " words",
+                    std::to_string(count) + ", as many as " + std::string(what) + " has " + of);
+    }
+}
+
+} // namespace
+
+Result result_of(const SavedResult& saved)
+{
+    Result result;
+    result.config = saved.config;
+    result.warnings = saved.warnings.value_or(std::vector<std::string>{});
+    take_words(result, saved);
+    for (const StoredTensor& tensor : tensors_of(saved).tensors) {
+        if (tensor.name == weights_name) {
+            require_finite(tensor.view(), weights_name);
+        }
+        take(result, tensor);
+    }
+    require_weights(result);
+    return result;
+}
+
+Result result_of(const PlottedWeights& plotted, std::string_view what)
+{
+    const TensorView view = three_dimensions(plotted, what);
+    require_finite(view, what);
+    const Index T = view.shape[1];
+    const Index S = view.shape[2];
+    require_count(plotted.tokens, "--tokens", T, what, "rows");
+    require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
+    Result result;
+    result.tokens = plotted.tokens.value_or(positions(T));
+    result.cross = plotted.key_tokens || S != T;
+    if (result.cross) {
+        result.key_tokens = plotted.key_tokens.value_or(positions(S));
+    }
+    result.config.input = PositionsInput{T, result.tokens};
+    result.arrays.push_back({std::string(weights_name), load_any(view)});
+    result.show = {Item::tokens, Item::weights};
+    return result;
+}
+
+Result with_rows(Result result, const std::vector<std::string>& query)
+{
+    const std::vector<Index> there =
+        result.query_positions.empty() ? [&] {
+            std::vector<Index> all(result.tokens.size());
+            std::iota(all.begin(), all.end(), Index{0});
+            return all;
+        }()
+                                       : result.query_positions;
+    Overrides asked;
+    asked.query = query;
+    Recipe recipe = result.config;
+    recipe.query = query;
+    Words words;
+    words.tokens = result.tokens;
+    const std::vector<Index> chosen = query_positions(recipe, words, Given(asked));
+    std::vector<std::size_t> rows;
+    for (const Index position : chosen) {
+        const auto found = std::ranges::find(there, position);
+        if (found == there.end()) {
+            throw Error(ErrorKind::usage, "--query", "position " + std::to_string(position),
+                        "one of the rows that the file holds");
+        }
+        rows.push_back(static_cast<std::size_t>(found - there.begin()));
+    }
+    std::erase_if(result.arrays, [](const Array& array) { return array.name != weights_name; });
+    result.show = {Item::tokens, Item::weights};
+    std::visit(
+        [&]<typename Scalar>(Tensor<Scalar>& weights) {
+            Tensor<Scalar> kept({weights.shape[0], std::ssize(rows), weights.shape[2]});
+            for (Index head = 0; head < weights.shape[0]; ++head) {
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    kept.matrix(head).row(static_cast<Index>(i)) = weights.matrix(head).row(static_cast<Index>(rows[i]));
+                }
+            }
+            weights = std::move(kept);
+        },
+        result.arrays.front().tensor);
+    result.query_positions = chosen;
+    return result;
+}
+
+std::optional<std::string> doubt_about(const Result& result)
+{
+    constexpr double slack = 0.02; // what rounding to bfloat16 leaves of 1
+    const AnyTensor* tensor = result.find(weights_name);
+    const auto look = [&](const auto& weights) -> std::optional<std::string> {
+        const auto [least, largest] = std::ranges::minmax_element(weights.values);
+        const std::string range =
+            "the numbers from " + math::shortest(*least) + " to " + math::shortest(*largest) + " are drawn as they are";
+        if (*least < 0) {
+            return "these are no weights, some are negative; " + range;
+        }
+        for (Index head = 0; head < weights.shape[0]; ++head) {
+            for (Index row = 0; row < weights.shape[1]; ++row) {
+                const double sum = weights.matrix(head).row(row).template cast<double>().sum();
+                if (sum != 0 && std::abs(sum - 1) > slack) {
+                    return "these are no weights, row " + std::to_string(row) + " of head " + std::to_string(head) +
+                           " sums to " + math::shortest(static_cast<float>(sum)) + " and not to 1; " + range;
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    return tensor == nullptr ? std::nullopt : std::visit(look, *tensor);
+}
+
+} // namespace attn::model

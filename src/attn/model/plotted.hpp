@@ -1,0 +1,37 @@
+// A result that was not computed: what a file holds, ready for a report to draw.
+#pragma once
+
+#include "attn/model/check.hpp"
+#include "attn/tensor/view.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::model {
+
+/// What a saved result states, number by number; `show` has all of it. Words that it lacks are those of its config's input.
+/// Throws Error(data) when it holds no weights, when these are not (H, T, S) as its words say, or one of them is no finite
+/// number.
+[[nodiscard]] Result result_of(const SavedResult& saved);
+
+/// Weights that another program made, and the words of their rows and columns.
+struct PlottedWeights {
+    TensorView weights;                                 ///< (T, S), (H, T, S) or (B, H, T, S)
+    std::optional<Index> batch;                         ///< of four dimensions; absent: there must be one alone
+    std::optional<std::vector<std::string>> tokens;     ///< (T); absent: positions
+    std::optional<std::vector<std::string>> key_tokens; ///< (S); absent: the tokens where S = T, otherwise positions
+};
+/// float64 stays as it is, other types become float32. Throws Error(usage) for a batch that is not there or not needed,
+/// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.
+[[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
+
+/// The weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
+[[nodiscard]] Result with_rows(Result result, const std::vector<std::string>& query);
+
+/// What makes its weights no weights: a negative one, or the first row whose sum is neither 1 nor 0, with the range of the
+/// numbers.
+[[nodiscard]] std::optional<std::string> doubt_about(const Result& result);
+
+} // namespace attn::model

@@ -1,0 +1,44 @@
+// What the weights of each head say, in a few numbers.
+#pragma once
+
+#include "attn/tensor/tensor.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace attn::model {
+
+struct Result;
+
+/// Positions count from 0 in the whole sentence, those of the keys in theirs.
+struct Pair {
+    Index query = 0, key = 0;
+    double weight = 0;
+};
+
+/// Of each row of weights that the result has (with --query, only those), the mean over the rows that have such a key; nothing
+/// where no row has. A row that masks leave without keys counts, with zeros. "(bias)" is a key, but nobody's neighbour.
+struct HeadSummary {
+    double entropy = 0;             ///< in nats; every row has one
+    std::optional<double> itself;   ///< weight of the key at the query's own position
+    double first = 0;               ///< weight of key 0
+    std::optional<double> previous; ///< weight of the key one before the query's position, which position 0 has not
+    std::optional<double> next;     ///< weight of the key one behind it, which the last position has not
+    std::vector<Pair> pairs;        ///< the largest weights above 0, of equal ones first the one that stands first in the array
+};
+
+/// itself, previous and next are absent with cross-attention, whose keys are other words.
+struct Summary {
+    Dtype dtype = Dtype::float32; ///< of the weights
+    double largest_entropy = 0;   ///< ln S, whatever the masks leave of the S keys
+    std::vector<HeadSummary> heads;
+};
+
+/// Of the result's weights and entropy, which it must have, with up to `top` (≥ 1) pairs a head. Means are summed in double,
+/// row by row.
+[[nodiscard]] Summary summarize(const Result& result, Index top);
+
+inline constexpr Index usual_top = 3;
+inline constexpr Index largest_top = 1000;
+
+} // namespace attn::model

@@ -1,0 +1,68 @@
+#include "attn/report/colour_map.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/report/cividis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+const cividis::Stop& stop_of(double share)
+{
+    constexpr auto last = static_cast<double>(cividis::stops.size() - 1);
+    const double place = share > 0 ? std::min(share, 1.0) * last : 0; // NaN is not above 0
+    return cividis::stops[static_cast<std::size_t>(std::lround(place))];
+}
+
+/// sRGB to linear light.
+double linear(std::uint8_t level)
+{
+    const double share = level / 255.0;
+    return share <= 0.04045 ? share / 12.92 : math::exp(2.4 * math::log((share + 0.055) / 1.055));
+}
+
+} // namespace
+
+Rgb colour_of(double share)
+{
+    return stop_of(share).colour;
+}
+
+int xterm_colour_of(double share)
+{
+    return stop_of(share).xterm;
+}
+
+Rgb xterm_rgb(int colour)
+{
+    constexpr std::array<std::uint8_t, 6> levels{0, 95, 135, 175, 215, 255};
+    constexpr int cube = 16;
+    constexpr int greys = 232;
+    if (colour >= greys) {
+        const auto grey = static_cast<std::uint8_t>(8 + 10 * (colour - greys));
+        return {grey, grey, grey};
+    }
+    const auto level = [&](int step) { return levels[static_cast<std::size_t>((colour - cube) / step % 6)]; };
+    return {level(36), level(6), level(1)};
+}
+
+double luminance(Rgb colour)
+{
+    return 0.2126 * linear(colour.r) + 0.7152 * linear(colour.g) + 0.0722 * linear(colour.b);
+}
+
+double contrast(Rgb a, Rgb b)
+{
+    const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
+    return (lighter + 0.05) / (darker + 0.05);
+}
+
+bool takes_dark_text(Rgb background)
+{
+    return contrast(background, {0, 0, 0}) > contrast(background, {255, 255, 255});
+}
+
+} // namespace attn::report

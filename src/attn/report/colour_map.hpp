@@ -1,0 +1,32 @@
+// Cividis: from dark blue to yellow, its luminance rising evenly, nearly the same to people with and without colour blindness
+// (Nuñez, Anderton, Renslow 2018, "Optimizing colormaps with consideration for color vision deficiency").
+#pragma once
+
+#include <cstdint>
+
+namespace attn::report {
+
+/// sRGB, 8 bits each.
+struct Rgb {
+    std::uint8_t r = 0, g = 0, b = 0;
+    bool operator==(const Rgb&) const = default;
+};
+
+/// Of a share in [0, 1]; what lies outside takes the colour of the nearer end, NaN that of 0.
+[[nodiscard]] Rgb colour_of(double share);
+
+/// The same among a terminal's 256 colours: the number of one of the cube or the greys (16 … 255). A larger share is never
+/// darker.
+[[nodiscard]] int xterm_colour_of(double share);
+/// What xterm shows for such a number.
+[[nodiscard]] Rgb xterm_rgb(int colour);
+
+/// The relative luminance of WCAG 2, 0 for black and 1 for white.
+[[nodiscard]] double luminance(Rgb colour);
+/// The contrast ratio of WCAG 2, 1 … 21.
+[[nodiscard]] double contrast(Rgb a, Rgb b);
+
+/// Whether black text has more contrast on it than white.
+[[nodiscard]] bool takes_dark_text(Rgb background);
+
+} // namespace attn::report

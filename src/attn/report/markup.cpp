@@ -1,0 +1,95 @@
+#include "attn/report/markup.hpp"
+
+#include "attn/report/display.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+// Well-formed UTF-8 can encode two code points that XML 1.0 forbids beside the controls.
+constexpr std::string_view no_character_fffe = "\xEF\xBF\xBE";
+constexpr std::string_view no_character_ffff = "\xEF\xBF\xBF";
+
+} // namespace
+
+std::string drawable(std::string_view word)
+{
+    std::string text = visible(word);
+    for (const auto& [bytes, escape] : {std::pair(no_character_fffe, "\\ufffe"), std::pair(no_character_ffff, "\\uffff")}) {
+        for (std::size_t at = text.find(bytes); at != std::string::npos; at = text.find(bytes, at)) {
+            text.replace(at, bytes.size(), escape);
+        }
+    }
+    return text;
+}
+
+std::string escaped(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        switch (c) {
+        case '&': out += "&amp;"; break;
+        case '<': out += "&lt;"; break;
+        case '>': out += "&gt;"; break;
+        case '"': out += "&quot;"; break;
+        case '\'': out += "&#39;"; break;
+        default: out += c;
+        }
+    }
+    return out;
+}
+
+void append_length(std::string& out, double value)
+{
+    const double hundredths = std::round(value * 100);
+    std::array<char, 32> digits{};
+    const auto whole = static_cast<long long>(std::abs(hundredths));
+    if (hundredths < 0) {
+        out += '-';
+    }
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), whole / 100).ptr;
+    out.append(digits.data(), end);
+    if (const long long rest = whole % 100; rest != 0) {
+        out += '.';
+        out += static_cast<char>('0' + rest / 10);
+        if (rest % 10 != 0) {
+            out += static_cast<char>('0' + rest % 10);
+        }
+    }
+}
+
+std::string length(double value)
+{
+    std::string out;
+    append_length(out, value);
+    return out;
+}
+
+std::string attribute(std::string_view name, std::string_view value)
+{
+    std::string out = " ";
+    out.append(name).append("=\"").append(value).append("\"");
+    return out;
+}
+
+std::string attribute(std::string_view name, double value)
+{
+    return attribute(name, length(value));
+}
+
+std::string hex(Rgb colour)
+{
+    static constexpr std::string_view digits = "0123456789abcdef";
+    std::string text = "#";
+    for (const unsigned level : {colour.r, colour.g, colour.b}) {
+        text += digits[level >> 4U];
+        text += digits[level & 15U];
+    }
+    return text;
+}
+
+} // namespace attn::report

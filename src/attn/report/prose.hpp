@@ -1,0 +1,53 @@
+// Text for people: paragraphs, formulas, vectors and tables within the columns of a page. What must not be broken, a number
+// above all, is never broken: it has a line of its own where the page is too narrow.
+#pragma once
+
+#include "attn/report/buffer.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::report {
+
+/// A blank that is no place to break a line, unless no line can hold what it holds together.
+inline constexpr char glue = '\x1f';
+
+struct Column {
+    std::string title;
+    std::vector<std::string> cells;
+};
+
+class Prose {
+public:
+    /// The buffer must outlive it.
+    Prose(Buffer& buffer, Index width) : buffer_(buffer), width_(width), indent_(width < narrow ? 0 : usual_indent) {}
+
+    [[nodiscard]] Index width() const { return width_; }
+
+    void blank() { buffer_.append("\n"); }
+    /// At the left margin; further lines stand behind `hang` blanks.
+    void heading(std::string_view text, Index hang);
+    /// Indented.
+    void paragraph(std::string_view text);
+    /// start, then the terms with " + " between them; lines break between terms and go on below the first one.
+    void sum(std::string_view start, const std::vector<std::string>& terms);
+    /// Numbers in aligned columns, the place of the first one in front of each line.
+    void vector(const std::vector<std::string>& numbers);
+    /// One line a cell, with `labels` at the left of them; where the columns do not fit, those that are left follow below.
+    void table(const Column& labels, const std::vector<Column>& columns);
+
+private:
+    static constexpr Index narrow = 32, usual_indent = 3;
+
+    void put(std::string_view line);
+    void wrap(std::string_view text, Index first, Index hang);
+    void end_sum(const std::string& line);
+    void table_part(const Column& labels, const std::vector<Column>& columns);
+
+    Buffer& buffer_;
+    Index width_, indent_;
+};
+
+} // namespace attn::report

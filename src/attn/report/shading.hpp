@@ -1,0 +1,42 @@
+// The cells of a heat map on a terminal: their colours, or a block character where there are none.
+#pragma once
+
+#include "attn/report/buffer.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attn::report {
+
+/// What the terminal can.
+enum class Shading {
+    none,           ///< plain text
+    blocks,         ///< no colours: ░▒▓█ before a number
+    colours_16,     ///< those of ECMA-48 (30 … 37, 40 … 47), whatever the terminal makes of them
+    colours_256,    ///< xterm's
+    colours_24_bit, ///< red, green and blue
+};
+[[nodiscard]] constexpr bool is_coloured(Shading shading)
+{
+    return shading >= Shading::colours_16;
+}
+
+/// Stands before the largest weight of a row; one column wide.
+inline constexpr std::string_view largest_mark = "▸";
+
+/// The escape sequence that begins a cell of this weight: a background and, so that it can be read on it, black or white. Empty
+/// without colours, and for a weight that is 0 or no number, whose cell stays as the terminal is.
+[[nodiscard]] std::string cell_colours(Shading shading, double weight, bool largest);
+/// Ends it.
+inline constexpr std::string_view colours_end = "\x1b[m";
+
+/// " ", "░", "▒", "▓" or "█" for a weight near 0, ¼, ½, ¾ or 1.
+[[nodiscard]] std::string_view block_of(double weight);
+
+/// One line: the colours or blocks from 0 to 1, and what the mark means. Cut where the terminal is narrower; nothing at all on
+/// fewer than 7 columns.
+void write_legend(Buffer& buffer, Shading shading, std::optional<Index> width);
+
+} // namespace attn::report

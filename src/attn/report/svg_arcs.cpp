@@ -1,0 +1,210 @@
+#include "attn/report/svg_panels.hpp"
+
+#include "attn/report/markup.hpp"
+#include "attn/report/text_width.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attn::report {
+namespace {
+
+constexpr double font = 12;
+constexpr double caption_font = 11;
+constexpr double caption_height = 20;
+constexpr double word_gap = 8; // between a word and its lines
+constexpr double longest_word = 160;
+constexpr double least_share = 1.0 / 255; // what is fainter cannot be seen
+constexpr double thickest = 5;
+constexpr double sample_length = 28;
+constexpr double sample_pitch = 20;
+constexpr std::string_view line_colour = "#1f4e8c";
+
+double thickness(double share)
+{
+    return 0.4 + (thickest - 0.4) * share;
+}
+
+double opacity(double share)
+{
+    return 0.05 + 0.85 * share; // many faint lines must not hide a strong one
+}
+
+/// stroke-width and stroke-opacity, with a space in front.
+std::string style(double share)
+{
+    return attribute("stroke-width", thickness(share)) + attribute("stroke-opacity", opacity(share));
+}
+
+Index place_of(const std::vector<Index>& shown, Index word)
+{
+    return std::ranges::lower_bound(shown, word) - shown.begin();
+}
+
+std::vector<Index> all_places(Index count)
+{
+    std::vector<Index> places(static_cast<std::size_t>(count));
+    std::iota(places.begin(), places.end(), Index{0});
+    return places;
+}
+
+} // namespace
+
+ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
+{
+    constexpr Index many_words = 64;
+    constexpr Index most_lines = 500000; // of about 60 bytes
+    constexpr Index most_named = 4096;
+    some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
+    samples_ = round_ticks(0, picture.high > 0 ? picture.high : 1);
+    samples_.values.erase(samples_.values.begin()); // 0 is no line
+    Index lines = 0;
+    for (Index head = 0; head < picture.heads; ++head) {
+        panels_.push_back(panel_of(head));
+        lines += std::ssize(panels_.back().lines);
+        if (lines > most_lines) {
+            refuse_picture("more than " + std::to_string(most_lines) + " lines between " + std::to_string(picture.rows) +
+                           " and " + std::to_string(picture.columns) + " words");
+        }
+    }
+    named_ = lines <= most_named;
+    measure();
+}
+
+ArcPanels::Panel ArcPanels::panel_of(Index head) const
+{
+    Panel panel;
+    for (Index i = 0; i < picture_.rows; ++i) {
+        for (Index j = 0; j < picture_.columns; ++j) {
+            const double value = picture_.at(head, i, j);
+            if (!picture_.is_blank(value) && value > 0 && (options_.most || share(value) >= least_share)) {
+                panel.lines.push_back({i, j, value});
+            }
+        }
+    }
+    const auto is_stronger = [](const Line& a, const Line& b) {
+        return a.value != b.value ? a.value > b.value : std::pair(a.row, a.column) < std::pair(b.row, b.column);
+    };
+    if (options_.most && *options_.most < std::ssize(panel.lines)) {
+        std::nth_element(panel.lines.begin(), panel.lines.begin() + *options_.most, panel.lines.end(), is_stronger);
+        panel.lines.resize(static_cast<std::size_t>(*options_.most));
+    }
+    std::ranges::sort(panel.lines, [&](const Line& a, const Line& b) { return is_stronger(b, a); });
+    panel.rows = all_places(picture_.rows);
+    panel.columns = all_places(picture_.columns);
+    if (some_words_) {
+        const auto keep_ends = [&](std::vector<Index>& places, Index Line::*end) {
+            places.clear();
+            std::ranges::transform(panel.lines, std::back_inserter(places), end);
+            std::ranges::sort(places);
+            places.erase(std::unique(places.begin(), places.end()), places.end());
+        };
+        keep_ends(panel.rows, &Line::row);
+        keep_ends(panel.columns, &Line::column);
+    }
+    return panel;
+}
+
+std::string ArcPanels::label(const std::vector<std::string>& words, Index place) const
+{
+    const std::string& word = words[static_cast<std::size_t>(place)];
+    const std::string position = some_words_ ? std::to_string(place) + " " : "";
+    return shortened_to(position + word, longest_word / font);
+}
+
+void ArcPanels::measure()
+{
+    constexpr double least_pitch = 16;
+    constexpr double largest_pitch = 28;
+    constexpr double room = 640;
+    double captions = std::max(text_width("query"), text_width("key")) * caption_font;
+    left_ = right_ = captions;
+    Index tallest = 1;
+    for (const Panel& panel : panels_) {
+        tallest = std::max({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
+        for (const Index place : panel.rows) {
+            left_ = std::max(left_, text_width(label(picture_.row_words, place)) * font);
+        }
+        for (const Index place : panel.columns) {
+            right_ = std::max(right_, text_width(label(picture_.column_words, place)) * font);
+        }
+    }
+    pitch_ = std::clamp(std::floor(room / static_cast<double>(tallest)), least_pitch, largest_pitch);
+    span_ = std::clamp(pitch_ * static_cast<double>(tallest), 140.0, picture_.heads == 1 ? 260.0 : 180.0);
+    left_ = std::ceil(left_);
+    right_ = std::ceil(right_);
+    size_.width = left_ + right_ + span_ + 2 * word_gap;
+    size_.height = pitch_ * static_cast<double>(tallest);
+    size_.header = caption_height;
+}
+
+void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
+{
+    const std::string grey = attribute("fill", grey_ink);
+    const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
+    const double right = place.x + size_.width - right_;
+    out += "<g" + attribute("text-anchor", "end") + ">\n";
+    append_text(out, picture_.rows_are_keys ? "key" : "query", place.x + left_, place.y - caption_height / 2, caption_font,
+                grey);
+    for (std::size_t i = 0; i < panel.rows.size(); ++i) {
+        append_text(out, label(picture_.row_words, panel.rows[i]), place.x + left_, middle(i), font);
+    }
+    out += "</g>\n<g>\n";
+    append_text(out, picture_.rows_are_keys ? "query" : "key", right, place.y - caption_height / 2, caption_font, grey);
+    for (std::size_t i = 0; i < panel.columns.size(); ++i) {
+        append_text(out, label(picture_.column_words, panel.columns[i]), right, middle(i), font);
+    }
+    out += "</g>\n";
+}
+
+void ArcPanels::append_line(std::string& out, const Line& line, double from, double to, const PanelPlace& place) const
+{
+    const double start = place.x + left_ + word_gap;
+    const std::string bend = length(start + span_ / 2) + " ";
+    const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
+                              " " + length(start + span_) + " " + length(to);
+    out += "<path" + attribute("d", curve) + style(share(line.value));
+    out += named_ ? "><title>" + escaped(picture_.relation(line.row, line.column, line.value)) + "</title></path>\n" : "/>\n";
+}
+
+void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
+{
+    const Panel& panel = panels_[static_cast<std::size_t>(head)];
+    out += "<g" + attribute("fill", "none") + attribute("stroke", line_colour) + ">\n";
+    for (const Line& line : panel.lines) {
+        const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
+        append_line(out, line, y(place_of(panel.rows, line.row)), y(place_of(panel.columns, line.column)), place);
+        require_size(out, picture_);
+    }
+    out += "</g>\n";
+    append_words(out, panel, place);
+}
+
+double ArcPanels::key_height() const
+{
+    return sample_pitch * static_cast<double>(samples_.values.size());
+}
+
+double ArcPanels::key_width() const
+{
+    double width = 0;
+    for (const double sample : samples_.values) {
+        width = std::max(width, text_width(samples_.text(sample)));
+    }
+    return sample_length + word_gap + width * caption_font;
+}
+
+/// Sample lines and the weights that they stand for, the heaviest on top.
+void ArcPanels::append_key(std::string& out, double x, double y) const
+{
+    double middle = y + key_height() - sample_pitch / 2;
+    for (const double sample : samples_.values) {
+        const std::string sample_line = "M" + length(x) + " " + length(middle) + "h" + length(sample_length);
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", line_colour) + style(share(sample)) + "/>\n";
+        append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
+        middle -= sample_pitch;
+    }
+}
+
+} // namespace attn::report

@@ -1,0 +1,202 @@
+// attn-cli plot: a picture of weights that a file holds.
+#include "attn/io/saved_result.hpp"
+#include "attn/io/tensor_json.hpp"
+#include "attn/io/word_vectors.hpp"
+#include "attn/model/plotted.hpp"
+#include "attn/report/svg.hpp"
+#include "attn/report/table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/command.hpp"
+#include "cli/documents.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/numbers.hpp"
+#include "cli/option_values.hpp"
+#include "cli/output.hpp"
+#include "cli/page.hpp"
+#include "cli/picture_options.hpp"
+#include "cli/shading.hpp"
+#include "cli/tensor_inputs.hpp"
+
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array input_specs{
+    OptionSpec{"--tokens", "FILE", "the words of a tensor's rows, and of its columns where there are as many, one a line", {}},
+    OptionSpec{"--key-tokens", "FILE", "the words of its columns, one a line", {}},
+    OptionSpec{"--batch", "N", "of a tensor (B, H, T, S): which one, from 0", {}},
+};
+constexpr std::array output_specs{
+    OptionSpec{"--query", "LIST", "only these rows: words (every position of a repeated word) or positions from 0", {}},
+    OptionSpec{
+        "--format", "NAME", "svg (default), html (a page to explore), table; or by the ending of -o: .svg, .html, .txt", {}},
+    OptionSpec{"--top", "K", "of --plot arcs only the K strongest lines of each head", {}},
+    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 2, in tables 4)", {}},
+    OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
+};
+
+constexpr std::array examples{
+    Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: a heat map a head"},
+    Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest a head"},
+    Example{"attn-cli plot result.json -o attention.html", "the page of `run -o attention.html`"},
+    Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
+    Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
+            "one row of one batch, positions as names"},
+};
+constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) as .npy,\n"
+                                   "FILE.npz:NAME or FILE.safetensors:NAME, float16, bfloat16, float32 or float64.\n"
+                                   "Its numbers are drawn as they stand there; nothing is computed again. Numbers that\n"
+                                   "are no weights are drawn from the least to the largest, with a warning.\n";
+
+struct PlotOptions {
+    TensorArgument file;
+    std::optional<std::string> tokens, key_tokens;
+    std::optional<Index> batch;
+    std::vector<std::string> query;
+    Format format = Format::svg;
+    report::SvgOptions picture;
+    int digits = 4; ///< of tables
+    std::optional<std::string> output;
+};
+
+PlotOptions read_options(const Arguments& arguments)
+{
+    constexpr std::array formats{Format::svg, Format::html, Format::table};
+    expect_at_most(arguments, 1, "plot takes one file");
+    if (arguments.operands.empty()) {
+        throw Error(ErrorKind::usage, "plot: give a file: a saved result, or weights as .npy, .npz:NAME or .safetensors:NAME");
+    }
+    PlotOptions options;
+    options.file = split_tensor_argument(arguments.operands.front());
+    options.tokens = arguments.value("--tokens");
+    options.key_tokens = arguments.value("--key-tokens");
+    options.batch = integer_option(arguments, "--batch", 0, largest_int32);
+    options.query = query_option(arguments);
+    options.output = arguments.value("-o");
+    options.format = decide_format(arguments.value("--format"), false, options.output, formats);
+    options.picture = read_picture_options(arguments, options.format);
+    if (options.format != Format::svg && arguments.value("--top")) {
+        throw Error(ErrorKind::usage, "--top is for --plot arcs");
+    }
+    options.digits = digits_option(arguments, options.format);
+    return options;
+}
+
+std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs)
+{
+    if (!path) {
+        return std::nullopt;
+    }
+    const MappedFile& file = inputs.any_file(*path);
+    const std::vector<std::string_view> words = io::word_lines(file.bytes(), file.name());
+    return std::vector<std::string>(words.begin(), words.end());
+}
+
+model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
+                               std::string_view what)
+{
+    return model::result_of({.weights = weights,
+                             .batch = options.batch,
+                             .tokens = words_of(options.tokens, inputs),
+                             .key_tokens = words_of(options.key_tokens, inputs)},
+                            what);
+}
+
+model::Result result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
+{
+    if (io::kind_of(json) == io::Document::tensor) {
+        const StoredTensor tensor = io::parse_tensor_json(json);
+        return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
+    }
+    if (io::kind_of(json) != io::Document::result) {
+        throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
+    }
+    for (const auto& [given, name] :
+         {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),
+          std::pair(options.batch.has_value(), "--batch"), std::pair(!options.file.name.empty(), "FILE:NAME")}) {
+        if (given) {
+            throw Error(ErrorKind::usage,
+                        std::string(name) + " is for tensors; a saved result has its words and one array of weights");
+        }
+    }
+    return model::result_of(io::parse_saved_result(json));
+}
+
+model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
+{
+    const MappedFile& file = inputs.any_file(options.file.path);
+    if (!begins_json(file.bytes())) {
+        return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
+    }
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    const std::vector<JsonText> documents = split_documents(text);
+    if (documents.size() != 1) {
+        throw Error(ErrorKind::data, file.name(), std::to_string(documents.size()) + " results",
+                    "one, such as `sed -n 1p FILE | attn-cli plot -` takes out");
+    }
+    try {
+        return result_of_json(documents.front().text, options, inputs);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::data) {
+            throw;
+        }
+        throw Error(error.kind(), file.name() + ": " + error.what());
+    }
+}
+
+void write(model::Result result, const PlotOptions& options, Output& output, Colour colour)
+{
+    if (options.format == Format::html) { // all that the file holds, since a page has steps
+        result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
+        leave_out_stages(result);
+        return write_page(result, output);
+    }
+    result.show = {model::Item::weights};
+    switch (options.format) {
+    case Format::table:
+        return report::write_table(result,
+                                   {.digits = options.digits, .width = output.columns(), .shading = shading_of(output, colour)},
+                                   output.sink());
+    default: return report::write_svg(result, options.picture, output.sink());
+    }
+}
+
+int execute_plot(const Arguments& arguments, const Globals&, Log& log)
+{
+    const PlotOptions options = read_options(arguments);
+    Output output(options.output);
+    TensorInputs inputs;
+    model::Result result = read_file(options, inputs);
+    if (const auto doubt = model::doubt_about(result)) {
+        log.warning(*doubt);
+    }
+    if (!options.query.empty()) {
+        result = model::with_rows(std::move(result), options.query);
+    }
+    inputs.require_unchanged();
+    write(std::move(result), options, output, log.colour());
+    output.finish();
+    return success;
+}
+
+std::span<const OptionGroup> option_groups()
+{
+    static const std::array<OptionGroup, 3> groups{
+        {{"Input", input_specs}, {"Output", output_specs}, {"Pictures", picture_specs()}}};
+    return groups;
+}
+
+} // namespace
+
+constinit const Command plot_command{
+    .name = "plot",
+    .operands = "FILE",
+    .summary = "Draw the weights of a saved result, or of any other program.",
+    .examples = examples,
+    .groups = option_groups,
+    .notes = notes,
+    .execute = execute_plot,
+};
+
+} // namespace attn::cli

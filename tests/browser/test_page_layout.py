@@ -1,0 +1,104 @@
+"""Labels can be read: none touches another, none leaves its place. With ATTN_SHOTS=FOLDER every page is photographed, too."""
+
+import os
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from program import SENTENCE
+
+WIDE, NARROW = (1280, 900), (360, 740)
+
+TEXT = """It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the
+epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness, it was the spring of
+hope, it was the winter of despair, we had everything"""
+LONG = " ".join((TEXT + ", we had nothing before us, we were all").split()[:64])
+SCRIPTS = "مرحبا 汉字 e\u0301\u0323o\u0308 \U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 a-word-that-is-longer-than-any-column-can-be שלום 한국어 ไทย"
+PAGES = {
+    "six": [SENTENCE],
+    "64x8": [LONG, "--heads", 8, "--embed-dim", 128],
+    "masked": [SENTENCE, "--heads", 4, "--causal"],
+    "cross": [SENTENCE, "--cross", "The quick brown fox jumps"],
+    "scripts": [SCRIPTS],
+    "query": [" ".join(f"word{i}" for i in range(300)), "--query", "word3,word200"],
+}
+
+
+def overlapping(boxes):
+    """Pairs that share more than a pixel's edge."""
+    return [
+        (one[4], other[4])
+        for one, other in combinations(boxes, 2)
+        if min(one[2], other[2]) - max(one[0], other[0]) > 0.5 and min(one[3], other[3]) - max(one[1], other[1]) > 0.5
+    ]
+
+
+def outside(boxes, place):
+    return [box for box in boxes if box[0] < place[0] - 0.5 or box[1] < place[1] - 0.5 or box[2] > place[2] + 0.5 or box[3] > place[3] + 0.5]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("name", PAGES)
+def test_labels_neither_touch_nor_leave_their_place(page, name, size):
+    browser = page(*PAGES[name], size=size, touch=size == NARROW)
+    rows, columns = browser.boxes(".row-labels .label"), browser.boxes(".column-labels .label")
+    assert rows and columns
+    assert overlapping(rows + columns) == []
+    stage = browser.boxes(".stage")[0]
+    assert outside(rows + columns, stage) == []
+    grid = browser.boxes(".stage canvas")[0]
+    assert all(box[2] <= grid[0] for box in rows) and all(box[3] <= grid[1] for box in columns)
+    for selector in (".token", "#step-list button", ".head", "header > *, .bar > *", ".weights li > *:not(.bar-track)", ".pairs button > *", "#step th", "#step .formula"):
+        boxes = [box for box in browser.boxes(selector)]
+        assert selector == "#step th" or overlapping(boxes) == [], selector
+    if os.environ.get("ATTN_SHOTS"):
+        browser.screenshot(Path(os.environ["ATTN_SHOTS"]) / f"page-{name}-{size[0]}.png")
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("view", ["map", "lines"])
+def test_a_phone_scrolls_in_one_direction_alone(page, name, view):
+    browser = page(*PAGES[name], size=NARROW, touch=True)
+    browser.run("update({view: arguments[0]})", view)
+    for step in range(4):
+        browser.run("update({step: arguments[0]})", step)
+        browser.settle()
+        assert browser.run("return document.documentElement.scrollWidth") == NARROW[0]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_words_beside_the_lines_do_not_touch(page, size):
+    browser = page(*PAGES["64x8"], size=size)
+    browser.press("v")
+    for side in (".asking button", ".asked button"):
+        assert len(browser.boxes(side)) == 64
+        assert overlapping(browser.boxes(side)) == []
+    browser.run("update({row: 60})")
+    assert outside(browser.boxes(".asking button.current"), browser.boxes(".line-scroller")[0]) == []
+    assert 64 < len(browser.all("#lines .all path")) <= 6 * 64
+
+
+def test_the_chosen_cell_comes_into_sight(page):
+    browser = page(*PAGES["64x8"], size=NARROW)
+    for row, column in ((63, 63), (0, 0), (30, 50)):
+        browser.run("update({row: arguments[0], column: arguments[1]})", row, column)
+        browser.settle()
+        assert outside(browser.boxes(".cell"), browser.boxes(".stage canvas")[0]) == []
+        assert [label.text for label in browser.all(".label.current")] == [LONG.replace(",", "").split()[i] for i in (row, column)]
+
+
+def test_dark_text_and_paper_differ_enough(page):
+    browser = page(SENTENCE)
+    ratio = """
+    const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number).map((c) => c / 255)
+        .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const paper = luminance(getComputedStyle(document.body).backgroundColor);
+    return [...document.querySelectorAll(".facts, h2, .hint, .rest, .entropy, .label, .number, .formula strong, .shapes, caption, footer p")].map((each) => {
+      const ink = luminance(getComputedStyle(each).color);
+      return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    });"""
+    for _ in range(2):
+        assert min(browser.run(ratio)) >= 4.5
+        browser.click("#theme")
+    for share in range(256):
+        assert browser.run("return inkOn(arguments[0])", share / 255) in ("#000", "#fff")

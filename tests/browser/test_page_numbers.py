@@ -1,0 +1,114 @@
+"""The page's numbers are the program's: the JSON that it saves, and the scores that it computes itself."""
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+
+LONG = " ".join(f"w{i}" for i in range(80))
+BIG = [LONG, "--heads", 16, "--embed-dim", 64]  # 102,400 weights: more than the page holds all stages of
+SHOWN = "tokens,vocabulary,token_ids,queries,keys,values,weights,head_context,context,output,entropy"
+
+
+@pytest.mark.parametrize(
+    "arguments, show",
+    [
+        ([SENTENCE], SHOWN.replace("output", "scores,scaled_scores")),
+        ([r'a<b \u003c \\u003c </script><!-- "x"', "--tokenizer", "document"], SHOWN.replace("output", "scores,scaled_scores")),
+        ([SENTENCE, "--causal", "--softcap", 3, "--query", "eat", "--heads", 2], SHOWN + ",scores,scaled_scores,capped_scores,masked_scores"),
+        (["Life is", "--cross", "short eat dessert"], SHOWN.replace("output", "key_tokens,key_token_ids,scores,scaled_scores")),
+        (BIG, SHOWN),
+        ([*BIG, "--causal"], SHOWN),
+        ([*BIG, "--positions", "alibi"], SHOWN + ",masked_scores"),
+    ],
+)
+def test_the_saved_json_is_that_of_the_program(page, arguments, show):
+    saved = page(*arguments).saved("#save-json")
+    assert saved == succeeds("run", *arguments, "--json", "--show", show).out
+
+
+def test_what_show_names_is_what_the_page_holds(page):
+    assert page(SENTENCE, "--show", "weights,tokens").saved("#save-json") == succeeds("run", SENTENCE, "--json", "--show", "weights,tokens").out
+    assert page(SENTENCE, "--show", "all").saved("#save-json") == succeeds("run", SENTENCE, "--json", "--show", "all").out
+
+
+STAGES = """
+const held = [result.scores, result.scaled, result.capped, result.masked].map((stage) => stage && rowOf(stage, arguments[0], arguments[1]));
+const own = ["scores", "scaled", "capped", "masked"].map((name) => result[name]);
+Object.assign(result, {scores: null, scaled: null, capped: null, masked: arguments[2] ? result.masked : null});
+const made = stagesOfRow(arguments[0], arguments[1]);
+Object.assign(result, {scores: own[0], scaled: own[1], capped: own[2], masked: own[3]});
+const plain = (row) => row && [...row].map(String);
+return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].map(plain)];
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3], ["--scale", "none"],
+     ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope", "--init", "normal", "--d-k", 33, "--rope-dim", 6]],
+)
+def test_scores_that_the_page_computes_equal_those_of_the_program(page, options, dtype):
+    browser = page(SENTENCE, *options, "--dtype", dtype)
+    for head in range(browser.run("return result.H")):
+        for row in range(browser.run("return result.T")):
+            held, made = browser.run(STAGES, head, row, False)
+            assert len(held[0]) == browser.run("return result.S")
+            for stage, computed in zip(held, made):
+                assert stage is None or computed == stage
+
+
+def test_a_large_page_computes_what_it_does_not_hold(page):
+    browser = page(*BIG, "--causal")
+    assert browser.run("return [result.scores, result.masked]") == [None, None]
+    want = succeeds("run", *BIG, "--causal", "--json", "--show", "scores,masked_scores", "--query", 7).json
+    got = browser.run("const s = stagesOfRow(5, 7); return [[...s.scores].map(Math.fround), [...s.masked].map((x) => x === -Infinity ? null : Math.fround(x))]")
+    fround = "return arguments[0].map((x) => x === null ? null : Math.fround(x))"
+    assert got == [browser.run(fround, want["scores"][5][0]), browser.run(fround, want["masked_scores"][5][0])]
+
+
+def test_the_steps_lead_to_the_weight_and_the_context(page):
+    browser = page(SENTENCE)
+    formulas = lambda: [each.text for each in browser.all("#step .formula")]
+    browser.press("n")
+    assert formulas() == ["10.2379 × 1/√24 = 10.2379 × 0.2041 = 2.0898"]
+    browser.press("n")
+    assert formulas() == ["exp(2.0898 − 2.0898) / 1.5704 = 1.0000 / 1.5704 = 0.6368"]
+    assert browser.text("#step tfoot") == "sum1.57041.0000"
+    browser.press("n")
+    context = succeeds("run", SENTENCE, "--json", "--show", "context").json["context"][1]
+    cells = [cell.text.replace("−", "-") for cell in browser.all("#step tfoot td")][1:]
+    assert cells == [f"{x:.4f}" for x in context]
+
+
+def test_entropies_are_those_of_the_program(page):
+    browser = page(SENTENCE, "--heads", 2)
+    rows = succeeds("run", SENTENCE, "--heads", 2, "--json", "--show", "entropy").json["entropy"]
+    assert [head.text for head in browser.all(".head-entropy")] == [f"{sum(row) / 6:.2f}" for row in rows]
+    browser.all(".token")[3].click()
+    assert f"Entropy {rows[0][3]:.4f} of at most 1.7918 nats" in browser.text("#row .entropy")
+
+
+# ---- what the program refuses ----------------------------------------------------------------------------------------
+
+
+def test_more_than_a_page_can_hold_is_refused_before_anything_is_written(tmp_path):
+    words = " ".join(["word"] * 2000)
+    page = tmp_path / "page.html"
+    assert_fails(run("run", words, "-o", page), 71, "HTML: got 2000 query words; allowed: up to 1024 query words in a page", "--query")
+    assert_fails(run("run", " ".join(["w"] * 600), "--heads", 16, "-o", page), 71, "5760000 weights", "5000000", "--query")
+    assert_fails(run("run", "a b", "--embed-dim", 2048, "--heads", 2048, "-o", page), 71, "2048 heads", "1024")
+    assert_fails(run("run", "a b c d e", "--d-k", 1000001, "--embed-dim", 1, "-o", page), 71, "queries of 5000005 numbers", "--d-k")
+    assert not page.exists()
+
+
+def test_a_few_rows_of_two_thousand_words_are_a_page(page):
+    browser = page(" ".join(f"w{i}" for i in range(2000)), "--query", "w5,w1999")
+    assert browser.run("return [result.T, result.S]") == [2, 2000]
+
+
+def test_what_makes_no_page_is_a_usage_error():
+    assert_fails(run("run", "--lines", "-", "--format", "html", stdin="a\n"), 2, "--lines and a format that holds one result (npz, safetensors, svg, html)")
+    assert_fails(run("run", SENTENCE, "--format", "html", "--show", "tokens,scores"), 2, "--show: got no weights", "weights")
+    assert_fails(run("run", SENTENCE, "--format", "html", "--digits", 3), 2, "--digits is for tables")
+    assert_fails(run("run", SENTENCE, "--json", "-o", "x.html"), 2, "contradicts the ending")
+    assert_fails(run("bench", "--format", "html"), 2)

@@ -1,0 +1,182 @@
+"""`plot FILE`: pictures of saved results and of other programs' weights."""
+
+import json
+
+import pytest
+from pictures import NAMESPACE, parse, texts, tooltips
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import numpy, save_safetensors
+
+
+def softmax(shape, seed=0):
+    powers = numpy.exp(numpy.random.RandomState(seed).randn(*shape))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    numpy.save(tmp_path / "weights.npy", softmax((2, 3, 4)).astype("float32"))
+    numpy.save(tmp_path / "square.npy", softmax((3, 3)))
+    (tmp_path / "words.txt").write_text("to\nbe\nto\n", encoding="utf-8")
+    (tmp_path / "keys.txt").write_text("α\n<b>\n&\n\x1b[1m\n", encoding="utf-8")
+    return tmp_path
+
+
+def plot(*arguments, **options):
+    return parse(succeeds("plot", *arguments, **options).out)
+
+
+# ---- saved results ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [[], ["--heads", "4", "--causal"], ["--query", "is,5"], ["--dtype", "float64"], ["--casefold"]])
+@pytest.mark.parametrize("picture", [[], ["--plot", "arcs"], ["--digits", "5", "--title", "A & B"]])
+def test_a_saved_result_gives_the_picture_of_the_run(options, picture, tmp_path):
+    drawn = succeeds("run", SENTENCE, *options, "--format", "svg", *picture).out
+    saved = succeeds("run", SENTENCE, *options, "--json").out
+    assert succeeds("plot", "-", *picture, stdin=saved).out == drawn
+    (tmp_path / "r.json").write_bytes(saved)
+    succeeds("plot", "r.json", *picture, "-o", "r.svg", cwd=tmp_path)
+    assert (tmp_path / "r.svg").read_bytes() == drawn
+
+
+def test_two_sentences_keep_their_words(tmp_path):
+    arguments = ["run", "Das Leben ist kurz", "--cross", "Life is short"]
+    saved = succeeds(*arguments, "--json", "--show", "weights").out
+    assert succeeds("plot", "-", stdin=saved).out == succeeds(*arguments, "--format", "svg").out
+
+
+def test_nothing_is_computed_again():
+    saved = json.loads(succeeds("run", "a b", "--json").out)
+    saved["weights"] = [[[0.125, 0.875], [0.625, 0.375]]]
+    shown = tooltips(plot("-", stdin=json.dumps(saved)))
+    assert shown == ["a → a: 0.125", "a → b: 0.875", "b → a: 0.625", "b → b: 0.375"]
+
+
+def test_rows_of_a_saved_result():
+    saved = succeeds("run", SENTENCE, "--json").out
+    rows = succeeds("run", SENTENCE, "--query", "eat,0", "--format", "svg").out
+    assert succeeds("plot", "-", "--query", "eat,0", stdin=saved).out == rows
+    assert_fails(run("plot", "-", "--query", "zebra", stdin=saved), 2, "--query: got the word 'zebra'; allowed: a word of the input")
+
+
+def test_a_table_of_a_saved_result():
+    saved = succeeds("run", SENTENCE, "--json").out
+    assert succeeds("plot", "-", "--format", "table", stdin=saved).out == succeeds("run", SENTENCE, "--show", "weights").out
+
+
+def test_results_that_cannot_be_drawn():
+    scores = succeeds("run", "a b", "--json", "--show", "scores").out
+    assert_fails(run("plot", "-", stdin=scores), 65, "standard input: the result holds no weights; allowed: one saved with weights")
+    lines = succeeds("run", "--lines", "-", "--json", stdin="a b\nc d\n").out
+    assert_fails(run("plot", "-", stdin=lines), 65, "got 2 results; allowed: one")
+    saved = json.loads(succeeds("run", "a b", "--json").out)
+    saved["weights"][0][1][0] = "nan"
+    assert_fails(run("plot", "-", stdin=json.dumps(saved)), 65, "weights at (0, 1, 0): got nan; allowed: finite numbers")
+    saved["weights"] = [[[1.0]]]
+    assert_fails(run("plot", "-", stdin=json.dumps(saved)), 65, "weights: got the shape (1, 1, 1); allowed: (H, 2, 2)")
+    recipe = succeeds("recipe", "show", "owen-2025").out
+    assert_fails(run("plot", "-", stdin=recipe), 65, '"schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1"')
+
+
+# ---- tensors ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_with_words_for_rows_and_columns(folder):
+    root = plot("weights.npy", "--tokens", "words.txt", "--key-tokens", "keys.txt", cwd=folder)
+    shown = tooltips(root)
+    assert len(shown) == 24
+    assert [tip.rsplit(": ", 1)[0] for tip in shown[:8]] == [f"{q} → {k}" for q in ("to", "be") for k in ("α", "<b>", "&", "\\x1b[1m")]
+    values = numpy.load(folder / "weights.npy").ravel()
+    assert [numpy.float32(tip.rsplit(": ", 1)[1]) for tip in shown] == list(values)
+
+
+def test_without_words_positions_are_the_labels(folder):
+    assert tooltips(plot("square.npy", cwd=folder))[5].startswith("1 → 2: ")
+    assert tooltips(plot("square.npy", "--tokens", "words.txt", cwd=folder))[5].startswith("be → to: ")
+    assert tooltips(plot("weights.npy", "--tokens", "words.txt", cwd=folder))[5].startswith("be → 1: ")
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])
+def test_every_type_of_number(folder, kind):
+    values = numpy.array([[[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]])
+    stored = values.astype("float32" if kind == "bfloat16" else kind)
+    save_safetensors(folder / "w.safetensors", {"a.b": stored, "other": stored}, ["a.b"] if kind == "bfloat16" else [])
+    assert tooltips(plot("w.safetensors:a.b", cwd=folder))[3:] == ["1 → 0: 0.125", "1 → 1: 0.375", "1 → 2: 0.5"]
+
+
+def test_files_of_several_tensors_need_a_name(folder):
+    numpy.savez(folder / "w.npz", a=softmax((2, 2)), b=softmax((3, 2, 2)))
+    assert len(tooltips(plot("w.npz:b", cwd=folder))) == 12
+    assert_fails(run("plot", "w.npz", cwd=folder), 65, "tensor of 'w.npz': got no name; allowed: FILE:NAME, of 'a', 'b'")
+
+
+def test_the_tensor_json_of_attend(folder):
+    text = json.dumps({"schema": "attn-cli/tensor/1", "dtype": "float32", "shape": [1, 2], "data": [[0.25, 0.75]]})
+    assert tooltips(plot("-", stdin=text)) == ["0 → 0: 0.25", "0 → 1: 0.75"]
+
+
+def test_batches(folder):
+    numpy.save(folder / "batches.npy", numpy.stack([softmax((2, 3, 3), seed) for seed in range(3)]))
+    numpy.save(folder / "one.npy", softmax((2, 3, 3), 1)[None])
+    assert_fails(run("plot", "batches.npy", cwd=folder), 65, "'batches.npy': got the shape (3, 2, 3, 3); allowed: one batch; --batch N")
+    assert_fails(run("plot", "batches.npy", "--batch", "3", cwd=folder), 2, "--batch: got 3; allowed: 0 to 2")
+    assert_fails(run("plot", "weights.npy", "--batch", "0", cwd=folder), 2, "--batch: got 0; allowed: no batch: the shape is (2, 3, 4)")
+    one = succeeds("plot", "one.npy", cwd=folder).out
+    assert succeeds("plot", "batches.npy", "--batch", "1", cwd=folder).out == one
+
+
+def test_words_that_do_not_fit(folder):
+    assert_fails(run("plot", "square.npy", "--tokens", "keys.txt", cwd=folder), 65,
+                 "--tokens: got 4 words; allowed: 3, as many as 'square.npy' has rows")
+    assert_fails(run("plot", "weights.npy", "--key-tokens", "words.txt", cwd=folder), 65,
+                 "--key-tokens: got 3 words; allowed: 4, as many as 'weights.npy' has columns")
+    (folder / "bad.txt").write_bytes(b"to\nb\xffe\nto\n")
+    assert_fails(run("plot", "square.npy", "--tokens", "bad.txt", cwd=folder), 65, "'bad.txt', line 2, byte 1: got '\\xff'")
+    (folder / "blank.txt").write_bytes(b"to\n\nto\n")
+    assert_fails(run("plot", "square.npy", "--tokens", "blank.txt", cwd=folder), 65, "'blank.txt', line 2: got nothing")
+    saved = succeeds("run", "a b", "--json").out
+    assert_fails(run("plot", "-", "--tokens", "words.txt", stdin=saved, cwd=folder), 2, "--tokens is for tensors")
+
+
+def test_numbers_that_are_no_weights_are_drawn_with_a_warning(folder):
+    numpy.save(folder / "scores.npy", numpy.array([[-1.5, 2.0], [0.0, 4.25]]))
+    done = run("plot", "scores.npy", cwd=folder)
+    root = parse(done.out)
+    assert done.code == 0 and "-1.50" in texts(root) and "4.25" in texts(root)
+    assert done.message == "attn-cli: warning: these are no weights, some are negative; the numbers from -1.5 to 4.25 are drawn as they are\n"
+    assert run("plot", "scores.npy", "--quiet", cwd=folder).err == b""
+    numpy.save(folder / "half.npy", numpy.array([[0.5, 0.25], [0.5, 0.5]]))
+    assert "row 0 of head 0 sums to 0.75 and not to 1" in run("plot", "half.npy", cwd=folder).message
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
+def test_what_is_no_number_is_refused(folder, bad):
+    values = softmax((2, 3, 3))
+    values[1, 0, 2] = float(bad)
+    numpy.save(folder / "bad.npy", values)
+    assert_fails(run("plot", "bad.npy", cwd=folder), 65, f"'bad.npy' at (1, 0, 2): got {bad}; allowed: finite numbers")
+
+
+@pytest.mark.parametrize("shape", [(3,), (0, 3), (2, 0, 3), (1, 1, 1, 1, 1)])
+def test_shapes_that_are_no_weights(folder, shape):
+    numpy.save(folder / "bad.npy", numpy.zeros(shape))
+    assert_fails(run("plot", "bad.npy", cwd=folder), 65, "allowed: (T, S), (H, T, S) or (B, H, T, S), nothing of it empty")
+
+
+def test_usage(folder):
+    assert_fails(run("plot"), 2, "plot: give a file")
+    assert_fails(run("plot", "a.npy", "b.npy"), 2, "plot takes one file")
+    assert_fails(run("plot", "missing.npy", cwd=folder), 66, "missing.npy")
+    assert_fails(run("plot", "words.txt", cwd=folder), 65, "'words.txt': got a file that begins with")
+    assert_fails(run("plot", "square.npy", "--format", "csv", cwd=folder), 2, "--format: got 'csv'; allowed: svg, html, table")
+    assert_fails(run("plot", "square.npy", "-o", "a.json", cwd=folder), 2, "allowed: the formats svg (.svg), html (.html), table (.txt)")
+    assert_fails(run("plot", "square.npy", "-o", "missing/a.svg", cwd=folder), 73, "missing/a.svg")
+    assert_fails(run("plot", "square.npy", "--format", "table", "--plot", "arcs", cwd=folder), 2, "--plot is for pictures")
+    assert "--tokens" in succeeds("plot", "--help").text
+
+
+def test_a_title(folder):
+    root = plot("square.npy", "--title", "Layer 3 <of> 12", cwd=folder)
+    assert root.find(NAMESPACE + "title").text == "Layer 3 <of> 12"
+    assert "Layer 3 <of> 12" in texts(root)

@@ -1,0 +1,164 @@
+"""`run --format svg`: pictures of weights and scores."""
+
+import random
+import time
+
+import pytest
+from pictures import NAMESPACE, parse, texts, tooltips
+from program import SENTENCE, assert_fails, run, succeeds
+
+HOSTILE = [
+    "<script>alert(1)</script>", '"&\'', "]]>", "<!--", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u0631\u062d\u0628\u0627",
+    "\u4f60\u597d\u4e16\u754c", "e\u0301te\u0301", "\x1b[31mred", "a\ufffeb\uffff", "\u202egnirts", "\x01\x7f\u0080", "&#0;", "%s",
+]
+
+
+def picture(*arguments, **options):
+    return parse(succeeds("run", "--format", "svg", *arguments, **options).out)
+
+
+def test_a_picture_shows_the_words_and_the_numbers_of_the_json():
+    weights = succeeds("run", SENTENCE, "--json").json["weights"][0]
+    root = picture(SENTENCE)
+    words = SENTENCE.replace(",", "").split()
+    shown = tooltips(root)
+    assert len(shown) == 36
+    for i, query in enumerate(words):
+        for j, key in enumerate(words):
+            text, number = shown[6 * i + j].rsplit(": ", 1)
+            assert (text, float(number)) == (f"{query} → {key}", weights[i][j])
+            assert f"{weights[i][j]:.2f}" in texts(root)
+    assert all(texts(root).count(word) == 2 for word in words)
+    assert root.find(NAMESPACE + "title").text == "weights (6, 6)"
+
+
+def test_a_panel_a_head():
+    root = picture(SENTENCE, "--heads", "4")
+    assert [f"head {i}" for i in range(4)] == [text for text in texts(root) if text.startswith("head ")]
+    assert len(tooltips(root)) == 4 * 36
+
+
+@pytest.mark.parametrize("plot", ["heatmap", "arcs"])
+def test_words_are_text_whatever_they_hold(plot):
+    root = picture(" ".join(HOSTILE), "--plot", plot, "--title", " ".join(HOSTILE), "--init", "xavier")
+    hints = " ".join(tooltips(root))
+    for word in ["<script>alert(1)</script>", '"&\'', "]]>", "<!--", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "&#0;", "%s"]:
+        assert word in hints
+    for escaped in ["\\x1b[31mred", "a\\ufffeb\\uffff", "\\u202egnirts", "\\x01\\x7f\\u0080"]:
+        assert escaped in hints
+
+
+def test_random_words_give_valid_pictures():
+    chance = random.Random(7)
+    alphabet = [chr(c) for c in [*range(0x21, 0x7F), 0xE9, 0x301, 0x200D, 0x4EBA, 0x1F600, 0x627, 0xFFFE, 0xFFFF, 0xFDFD, 0x202E, 7, 0x1B]]
+    for _ in range(40):
+        words = ["".join(chance.choices(alphabet, k=chance.randint(1, 12))) for _ in range(chance.randint(1, 12))]
+        plot = chance.choice(["heatmap", "arcs"])
+        picture("--heads", chance.choice([1, 2, 4]), "--plot", plot, "--", "x " + " ".join(words))
+
+
+@pytest.mark.parametrize("name", ["scores", "scaled_scores", "capped_scores", "masked_scores"])
+def test_scores_are_drawn_too(name):
+    numbers = succeeds("run", SENTENCE, "--causal", "--softcap", 20, "--show", name, "--json").json[name][0]
+    root = picture(SENTENCE, "--causal", "--softcap", 20, "--show", name)
+    shown = tooltips(root)
+    for i in range(6):
+        for j in range(6):
+            assert shown[6 * i + j].endswith(f": {'-inf' if numbers[i][j] is None else numbers[i][j]}")
+    assert ("masked" in texts(root)) == (name == "masked_scores")
+
+
+def test_query_chooses_rows_and_digits_the_length_of_numbers():
+    root = picture(SENTENCE, "--query", "is,0", "--digits", 4)
+    assert [tip.split(" ")[0] for tip in tooltips(root)] == ["Life"] * 6 + ["is"] * 6
+    assert "0.6368" in texts(root) and "0.64" not in texts(root)
+
+
+def test_two_sentences_name_rows_and_columns():
+    root = picture("Das Leben ist kurz", "--cross", "Life is short")
+    assert tooltips(root)[2].startswith("Das → short: ")
+    assert len(tooltips(root)) == 12
+
+
+def test_arcs_of_the_strongest_pairs():
+    weights = succeeds("run", SENTENCE, "--heads", 2, "--json").json["weights"]
+    root = picture(SENTENCE, "--heads", 2, "--plot", "arcs", "--top", 4)
+    shown = [float(tip.rsplit(": ", 1)[1]) for tip in tooltips(root)]
+    for head in range(2):
+        strongest = sorted(value for row in weights[head] for value in row)[-4:]
+        assert shown[4 * head : 4 * head + 4] == strongest
+
+
+def test_the_ending_chooses_the_format(tmp_path):
+    succeeds("run", SENTENCE, "-o", tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_bytes() == succeeds("run", SENTENCE, "--format", "svg").out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--show", "context"], "--show: got context; allowed: one of weights, scores, scaled_scores, capped_scores, masked_scores"),
+        (["--show", "weights,scores"], "--show: got 2 names; allowed: one of weights, scores"),
+        (["--show", "all"], "--show: got all; allowed: one of weights, scores"),
+        (["--plot", "arcs", "--show", "scores"], "--show: got scores; allowed: weights with --plot arcs; a heat map draws scores"),
+        (["--plot", "arc"], "--plot: got 'arc'; allowed: heatmap, arcs; did you mean arcs?"),
+        (["--top", "3"], "--top with a picture needs --plot arcs"),
+        (["--plot", "arcs", "--top", "0"], "--top: got '0'; allowed: an integer"),
+        (["--digits", "18"], "--digits: got '18'; allowed: an integer from 0 to 17"),
+    ],
+)
+def test_what_a_picture_cannot_be_is_a_usage_error(arguments, message):
+    assert_fails(run("run", SENTENCE, "--format", "svg", *arguments), 2, message)
+
+
+@pytest.mark.parametrize("option", ["--plot", "--title"])
+def test_the_options_of_pictures_need_one(option):
+    assert_fails(run("run", SENTENCE, option, "arcs"), 2, f"{option} is for pictures; give --format svg, or -o FILE.svg")
+
+
+def test_a_picture_holds_one_result(tmp_path):
+    assert_fails(run("run", "--lines", "-", "-o", tmp_path / "a.svg", stdin="a b\n"), 2, "--lines and a format that holds one result")
+
+
+# ---- many words ------------------------------------------------------------------------------------------------------
+
+MOST = 30_000_000
+
+
+def many(count):
+    return " ".join(f"w{i % 500}" for i in range(count))
+
+
+def timed(*arguments, stdin):
+    start = time.monotonic()
+    done = run("run", "-", "--format", "svg", *arguments, stdin=stdin)
+    return done, time.monotonic() - start
+
+
+def test_512_words_stay_small():
+    done, _ = timed("--init", "linear", stdin=many(512))
+    assert done.code == 0 and len(done.out) < MOST // 4
+    parse(done.out)
+
+
+@pytest.mark.parametrize("init", ["uniform", "linear"])
+def test_2000_words_come_in_time(init):
+    done, seconds = timed("--init", init, stdin=many(2000))
+    assert done.code == 0 and len(done.out) < MOST
+    assert seconds < 20  # two where nothing else runs; a sanitizer takes several times that
+
+
+def test_what_is_too_large_is_refused_with_what_to_do(tmp_path):
+    options = ["--heads", "4", "--init", "linear"]
+    done, seconds = timed(*options, stdin=many(1800))
+    assert_fails(done, 71, "picture: got 4 × 1800 × 1800 cells; allowed: what fits into 30 MB", "--query", "--plot arcs --top 100")
+    assert seconds < 20
+    assert run("run", "-", *options, "-o", tmp_path / "a.svg", stdin=many(1800)).code == 71
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [["--query", "w7,0"], ["--plot", "arcs", "--top", "20"]])
+def test_a_part_of_2000_words_is_drawn(options):
+    done, _ = timed("--init", "linear", *options, stdin=many(2000))
+    assert done.code == 0 and len(done.out) < MOST // 10
+    parse(done.out)

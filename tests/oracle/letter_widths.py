@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Prints src/attn/report/letter_widths.hpp: how wide the printable ASCII characters are.
+
+    tests/oracle/letter_widths.py > src/attn/report/letter_widths.hpp
+    tests/oracle/letter_widths.py --compare src/attn/report/letter_widths.hpp     exit 0: the same; 1: not; 77: no matplotlib
+
+A picture does not know the font that will show it. DejaVu Sans, which matplotlib brings, is (with Verdana, after whose proportions it was
+drawn) the widest of the usual fonts without serifs; the few letters that others draw wider are thin, so none counts under a third of an em.
+"""
+
+import os
+import sys
+from math import ceil
+from pathlib import Path
+
+try:
+    import matplotlib
+    from matplotlib.ft2font import LOAD_NO_SCALE, FT2Font
+except ImportError as missing:
+    print(f"skipped: {missing}", file=sys.stderr)
+    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+
+LEAST = 1 / 3
+ROW = 12
+
+
+def header():
+    font = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"))
+    advance = lambda code: font.load_char(code, flags=LOAD_NO_SCALE).horiAdvance / font.units_per_EM
+    widths = [ceil(1000 * max(advance(code), LEAST)) for code in range(0x20, 0x7F)]
+    rows = [widths[i : i + ROW] for i in range(0, len(widths), ROW)]
+    return "\n".join(
+        [
+            "// How wide letters are, from DejaVu Sans by tests/oracle/letter_widths.py. Generated: do not edit.",
+            "#pragma once",
+            "",
+            "#include <array>",
+            "#include <cstdint>",
+            "",
+            "namespace attn::report {",
+            "",
+            "// clang-format off",
+            "/// Of the characters from U+0020 to U+007E, in thousandths of the font's size.",
+            f"inline constexpr std::array<std::uint16_t, {len(widths)}> letter_widths{{",
+            *("    " + ", ".join(map(str, row)) + "," for row in rows),
+            "};",
+            "// clang-format on",
+            "",
+            "} // namespace attn::report",
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--compare"]:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            same = file.read() == header()
+        print("the same" if same else f"{sys.argv[2]} is not what the font says", file=sys.stderr)
+        sys.exit(0 if same else 1)
+    sys.stdout.write(header())

@@ -1,0 +1,177 @@
+// The terms of an explanation add up to what the result holds, whatever is computed.
+#include "attn/model/explanation.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/model/overrides.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace {
+
+namespace model = attn::model;
+using attn::Index;
+using model::ExplainedKey;
+
+/// A run of anything that a run may be.
+struct Case {
+    model::Recipe recipe;
+    attn::StoredTensor mask{"mask", attn::ElementType::float32, {}};
+    model::RunSettings settings;
+    model::Question question;
+};
+
+class Choices {
+public:
+    explicit Choices(unsigned seed) : engine_(seed) {}
+    Index number(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(engine_); }
+    bool chance() { return number(0, 1) == 1; }
+
+private:
+    std::mt19937 engine_;
+};
+
+std::string sentence(Choices& choose, Index words)
+{
+    std::string text;
+    for (Index i = 0; i < words; ++i) {
+        text += "w" + std::to_string(choose.number(0, 6)) + " ";
+    }
+    return text;
+}
+
+model::Overrides overrides(Choices& choose, Index T, Index S)
+{
+    model::Overrides o;
+    o.input = model::SentenceInput{.sentence = sentence(choose, T), .cross = {}};
+    if (S != T) {
+        o.cross = sentence(choose, S);
+    }
+    const Index kv_heads = choose.number(1, 2);
+    o.dims = {.embed_dim = 8, .heads = kv_heads * choose.number(1, 3), .kv_heads = kv_heads};
+    o.dims.d_k = 2 * choose.number(1, 9);
+    o.dims.d_v = choose.number(1, 9);
+    o.seed = static_cast<std::uint64_t>(choose.number(0, 1000));
+    o.init = choose.chance() ? model::Initialisation::uniform : model::Initialisation::normal;
+    o.dtype = choose.chance() ? attn::Dtype::float32 : attn::Dtype::float64;
+    o.causal = choose.chance();
+    if (choose.chance()) {
+        o.window = attn::core::Window{choose.number(-1, 3), choose.number(-1, 3)};
+    }
+    if (choose.chance()) {
+        o.softcap = static_cast<double>(choose.number(1, 9));
+    }
+    if (choose.chance()) {
+        o.scale = static_cast<double>(choose.number(-9, 9)) / 8;
+    }
+    const Index kind = choose.number(0, 3);
+    if (kind > 0) {
+        o.positions = model::Positions{.kind = static_cast<model::PositionKind>(kind - 1)};
+    }
+    return o;
+}
+
+Case make_case(unsigned seed)
+{
+    Choices choose(seed);
+    const Index T = choose.number(1, 9);
+    const Index S = choose.chance() ? T : choose.number(1, 9);
+    Case c;
+    model::Overrides o = overrides(choose, T, S);
+    if (choose.chance()) {
+        o.mask = model::FileTensor{"mask.npy", "", ""};
+        const bool boolean = choose.chance();
+        c.mask = attn::StoredTensor("mask", boolean ? attn::ElementType::boolean : attn::ElementType::float32, {T, S});
+        for (Index i = 0; i < T * S; ++i) {
+            if (boolean) {
+                c.mask.bytes[static_cast<std::size_t>(i)] = static_cast<std::byte>(choose.chance());
+            } else {
+                const double number = static_cast<double>(choose.number(-20, 20)) / 8;
+                attn::store(c.mask, i, std::span<const double>(&number, 1));
+            }
+        }
+    }
+    c.recipe = model::apply(model::default_recipe(), o);
+    c.question.position = choose.number(0, T - 1);
+    c.question.head = choose.number(0, *o.dims.heads - 1);
+    return c;
+}
+
+template <typename Scalar>
+void expect_terms_add_up(const Case& c, const model::Explanation& e)
+{
+    const auto rounded = [](double x) { return static_cast<double>(static_cast<Scalar>(x)); };
+    const auto total = [](const std::vector<double>& terms) {
+        double sum = 0;
+        for (const double term : terms) {
+            sum += term;
+        }
+        return sum;
+    };
+    for (std::size_t i = 0; i < e.sinusoid.size(); ++i) {
+        EXPECT_EQ(rounded(e.embedding[i] + e.sinusoid[i]), e.x[i]);
+    }
+    double sum = 0;
+    std::vector<double> context(e.context.size());
+    for (const ExplainedKey& key : e.keys) {
+        EXPECT_EQ(rounded(total(key.products)), key.score);
+        EXPECT_EQ(rounded(key.score * e.scale), key.scaled);
+        const double before = key.capped.value_or(key.scaled);
+        if (key.capped) {
+            const double cap = *c.recipe.attention.softcap;
+            EXPECT_EQ(rounded(cap * attn::math::tanh(key.scaled / cap)), *key.capped);
+        }
+        if (key.masked) {
+            const bool hidden = key.hidden != model::Hidden::no;
+            EXPECT_EQ(*key.masked, hidden ? -INFINITY : rounded(before + (key.mask + key.distance)));
+            EXPECT_TRUE(!hidden || key.weight == 0);
+        }
+        sum += key.exponential;
+        EXPECT_LE(key.last_score(), e.maximum);
+    }
+    EXPECT_EQ(sum, e.sum);
+    for (const ExplainedKey& key : e.keys) {
+        EXPECT_EQ(sum == 0 ? 0 : rounded(key.exponential / sum), key.weight);
+        for (std::size_t i = 0; i < context.size(); ++i) {
+            context[i] += key.weighted_value[i];
+        }
+    }
+    for (std::size_t i = 0; i < context.size(); ++i) {
+        EXPECT_EQ(rounded(context[i]), e.context[i]);
+        EXPECT_EQ(e.context[i], e.joined[static_cast<std::size_t>(e.head) * context.size() + i]);
+    }
+}
+
+TEST(ExplanationProperty, TermsAddUpToTheResultInRandomRuns)
+{
+    int hidden = 0;
+    int empty = 0;
+    for (unsigned seed = 0; seed < 600; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Case c = make_case(seed);
+        if (c.recipe.attention.mask) {
+            c.settings.mask = c.mask.view();
+        }
+        const model::Result result = model::run_for(c.question.position, c.recipe, c.settings);
+        const model::Explanation e = model::explain(result, c.question, c.settings);
+        if (c.recipe.dtype == attn::Dtype::float32) {
+            expect_terms_add_up<float>(c, e);
+        } else {
+            expect_terms_add_up<double>(c, e);
+        }
+        for (const ExplainedKey& key : e.keys) {
+            hidden += static_cast<int>(key.hidden != model::Hidden::no);
+        }
+        empty += static_cast<int>(e.sum == 0);
+        if (testing::Test::HasFailure()) {
+            return;
+        }
+    }
+    EXPECT_GT(hidden, 100); // the cases that are hard are among them
+    EXPECT_GT(empty, 10);
+}
+
+} // namespace

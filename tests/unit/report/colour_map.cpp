@@ -1,0 +1,80 @@
+#include "attn/report/colour_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+using attn::report::colour_of;
+using attn::report::contrast;
+using attn::report::luminance;
+using attn::report::Rgb;
+using attn::report::takes_dark_text;
+using attn::report::xterm_colour_of;
+using attn::report::xterm_rgb;
+
+constexpr Rgb black{0, 0, 0};
+constexpr Rgb white{255, 255, 255};
+
+TEST(ColourMap, GoesFromDarkBlueToYellow)
+{
+    EXPECT_EQ(colour_of(0), (Rgb{0, 34, 78}));
+    EXPECT_EQ(colour_of(1), (Rgb{254, 232, 56}));
+    EXPECT_EQ(colour_of(127.0 / 255), colour_of(127.4 / 255));
+    EXPECT_NE(colour_of(127.0 / 255), colour_of(127.6 / 255));
+}
+
+TEST(ColourMap, TakesTheNearerEndForWhatLiesOutside)
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(colour_of(-0.1), colour_of(0));
+    EXPECT_EQ(colour_of(-infinity), colour_of(0));
+    EXPECT_EQ(colour_of(1.5), colour_of(1));
+    EXPECT_EQ(colour_of(infinity), colour_of(1));
+    EXPECT_EQ(colour_of(std::numeric_limits<double>::quiet_NaN()), colour_of(0));
+}
+
+TEST(ColourMap, AHeavierShareIsNeverDarker)
+{
+    constexpr double rounding = 1e-4; // to 8 bits
+    for (int i = 0; i < 255; ++i) {
+        EXPECT_LE(luminance(colour_of(i / 255.0)), luminance(colour_of((i + 1) / 255.0)) + rounding) << i;
+        EXPECT_LE(luminance(xterm_rgb(xterm_colour_of(i / 255.0))), luminance(xterm_rgb(xterm_colour_of((i + 1) / 255.0))))
+            << i;
+    }
+}
+
+TEST(ColourMap, UsesOnlyColoursOfATerminalThatNoThemeChanges)
+{
+    for (int i = 0; i <= 255; ++i) {
+        EXPECT_GE(xterm_colour_of(i / 255.0), 16) << i;
+        EXPECT_LE(xterm_colour_of(i / 255.0), 255) << i;
+    }
+    EXPECT_EQ(xterm_rgb(16), black);
+    EXPECT_EQ(xterm_rgb(231), white);
+    EXPECT_EQ(xterm_rgb(67), (Rgb{95, 135, 175}));
+    EXPECT_EQ(xterm_rgb(232), (Rgb{8, 8, 8}));
+    EXPECT_EQ(xterm_rgb(255), (Rgb{238, 238, 238}));
+}
+
+TEST(ColourMap, ComputesTheContrastOfWcag)
+{
+    EXPECT_NEAR(luminance(white), 1, 1e-12);
+    EXPECT_EQ(luminance(black), 0);
+    EXPECT_NEAR(contrast(black, white), 21, 1e-9);
+    EXPECT_EQ(contrast(white, white), 1);
+    EXPECT_NEAR(contrast(Rgb{119, 119, 119}, white), 4.48, 0.005); // #777 on white, the well-known near miss of 4.5
+}
+
+TEST(ColourMap, TextReadsOnEveryColour)
+{
+    for (int i = 0; i <= 255; ++i) {
+        const Rgb colour = colour_of(i / 255.0);
+        EXPECT_GE(contrast(colour, takes_dark_text(colour) ? black : white), 4.5) << i;
+    }
+    EXPECT_FALSE(takes_dark_text(colour_of(0)));
+    EXPECT_TRUE(takes_dark_text(colour_of(1)));
+}
+
+} // namespace
