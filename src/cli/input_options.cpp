@@ -38,8 +38,9 @@ constexpr std::array parameter_list{
     OptionSpec{"--embed-dim", "D", "1 to 1048576 (default 16)", {}},
     OptionSpec{"--heads", "H", "1 to 65536 (default 1)", {}},
     OptionSpec{"--kv-heads", "H_KV", "key/value heads, a divisor of H (default H)", {}},
-    OptionSpec{"--d-k", "N", "size of a query or key of one head (default 24; D/H with more heads)", {}},
-    OptionSpec{"--d-v", "N", "size of a value of one head (default 28; D/H with more heads)", {}},
+    OptionSpec{
+        "--d-k", "N", "size of a query or key of one head (default 24; D/H with more heads, D with --init identity)", {}},
+    OptionSpec{"--d-v", "N", "size of a value of one head (default 28; D/H with more heads, D with --init identity)", {}},
     OptionSpec{"--output-projection", "", "apply W_o to the context (default with more than one head)", {}},
     OptionSpec{"--no-output-projection", "", "do not", {}},
     OptionSpec{"--seed",

@@ -56,12 +56,12 @@ def test_the_words_have_the_vectors_of_the_file(folder, header, end, dtype):
 
 def test_with_the_identity_the_weights_are_a_softmax_of_dot_products(folder):
     X = numpy.array([made()[word] for word in WORDS])
-    done = result(folder, "--embeddings", "v.txt", "--init", "identity", "--d-k", "5", "--d-v", "5", "--dtype", "float64")
+    done = result(folder, "--embeddings", "v.txt", "--init", "identity", "--dtype", "float64")
     powers = numpy.exp(X @ X.T / 5**0.5)
     weights = powers / powers.sum(1, keepdims=True)
     close(numpy.array(done["weights"][0]), weights)
     close(numpy.array(done["context"]), weights @ X)
-    assert done["config"]["dims"] == {"embed_dim": 5, "d_k": 5, "d_v": 5}
+    assert done["config"]["dims"] == {"embed_dim": 5}
 
 
 def test_the_projections_are_drawn_from_the_start_of_the_stream(folder):

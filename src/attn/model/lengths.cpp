@@ -34,6 +34,15 @@ std::string divisors_of(Index number)
                 "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
 }
 
+/// An identity that is not square would drop numbers of a word's vector or add zeros to it.
+bool is_identity(const Recipe& recipe, Target target)
+{
+    return std::ranges::any_of(recipe.draws, [&](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && draw->target == target && draw->init == Initialisation::identity;
+    });
+}
+
 /// The size of one head by default.
 Index head_size(Index with_one_head, Index D, Index H, const Given& given)
 {
@@ -166,8 +175,8 @@ Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
     l.H = recipe.dims.heads.value_or(1);
     l.H_kv = recipe.dims.kv_heads.value_or(l.H);
     require_kv_heads(l.H, l.H_kv, given);
-    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(24, l.D, l.H, given);
-    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(28, l.D, l.H, given);
+    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, given);
+    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, given);
     require_width(l.H, l.d_k, Setting::d_k, given);
     require_width(l.H, l.d_v, Setting::d_v, given);
     l.T = words.T();

@@ -54,7 +54,8 @@ using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
 // ---- parameters ------------------------------------------------------------------------------------------------------
 
 /// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
-/// one head and embed_dim/heads with more, vocab_size = number of distinct words, key_dim = embed_dim, value_dim = key_dim.
+/// one head (embed_dim where W_q or W_v is drawn as an identity) and embed_dim/heads with more, vocab_size = number of distinct
+/// words, key_dim = embed_dim, value_dim = key_dim.
 struct Dims {
     std::optional<Index> embed_dim = {}, heads = {}, kv_heads = {}, d_k = {}, d_v = {}, vocab_size = {};
     std::optional<Index> key_dim = {}, value_dim = {}; ///< how many numbers W_k and W_v read of a word

@@ -140,7 +140,7 @@ TEST(Run, WithIdentityProjectionsScoresTheEmbeddingsThemselves)
 {
     model::Overrides overrides;
     overrides.init = model::Initialisation::identity;
-    overrides.dims.d_k = overrides.dims.d_v = 16;
+    overrides.dims.embed_dim = 40; // of which nothing is cut off
     overrides.scale = 1;
     const Result result = run_all(sentence("a b", overrides));
     EXPECT_EQ(floats(result, "queries").values, floats(result, "embeddings").values);
