@@ -71,7 +71,10 @@ function scaleStep(cell) {
     return absent("scores", "queries,keys");
   }
   const factor = scaleFactor();
-  const plain = result.attention.scale === undefined;
+  if (Number.isNaN(factor)) {
+    return absent("scale", "keys");
+  }
+  const plain = result.attention.scale === undefined && result.keys;
   const name = plain ? ["1/√", element("span", { text: `${result.keys.shape[2]}` })] : [number(factor)];
   return [
     say(plain ? "Sums of many products grow with their number. Divided by √d" : "Every score is multiplied by the same factor", plain ? sub("k") : "", plain ? ", they stay where the softmax can still tell them apart." : "."),

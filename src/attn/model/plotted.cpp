@@ -107,6 +107,45 @@ void require_weights(Result& result)
     }
 }
 
+/// That every other array has the dimensions of the weights and words beside it. 0 stands for a length that nothing else says.
+void require_shapes(const Result& result)
+{
+    const Shape& weights = shape_of(*result.find(weights_name));
+    const Index H = weights[0];
+    const Index T = weights[1];
+    const Index S = weights[2];
+    const Index words = std::ssize(result.tokens);
+    const Index key_words = std::ssize(result.cross ? result.key_tokens : result.tokens);
+    const std::array<std::pair<Item, Shape>, 13> expected{{{Item::embeddings, {words, 0}},
+                                                           {Item::key_embeddings, {key_words, 0}},
+                                                           {Item::queries, {H, T, 0}},
+                                                           {Item::keys, {0, S, 0}},
+                                                           {Item::values, {0, S, 0}},
+                                                           {Item::scores, {H, T, S}},
+                                                           {Item::scaled_scores, {H, T, S}},
+                                                           {Item::capped_scores, {H, T, S}},
+                                                           {Item::masked_scores, {H, T, S}},
+                                                           {Item::head_context, {H, T, 0}},
+                                                           {Item::context, {T, 0}},
+                                                           {Item::output, {T, 0}},
+                                                           {Item::entropy, {H, T}}}};
+    for (const auto& [item, wanted] : expected) {
+        const AnyTensor* array = result.find(name_of(item));
+        if (array == nullptr) {
+            continue;
+        }
+        const Shape& shape = shape_of(*array);
+        const bool fits = shape.size() == wanted.size() && std::ranges::equal(shape, wanted, [](Index is, Index want) {
+                              return want == 0 ? is > 0 : is == want;
+                          });
+        const bool shared = item != Item::keys && item != Item::values; // heads of queries may share those
+        if (!fits || (!shared && H % shape[0] != 0)) {
+            throw Error(ErrorKind::data, name_of(item), "the shape " + to_string(shape),
+                        "one that goes with weights " + to_string(weights));
+        }
+    }
+}
+
 // ---- tensors -----------------------------------------------------------------------------------------------------------
 
 /// The (H, T, S) of whatever has so many dimensions, or one less or more.
@@ -164,6 +203,7 @@ Result result_of(const SavedResult& saved)
         take(result, tensor);
     }
     require_weights(result);
+    require_shapes(result);
     return result;
 }
 

@@ -130,7 +130,8 @@ Picture picture_of(const model::Result& result)
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {
-        refuse_picture(std::to_string(element_count(shape)) + " cells " + to_string(shape));
+        throw Error(ErrorKind::too_large, "picture", std::to_string(element_count(shape)) + " cells " + to_string(shape),
+                    "up to " + std::to_string(most_values) + "; choose a few rows with --query");
     }
     std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& numbers) {
@@ -163,7 +164,8 @@ Ticks round_ticks(double low, double high)
     const double slack = step * 1e-6;
     const double first = std::ceil((low - slack) / step);
     Ticks ticks{{}, digits};
-    for (int i = 0; i <= steps && (first + i) * step <= high + slack; ++i) {
+    const double last = std::min(high + slack, std::numeric_limits<double>::max());
+    for (int i = 0; i <= steps && (first + i) * step <= last; ++i) {
         ticks.values.push_back((first + i) * step + 0.0); // never -0
     }
     return ticks;

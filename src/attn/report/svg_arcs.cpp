@@ -57,7 +57,7 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : pictur
     constexpr Index most_lines = 500000; // of about 60 bytes
     constexpr Index most_named = 4096;
     some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
-    samples_ = round_ticks(0, picture.high > 0 ? picture.high : 1);
+    samples_ = round_ticks(0, thickest_value());
     samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
     for (Index head = 0; head < picture.heads; ++head) {

@@ -85,8 +85,9 @@ private:
         std::vector<Line> lines;
         std::vector<Index> rows, columns;
     };
-    /// From 0 at 0 to 1 at the largest weight.
-    [[nodiscard]] double share(double value) const { return value / picture_.high; }
+    /// What the thickest line stands for; of numbers none of which has a line, 1.
+    [[nodiscard]] double thickest_value() const { return picture_.high > 0 ? picture_.high : 1; }
+    [[nodiscard]] double share(double value) const { return value / thickest_value(); }
     [[nodiscard]] Panel panel_of(Index head) const;
     [[nodiscard]] std::string label(const std::vector<std::string>& words, Index place) const;
     void measure();

@@ -52,6 +52,23 @@ PlottedWeights plotted(const StoredTensor& tensor)
 
 const std::vector<double> halves{0.5, 0.5, 0.25, 0.75};
 
+TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
+{
+    const auto error_with = [](const StatedArray& array) {
+        SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "0.5", "0.5"}});
+        file.arrays.push_back(array);
+        return error_of(ErrorKind::data, [&] { (void)result_of(file); });
+    };
+    EXPECT_EQ(error_with({"queries", {}, {"1.0"}}), "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"values", {2, 2, 1}, {"1", "2", "3", "4"}}),
+              "values: got the shape (2, 2, 1); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"entropy", {2, 1}, {"1", "2"}}),
+              "entropy: got the shape (2, 1); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"entropy", {1, 2}, {"1", "2"}}), "no error");
+    EXPECT_EQ(error_with({"keys", {1, 2, 3}, {"1", "2", "3", "4", "5", "6"}}), "no error");
+}
+
 TEST(Plotted, TakesTheNumbersAndWordsOfASavedResult)
 {
     SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "5e-4", "0.1"}});
