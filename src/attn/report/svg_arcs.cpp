@@ -75,7 +75,7 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : pictur
 std::string ArcPanels::note() const
 {
     std::string text =
-        picture_.doubtful ? "the thicker a line, the larger the number" : "the thicker a line, the heavier the weight";
+        picture_.doubtful ? "the thicker a line, the larger the number above 0" : "the thicker a line, the heavier the weight";
     if (std::ranges::any_of(panels_, &Panel::some_lines)) {
         text += *options_.most == 1 ? "; only the strongest line"
                                     : "; only the " + std::to_string(*options_.most) + " strongest lines";

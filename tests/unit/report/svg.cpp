@@ -186,7 +186,7 @@ TEST(Svg, CallsWeightsThatAreNoneNumbers)
     EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>1 → 1: 4.25<"), 1);
     EXPECT_EQ(count(svg_of(scores, {.plot = Plot::heat_map, .most = {}, .title = "Layer 3"}), "<title>Layer 3</title>"), 1);
     const std::string arcs = svg_of(scores, {.plot = Plot::arcs, .most = {}, .title = {}});
-    EXPECT_EQ(count(arcs, ">the thicker a line, the larger the number</text>"), 1);
+    EXPECT_EQ(count(arcs, ">the thicker a line, the larger the number above 0</text>"), 1);
     EXPECT_EQ(count(arcs, "the weight"), 0);
 }
 
