@@ -38,9 +38,9 @@ function number(x) {
   return text.replace(/-/g, "−");
 }
 
-/// Two digits after the point, for a cell.
+/// Two digits after the point, or a power of ten, for a cell.
 function shortNumber(x) {
-  const text = Math.abs(x) < 1e6 ? x.toFixed(2) : x.toExponential(1);
+  const text = Math.abs(x) < 1e4 ? x.toFixed(2) : x.toExponential(1);
   return Number.isNaN(x) ? "nan" : text.replace(/-/g, "−");
 }
 

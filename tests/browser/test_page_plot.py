@@ -111,6 +111,7 @@ def test_the_numbers_decide(browser, tmp_path, values, weights):
     open_numbers(browser, tmp_path, (2, 2), values)
     assert browser.run("return areWeights") == weights
     assert ("Entropy" in browser.text("#row")) == weights
+    assert browser.run("return rangeOfHead(0)") == {"least": 0 if weights else min(values), "largest": max(values)}
 
 
 @pytest.mark.parametrize("value, ends", [(3, "03.0000"), (-3, "−3.00000"), (3e38, "03.0000e+38")])
