@@ -27,7 +27,7 @@ function imageOf(head, height = result.T, width = result.S) {
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
   const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
-  const largest = largestWeight(head);
+  const range = rangeOfHead(head);
   const masks = hasMask();
   const most = new Float64Array(width * height).fill(-Infinity);
   const weights = weightsOf(head);
@@ -42,12 +42,11 @@ function imageOf(head, height = result.T, width = result.S) {
     }
   }
   most.forEach((w, place) => {
-    pixels[place] = w === -Infinity ? 0 : opaque[colourPlace(w / largest)];
+    pixels[place] = w === -Infinity ? 0 : opaque[colourPlace(shareOf(w, range))];
   });
   context.putImageData(image, 0, 0);
   return canvas;
 }
-
 
 class HeatMap {
   constructor(root, { onPoint, onSelect }) {
@@ -134,9 +133,9 @@ class HeatMap {
 
   setHead(head) {
     this.head = head;
-    this.largest = largestWeight(head);
+    this.range = rangeOfHead(head);
     this.image = imageOf(head);
-    this.scroller.setAttribute("aria-label", `Weights of head ${head}: rows ask, columns are looked at`);
+    this.scroller.setAttribute("aria-label", areWeights ? `Weights of head ${head}: rows ask, columns are looked at` : `Numbers of head ${head}`);
     this.draw();
   }
 
@@ -223,9 +222,9 @@ class HeatMap {
       for (let column = columns[0]; column < columns[1]; ++column) {
         const w = weight(this.head, row, column);
         const none = hasMask() && w === 0 && isMasked(this.head, row, column);
-        pencil.fillStyle = inkOn(w / this.largest);
+        pencil.fillStyle = inkOn(shareOf(w, this.range));
         if (!none) {
-          pencil.fillText(Number.isNaN(w) ? "nan" : w.toFixed(2), (column + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1);
+          pencil.fillText(shortNumber(w), (column + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
         }
       }
     }

@@ -2,7 +2,7 @@
 
 const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
 const mostLines = Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
-const leastShare = 0.02; // of the head's largest weight; thinner lines are left out
+const leastShare = 0.02; // of the head's largest weight, or of the way to it from the least number; thinner lines are left out
 
 class Lines {
   constructor(root, { onPoint, onSelect }) {
@@ -29,7 +29,7 @@ class Lines {
   listOf(words, className, side) {
     const buttons = words.map((text) => element("button", { type: "button", tabindex: "-1" }, word(text)));
     const list = element("div", { class: `words ${className}`, role: "toolbar", "aria-orientation": "vertical",
-      "aria-label": side === "rows" ? "Words that attend" : "Words that are attended to" }, ...buttons);
+      "aria-label": sideName(side, "Words that attend", "Words that are attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
     const choose = (at) => (side === "rows" ? this.onSelect(at, this.column) : this.onSelect(this.row, at));
     list.addEventListener("click", (event) => place(event.target) >= 0 && choose(place(event.target)));
@@ -65,7 +65,8 @@ class Lines {
 
   setHead(head) {
     this.head = head;
-    this.largest = largestWeight(head);
+    this.range = rangeOfHead(head);
+    this.least = (1 - leastShare) * this.range.least + leastShare * this.range.largest;
     this.draw();
   }
 
@@ -86,7 +87,7 @@ class Lines {
   }
 
   line(row, column) {
-    const share = weight(this.head, row, column) / this.largest;
+    const share = shareOf(weight(this.head, row, column), this.range);
     const [from, to, width] = [(row + 0.5) * lineRow, (column + 0.5) * lineRow, this.width];
     const bend = width * 0.45;
     return this.make("path", {
@@ -104,7 +105,7 @@ class Lines {
     this.svg.setAttribute("height", height);
     this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
     this.svg.setAttribute("width", this.width);
-    const shown = strongestAbove(weightsOf(this.head), mostLines, leastShare * this.largest);
+    const shown = strongestAbove(weightsOf(this.head), mostLines, this.least);
     this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / result.S), i % result.S)));
     this.drawOwn();
   }
@@ -118,7 +119,7 @@ class Lines {
     const byColumn = place.row === undefined;
     const count = byColumn ? result.T : result.S;
     const others = Array.from({ length: count }, (_, i) => (byColumn ? [i, place.column] : [place.row, i]));
-    const own = others.filter(([row, column]) => weight(this.head, row, column) >= leastShare * this.largest);
+    const own = others.filter(([row, column]) => weight(this.head, row, column) >= this.least);
     this.own.replaceChildren(...own.map(([row, column]) => this.line(row, column)));
     const mark = (list, current, chosen) => {
       rove(list.buttons, chosen);

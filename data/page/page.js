@@ -2,8 +2,12 @@
 
 const state = { head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
 
-/// A row that attends neither to one word alone nor to all alike, and its largest weight.
+/// A row that attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
 function firstChoice() {
+  if (!areWeights) {
+    const place = strongest(weightsOf(0), 1)[0] ?? 0;
+    return { row: Math.floor(place / result.S), column: place % result.S };
+  }
   const distance = (row) => Math.abs(entropy(0, row) - 0.6 * Math.log(result.S));
   let row = 0;
   for (let i = 1; i < result.T; ++i) {
@@ -16,7 +20,7 @@ function facts() {
   const { H, T, S, queries, keys, values, config } = result;
   const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
   const parts = [
-    result.cross ? "cross-attention" : "self-attention",
+    areWeights ? (result.cross ? "cross-attention" : "self-attention") : "",
     result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
     count(H, "head") + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
@@ -35,7 +39,7 @@ const sentences = new Sentences(find("sentences"), {
   onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
 });
 const heads = result.H > 1 ? new Heads(find("heads"), (head) => update({ head })) : null;
-const steps = new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
+const steps = hasSteps && new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
 const views = { map: "Heat map", lines: "Lines" };
 const viewButtons = Object.entries(views).map(([view, text]) => {
   const button = element("button", { type: "button", role: "radio", text });
@@ -57,14 +61,14 @@ function update(change) {
   }
   if (changed("head")) {
     showHead(head);
-    announce(`Head ${head}, mean entropy ${number(meanEntropy(head))}`);
+    announce(nameOfHead(head));
   }
   if (changed("row", "column", "head")) {
     heatMap.select(row, column, changed("row", "column"));
     lines.select(row, column);
-    steps.show(head, row, column, step);
+    showStep();
   } else if (changed("step")) {
-    steps.show(head, row, column, step);
+    showStep();
     announce(`Step ${step + 1} of ${kinds.length}: ${kinds[step].name}`);
   }
   if (changed("row", "column")) {
@@ -73,6 +77,12 @@ function update(change) {
   if (changed("row", "column", "head", "pointed")) {
     const { pointed } = state;
     showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
+  }
+}
+
+function showStep() {
+  if (hasSteps) {
+    steps.show(state.head, state.row, state.column, state.step);
   }
 }
 
@@ -88,12 +98,21 @@ function showHead(head) {
   showPairs(find("pairs"), head, onSelect);
 }
 
+const legendOfLines = areWeights
+  ? "Words on the left attend to words on the right, the thicker the more. " +
+    `Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the largest weight.`
+  : "The thicker a line from a row on the left to a column on the right, the larger the number. " +
+    `Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the way between the least number and the largest.`;
+const legendOfColours = areWeights
+  ? "Rows attend to columns; each row adds up to 1. The sentence is shaded up to its row’s largest."
+  : "These numbers are no weights: the colours go from the least of the head to the largest. The sentence is shaded from its row’s least to its largest.";
+
 function showLegend(head, view) {
   if (view === "lines") {
-    find("legend").replaceChildren("Words on the left attend to words on the right, the thicker the more. ",
-      `Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the largest weight.`);
+    find("legend").replaceChildren(legendOfLines);
     return;
   }
+  const { least, largest } = rangeOfHead(head);
   const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
   bar.width = 256;
   bar.height = 1;
@@ -102,9 +121,9 @@ function showLegend(head, view) {
     pencil.fillStyle = css(i / 255);
     pencil.fillRect(i, 0, 1, 1);
   }
-  find("legend").replaceChildren("weight 0", bar, element("span", { text: number(largestWeight(head)) }),
+  find("legend").replaceChildren(areWeights ? "weight 0" : number(least), bar, element("span", { text: number(largest) }),
     hasMask() ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
-    element("span", { class: "hint", text: "Rows attend to columns; each row adds up to 1. The sentence is shaded up to its row’s largest." }));
+    element("span", { class: "hint", text: legendOfColours }));
 }
 
 function showView(view) {
@@ -153,7 +172,7 @@ heatMap.scroller.addEventListener("keydown", (event) => {
   const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
   const ends = event.key === "Home" || event.key === "End";
   const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];
-  if (event.key === "Enter" || event.key === " ") {
+  if (hasSteps && (event.key === "Enter" || event.key === " ")) {
     find("step").focus();
   } else if (ends) {
     onSelect(event.ctrlKey ? row : state.row, column);
@@ -184,8 +203,8 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     "[": () => update({ head: Math.max(state.head - 1, 0) }),
     "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
-    p: () => update({ step: Math.max(state.step - 1, 0) }),
-    n: () => update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+    p: () => hasSteps && update({ step: Math.max(state.step - 1, 0) }),
+    n: () => hasSteps && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
     v: () => update({ view: state.view === "map" ? "lines" : "map" }),
     Escape: () => {
       update({ pointed: null });
@@ -211,17 +230,25 @@ find("larger").addEventListener("click", () => zoom(1.5));
 find("view").append(...viewButtons);
 find("facts").textContent = facts();
 find("heads-section").hidden = !heads;
+find("heads-hint").hidden = !areWeights;
+find("picture-title").textContent = areWeights ? "Weights" : "Numbers";
+find("reading").setAttribute("aria-label", areWeights ? "What the word attends to" : "The numbers of a row");
+find("steps").hidden = !hasSteps;
+document.querySelectorAll(".of-steps").forEach((hint) => {
+  hint.hidden = !hasSteps;
+});
 const sentence = shortened(result.tokens.slice(0, 200).join(" "), 60);
-document.title = `Attention: ${sentence}`;
-find("title").textContent = `What each word attends to: ${sentence}`;
+document.title = `${areWeights ? "Attention" : "Numbers"}: ${sentence}`;
+find("title").textContent = `${areWeights ? "What each word attends to" : "Numbers"}: ${sentence}`;
 find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
-  result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }));
+  result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
+  isOfRun && !hasSteps ? element("p", { text: "A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about." }) : "");
 Object.assign(state, firstChoice());
 showView(state.view);
 showHead(state.head);
 showLegend(state.head, state.view);
 heatMap.select(state.row, state.column, true);
 lines.select(state.row, state.column);
-steps.show(state.head, state.row, state.column, state.step);
+showStep();
 showReading(state.head, state.row, state.column, state);
 showTheme();

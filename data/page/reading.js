@@ -1,5 +1,8 @@
 // In words and numbers: the sentence shaded by what one of its words attends to, that word's list, the strongest pairs, the heads.
 
+/// What a side of the weights does; of other numbers nothing is known but that they have rows and columns.
+const sideName = (side, asking, asked) => (areWeights ? (side === "rows" ? asking : asked) : side === "rows" ? "Rows" : "Columns");
+
 /// The sentence, or two of them, as words that can be chosen.
 class Sentences {
   constructor(root, { onPoint, onSelect }) {
@@ -7,7 +10,7 @@ class Sentences {
     const apart = result.cross || result.chosen || result.attention.scores === "KQ";
     this.rows = this.strip(result.rows, "rows");
     this.columns = apart || result.S !== result.T ? this.strip(result.columns, "columns") : this.rows;
-    const named = this.columns === this.rows ? [[null, this.rows]] : [["These words attend", this.rows], ["to these", this.columns]];
+    const named = this.columns === this.rows ? [[null, this.rows]] : [[sideName("rows", "These words attend", ""), this.rows], [sideName("columns", "", "to these"), this.columns]];
     for (const [name, strip] of named) {
       root.append(element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip));
     }
@@ -17,7 +20,7 @@ class Sentences {
 
   strip(words, side) {
     const buttons = words.map((text) => element("button", { type: "button", class: "token" }, word(text)));
-    const strip = element("div", { class: "strip", role: "toolbar", "aria-label": side === "rows" ? "Words" : "Words attended to" }, ...buttons);
+    const strip = element("div", { class: "strip", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
     strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
     if (side === "rows") {
@@ -41,12 +44,12 @@ class Sentences {
   }
 
   show(head, row, column, chosen) {
-    const largest = rowOf(result.weights, head, row).reduce((most, w) => (w > most ? w : most), 0) || 1;
+    const range = rangeOf(rowOf(result.weights, head, row));
     this.columns.buttons.forEach((button, i) => {
       const w = i < result.S ? weight(head, row, i) : 0;
       const none = hasMask() && w === 0 && isMasked(head, row, i);
-      button.style.backgroundColor = none ? "" : css(w / largest);
-      button.style.color = none ? "" : inkOn(w / largest);
+      button.style.backgroundColor = none ? "" : css(shareOf(w, range));
+      button.style.color = none ? "" : inkOn(shareOf(w, range));
       button.classList.toggle("masked", none);
       button.classList.toggle("target", i === column);
     });
@@ -73,10 +76,18 @@ class Sentences {
   }
 }
 
-/// "506 more words together 0.0031, 3 of them masked"
+/// "506 more words together 0.0031, 3 masked"
 function others(more, hidden, rest) {
   const words = `${more} more ${more === 1 ? "word" : "words"}`;
-  return hidden >= more ? `${words} masked` : `${words} together ${number(Math.max(rest, 0))}` + (hidden ? `, ${hidden} masked` : "");
+  const sum = areWeights ? ` together ${number(Math.max(rest, 0))}` : "";
+  return hidden >= more ? `${words} masked` : words + sum + (hidden ? `, ${hidden} masked` : "");
+}
+
+/// How evenly a row attends to the keys that it sees, ln of whose number is the most that an entropy can be.
+function entropySentence(head, row, seen) {
+  const nats = entropy(head, row);
+  return element("p", { class: "entropy" }, "Entropy ", element("strong", { text: number(nats) }),
+    seen === 0 ? " nats: it sees no word." : ` of at most ${number(Math.log(seen))} nats: as spread out as ${Math.exp(nats).toFixed(1)} equal shares.`);
 }
 
 /// What one word attends to, from the most on.
@@ -86,23 +97,21 @@ function showRow(root, head, row, column) {
   if (column >= 0 && !places.includes(column)) {
     places.splice(Math.min(places.length, 9), 1, column);
   }
-  const most = values[places[0]] || 1;
+  const range = areWeights ? { least: 0, largest: values[places[0]] || 1 } : rangeOf(values);
   const rest = values.reduce((sum, w) => sum + w, 0) - places.reduce((sum, i) => sum + values[i], 0);
   const items = places.map((i) => {
     const bar = element("span", { class: "bar-fill" });
-    bar.style.width = `${Math.max((100 * values[i]) / most, 0)}%`;
+    bar.style.width = `${Math.max(100 * shareOf(values[i], range), 0)}%`;
     return element("li", { class: i === column ? "current" : "" }, element("span", { class: "what" }, wordAt(result.columns, i)),
       element("span", { class: "bar-track" }, bar), element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) }));
   });
   const more = result.S - places.length;
   const count = result.columns.filter((_, i) => isMasked(head, row, i)).length;
-  const bits = entropy(head, row);
   root.replaceChildren(
-    element("h2", {}, wordAt(result.rows, row), " attends to"),
+    element("h2", {}, areWeights ? "" : "Row ", wordAt(result.rows, row), areWeights ? " attends to" : ""),
     element("ol", { class: "weights" }, ...items),
     more > 0 ? element("p", { class: "rest", text: others(more, count, rest) }) : "",
-    element("p", { class: "entropy" }, "Entropy ", element("strong", { text: number(bits) }),
-      ` of at most ${number(Math.log(result.S))} nats: as spread out as ${Math.exp(bits).toFixed(1)} equal shares.`));
+    areWeights ? entropySentence(head, row, result.S - count) : "");
   root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
 }
 
@@ -111,7 +120,7 @@ function showPairs(root, head, onSelect) {
   const values = weightsOf(head);
   const places = strongest(values, 8);
   root.replaceChildren(
-    element("h2", { text: result.H > 1 ? `Strongest in head ${head}` : "Strongest pairs" }),
+    element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in head ${head}` : "Strongest pairs") : result.H > 1 ? `Largest in head ${head}` : "Largest numbers" }),
     element("ol", { class: "pairs" }, ...places.map((i) => {
       const [row, column] = [Math.floor(i / result.S), i % result.S];
       const button = element("button", { type: "button" }, element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column)),
@@ -119,9 +128,12 @@ function showPairs(root, head, onSelect) {
       button.addEventListener("click", () => onSelect(row, column));
       return element("li", {}, button);
     })),
-    element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
-      element("strong", { text: number(meanEntropy(head)) }), " nats."));
+    areWeights ? element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
+      element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
 }
+
+/// "Head 3, mean entropy 0.5123"; of numbers that are no weights the head alone.
+const nameOfHead = (head) => `Head ${head}` + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
 
 const mostThumbnails = 64;
 
@@ -131,7 +143,7 @@ class Heads {
     this.onSelect = onSelect;
     if (result.H > mostThumbnails) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
-        element("option", { value: head, text: `head ${head}, entropy ${meanEntropy(head).toFixed(2)}` })));
+        element("option", { value: head, text: `head ${head}` + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
       this.list.addEventListener("change", () => onSelect(Number(this.list.value)));
       root.append(this.list);
       return;
@@ -159,9 +171,8 @@ class Heads {
     const pencil = canvas.getContext("2d");
     pencil.imageSmoothingEnabled = false;
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
-    const mean = meanEntropy(head);
-    const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": `Head ${head}, mean entropy ${number(mean)}` },
-      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: head }), element("span", { class: "head-entropy", text: mean.toFixed(2) }));
+    const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
+      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: head }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "");
     button.addEventListener("click", () => this.onSelect(head));
     return button;
   }

@@ -84,6 +84,22 @@ function rowOf(array, head, row) {
 
 const weight = (head, row, column) => result.weights.values[(head * result.T + row) * result.S + column];
 
+/// Whether they are weights at all: none below 0, and each row sums to 1, or to 0 where all is masked. Other numbers, as `plot` takes
+/// them, have neither shares nor an entropy.
+const areWeights = (() => {
+  const slack = 0.02; // what rounding to bfloat16 leaves of 1
+  const doubtful = (row) => {
+    const sum = row.reduce((total, w) => total + w, 0);
+    return row.some((w) => w < 0) || (sum !== 0 && Math.abs(sum - 1) > slack);
+  };
+  for (let start = 0; start < result.weights.values.length; start += result.S) {
+    if (doubtful(result.weights.values.subarray(start, start + result.S))) {
+      return false;
+    }
+  }
+  return true;
+})();
+
 /// −Σ w·ln w of a row, in nats.
 function entropy(head, row) {
   if (result.entropies) {
@@ -109,8 +125,20 @@ const meanEntropy = ofHead((head) => {
 /// All weights of a head, row after row.
 const weightsOf = (head) => result.weights.values.subarray(head * result.T * result.S, (head + 1) * result.T * result.S);
 
-/// The largest weight of a head, what the colours go up to; 1 where there is none.
-const largestWeight = ofHead((head) => weightsOf(head).reduce((most, w) => (w > most ? w : most), 0) || 1);
+/// The ends of the colours: 0 and the largest weight, 1 where there is none; of other numbers the least and the largest.
+function rangeOf(values) {
+  let [least, largest] = areWeights ? [0, 0] : [Infinity, -Infinity];
+  for (const value of values) {
+    least = value < least ? value : least;
+    largest = value > largest ? value : largest;
+  }
+  return least < largest ? { least, largest } : { least: Math.min(least, 0), largest: least < 0 ? 0 : least || 1 }; // one number alone
+}
+
+const rangeOfHead = ofHead((head) => rangeOf(weightsOf(head)));
+
+/// Where a number lies in a range: 0 … 1. By halves, for the range may be longer than a double can hold.
+const shareOf = (value, { least, largest }) => (value / 2 - least / 2) / (largest / 2 - least / 2);
 
 /// The places of the `count` largest of `values`, from the largest on; of equals the first.
 function strongest(values, count) {

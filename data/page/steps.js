@@ -36,7 +36,10 @@ function keyTable(cell, caption, headings, texts, foot) {
     { current: places.indexOf(cell.column), foot });
 }
 
-const absent = (what, show) => [say(`This page holds no ${what}. A page made with ${show ? `${show} among --show` : "them"} shows this step's numbers.`)];
+/// Whether `run`, which has --show, made the result: its config draws, that of a tensor alone does not.
+const isOfRun = result.config.draws?.length > 0;
+
+const absent = (what, show) => [say(`This page holds no ${what}.` + (isOfRun ? ` A page made with ${show} among --show shows this step's numbers.` : ""))];
 
 // ---- the steps -------------------------------------------------------------------------------------------------------
 
@@ -177,6 +180,9 @@ const kinds = [
   { name: "softmax", make: softmaxStep, there: true },
   { name: "weights·V", make: mixStep, there: true },
 ].filter((kind) => kind.there);
+
+/// Whether there is anything to take steps with.
+const hasSteps = ["queries", "keys", "values", "scores", "scaled", "capped", "masked"].some((name) => result[name]);
 
 class Steps {
   constructor(onStep) {

@@ -38,6 +38,12 @@ function number(x) {
   return text.replace(/-/g, "−");
 }
 
+/// Two digits after the point, or a power of ten, for a cell.
+function shortNumber(x) {
+  const text = Math.abs(x) < 1e4 ? x.toFixed(2) : x.toExponential(1);
+  return Number.isNaN(x) ? "nan" : text.replace(/-/g, "−");
+}
+
 const masked = "masked";
 /// A score, which −∞ takes out of the sum.
 const score = (x) => (x === -Infinity ? masked : number(x));

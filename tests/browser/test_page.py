@@ -120,7 +120,7 @@ def test_lines_are_the_other_picture(page):
     browser = page(SENTENCE)
     browser.press("v")
     assert browser.one("#lines").is_displayed() and not browser.one("#heat-map").is_displayed()
-    expected = browser.run("return [...result.weights.values].filter((w) => w >= leastShare * largestWeight(0)).length")
+    expected = browser.run("return [...result.weights.values].filter((w) => w >= leastShare * rangeOfHead(0).largest).length")
     assert len(browser.all("#lines .all path")) == expected
     assert len(browser.all("#lines .own path")) == 4  # of "is": two are too thin
     browser.all(".asking button")[2].click()
@@ -225,10 +225,29 @@ def test_rows_of_a_query_keep_their_positions(page):
 def test_a_result_of_weights_alone_says_what_is_missing(page):
     browser = page(SENTENCE, "--show", "weights")
     assert "positions stand for them" in browser.text("#notes")
+    assert "queries, keys and values among --show" in browser.text("#notes")
     assert [token.text for token in browser.all(".token")] == list("012345")
-    for step, missing in (("Q·Kᵀ", "no queries and keys"), ("scale", "no scores"), ("softmax", "weight of"), ("weights·V", "no values")):
+
+
+def test_without_anything_to_take_steps_with_there_are_none(page):
+    browser = page(SENTENCE, "--show", "tokens,weights")
+    assert not browser.one("#steps").is_displayed()
+    hints = browser.one(".keys").text
+    assert "another word" in hints and "step" not in hints
+    browser.press(Keys.ESCAPE, "n", "p", Keys.ENTER)
+    assert browser.run("return document.activeElement === heatMap.cell")
+    assert browser.run("return state.step") == 0
+
+
+def test_a_step_whose_numbers_are_not_there_says_so(page):
+    browser = page(SENTENCE, "--show", "weights,values")
+    assert "to the steps" in browser.one(".keys").text and "also shows" not in browser.text("#notes")
+    for step, missing in (("Q·Kᵀ", "no queries and keys. A page made with queries,keys among --show"), ("scale", "no scores"), ("softmax", "weight of"), ("weights·V", "context")):
         assert missing in browser.text("#step"), step
         browser.press("n")
+    browser = page(SENTENCE, "--show", "weights,scores")
+    browser.run("update({step: 3})")
+    assert browser.text("#step") == "This page holds no values. A page made with values among --show shows this step's numbers."
 
 
 def test_a_key_of_the_layers_own_is_a_column(page, tmp_path):

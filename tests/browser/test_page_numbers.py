@@ -1,6 +1,9 @@
 """The page's numbers are the program's: the JSON that it saves, and the scores that it computes itself."""
 
+import math
+
 import pytest
+import tensors
 from program import SENTENCE, assert_fails, run, succeeds
 
 LONG = " ".join(f"w{i}" for i in range(80))
@@ -86,6 +89,24 @@ def test_entropies_are_those_of_the_program(page):
     assert [head.text for head in browser.all(".head-entropy")] == [f"{sum(row) / 6:.2f}" for row in rows]
     browser.all(".token")[3].click()
     assert f"Entropy {rows[0][3]:.4f} of at most 1.7918 nats" in browser.text("#row .entropy")
+
+
+def test_the_most_that_an_entropy_can_be_counts_the_keys_that_a_row_sees(page, tmp_path):
+    def bound(row):
+        browser.run("update({row: arguments[0]})", row)
+        return browser.text("#row .entropy").partition(" of at most ")[2].partition(" nats")[0]
+
+    browser = page(SENTENCE, "--causal")
+    assert [bound(row) for row in range(6)] == ["0" if row == 0 else f"{math.log(row + 1):.4f}" for row in range(6)]
+    browser = page(SENTENCE, "--causal", "--show", "weights", "--query", "2,5")  # the config says what is masked
+    assert [bound(row) for row in range(2)] == ["1.0986", "1.7918"]
+    browser = page(SENTENCE, "--window", "1,1")
+    assert [bound(row) for row in range(3)] == ["0.6931", "1.0986", "1.0986"]
+    tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.arange(36).reshape(6, 6) >= 9)
+    browser = page(SENTENCE, "--mask", tmp_path / "mask.npy", "--quiet")
+    assert [bound(row) for row in range(3)] == ["", "1.0986", "1.7918"]
+    browser.run("update({row: 0})")
+    assert browser.text("#row .entropy") == "Entropy 0 nats: it sees no word."
 
 
 # ---- what the program refuses ----------------------------------------------------------------------------------------

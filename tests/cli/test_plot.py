@@ -144,10 +144,14 @@ def test_numbers_that_are_no_weights_are_drawn_with_a_warning(folder):
     done = run("plot", "scores.npy", cwd=folder)
     root = parse(done.out)
     assert done.code == 0 and "-1.50" in texts(root) and "4.25" in texts(root)
+    assert texts(root)[0] == root.find(NAMESPACE + "title").text == "numbers (2, 2)"
     assert done.message == "attn-cli: warning: these are no weights, some are negative; the numbers from -1.5 to 4.25 are drawn as they are\n"
     assert run("plot", "scores.npy", "--quiet", cwd=folder).err == b""
     numpy.save(folder / "half.npy", numpy.array([[0.5, 0.25], [0.5, 0.5]]))
-    assert "row 0 of head 0 sums to 0.75 and not to 1" in run("plot", "half.npy", cwd=folder).message
+    done = run("plot", "half.npy", cwd=folder)
+    assert "row 0 of head 0 sums to 0.75 and not to 1" in done.message
+    assert texts(parse(done.out))[0] == "numbers (2, 2)"
+    assert parse(run("plot", "half.npy", "--title", "Half", cwd=folder).out).find(NAMESPACE + "title").text == "Half"
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])

@@ -87,6 +87,7 @@ def test_arcs_of_the_strongest_pairs():
     for head in range(2):
         strongest = sorted(value for row in weights[head] for value in row)[-4:]
         assert shown[4 * head : 4 * head + 4] == strongest
+    assert "the thicker a line, the heavier the weight; only the 4 strongest lines of each head are drawn" in texts(root)
 
 
 def test_the_ending_chooses_the_format(tmp_path):

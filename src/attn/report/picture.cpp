@@ -1,6 +1,7 @@
 #include "attn/report/picture.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/plotted.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/markup.hpp"
 #include "attn/tensor/error.hpp"
@@ -76,7 +77,7 @@ void choose_range(Picture& picture, bool has_mask)
             largest = std::max(largest, value);
         }
     }
-    if (picture.weights && least >= 0 && largest <= 1 + 1e-3) {
+    if (picture.weights && !picture.doubtful && least >= 0 && largest <= 1 + 1e-3) {
         picture.low = 0;
         picture.high = largest > 0.5 || largest <= 0 ? 1 : round_up(largest).size;
     } else if (least <= largest) {
@@ -142,6 +143,10 @@ Picture picture_of(const model::Result& result)
     const Axes axes = axes_of(picture.array);
     picture.row_words = drawable_words(labels_of(result, axes.row, picture.rows));
     picture.column_words = drawable_words(labels_of(result, axes.column, picture.columns));
+    if (picture.weights && model::doubt_about(result)) {
+        picture.doubtful = true;
+        picture.array = "numbers";
+    }
     const model::Attention& attention = result.config.attention;
     choose_range(picture, attention.causal || attention.window || attention.mask);
     return picture;

@@ -14,11 +14,12 @@ inline constexpr std::array drawn_items{model::Item::scores, model::Item::scaled
                                         model::Item::masked_scores, model::Item::weights};
 
 struct Picture {
-    std::string array; ///< "weights"
+    std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
-    bool weights = false;                             ///< otherwise scores
+    bool weights = false;                             ///< given as such, otherwise scores
+    bool doubtful = false;                            ///< but none (model::doubt_about)
     bool masked_zeros = false;                        ///< a weight of 0 stands where a mask is
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
@@ -44,7 +45,7 @@ struct Picture {
 
 /// Of the first of drawn_items that the result shows. Throws Error(usage) when it shows none of them, and Error(too_large) for
 /// more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above the largest when all are
-/// small; whatever else from its least to its largest.
+/// small; whatever else, and weights that are none, from its least to its largest.
 [[nodiscard]] Picture picture_of(const model::Result& result);
 
 /// Round numbers from `low` to `high`, about four steps apart.

@@ -30,20 +30,11 @@ std::string count_of(Index count, const char* one)
     return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
-/// "weights (6, 6)", "weights of 4 heads (6, 6)"
+/// "weights (6, 6)", "numbers (6, 6)" where they are none, "weights of 4 heads (6, 6)"
 std::string array_text(const Picture& picture)
 {
     const std::string shape = to_string(Shape{picture.rows, picture.columns});
     return picture.array + (picture.heads == 1 ? " " : " of " + count_of(picture.heads, "head") + " ") + shape;
-}
-
-/// What rows and columns are, in words.
-std::string note_text(const Picture& picture, Plot plot)
-{
-    const std::string rows = picture.rows_are_keys ? "key" : "query";
-    const std::string columns = picture.rows_are_keys ? "query" : "key";
-    return plot == Plot::arcs ? "the thicker a line, the heavier the weight"
-                              : "rows are " + rows + " words, columns " + columns + " words";
 }
 
 /// How panels of one size stand in rows and columns.
@@ -81,10 +72,9 @@ struct Heading {
     }
 };
 
-Heading heading_of(const Picture& picture, const SvgOptions& options)
+Heading heading_of(const Picture& picture, const SvgOptions& options, const std::string& note)
 {
     const std::string array = array_text(picture);
-    const std::string note = note_text(picture, options.plot);
     if (options.title.empty()) {
         return {array, note};
     }
@@ -110,7 +100,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
 {
     const PanelSize& size = panels.size();
     const Grid grid = grid_of(picture.heads, size);
-    const Heading heading = heading_of(picture, options);
+    const Heading heading = heading_of(picture, options, panels.note());
     const double head = picture.heads > 1 ? head_height : 0;
     const double step_x = size.width + panel_gap;
     const double step_y = head + size.header + size.height + panel_gap;

@@ -72,6 +72,19 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : pictur
     measure();
 }
 
+std::string ArcPanels::note() const
+{
+    std::string text =
+        picture_.doubtful ? "the thicker a line, the larger the number above 0" : "the thicker a line, the heavier the weight";
+    if (std::ranges::any_of(panels_, &Panel::some_lines)) {
+        text += *options_.most == 1 ? "; only the strongest line"
+                                    : "; only the " + std::to_string(*options_.most) + " strongest lines";
+        text += picture_.heads == 1 ? "" : " of each head";
+        text += *options_.most == 1 ? " is drawn" : " are drawn";
+    }
+    return text;
+}
+
 ArcPanels::Panel ArcPanels::panel_of(Index head) const
 {
     Panel panel;
@@ -89,6 +102,7 @@ ArcPanels::Panel ArcPanels::panel_of(Index head) const
     if (options_.most && *options_.most < std::ssize(panel.lines)) {
         std::nth_element(panel.lines.begin(), panel.lines.begin() + *options_.most, panel.lines.end(), is_stronger);
         panel.lines.resize(static_cast<std::size_t>(*options_.most));
+        panel.some_lines = true;
     }
     std::ranges::sort(panel.lines, [&](const Line& a, const Line& b) { return is_stronger(b, a); });
     panel.rows = all_places(picture_.rows);

@@ -79,6 +79,11 @@ HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options) 
     size_.height = cell_height_ * static_cast<double>(picture.rows);
 }
 
+std::string HeatMapPanels::note() const
+{
+    return picture_.rows_are_keys ? "rows are key words, columns query words" : "rows are query words, columns key words";
+}
+
 /// Square cells, but where there are few rows or columns these are not as thin as the others.
 void HeatMapPanels::choose_cells()
 {

@@ -37,6 +37,8 @@ public:
     HeatMapPanels(const Picture& picture, const SvgOptions& options);
 
     [[nodiscard]] const PanelSize& size() const { return size_; }
+    /// What rows and columns are, below the title.
+    [[nodiscard]] std::string note() const;
     void append_panel(std::string& out, Index head, const PanelPlace& place) const;
     /// The colour bar, top left at (x, y).
     void append_key(std::string& out, double x, double y) const;
@@ -69,6 +71,8 @@ public:
     ArcPanels(const Picture& picture, const SvgOptions& options);
 
     [[nodiscard]] const PanelSize& size() const { return size_; }
+    /// What the lines are, and which are left out.
+    [[nodiscard]] std::string note() const;
     void append_panel(std::string& out, Index head, const PanelPlace& place) const;
     void append_key(std::string& out, double x, double y) const;
     [[nodiscard]] double key_height() const;
@@ -84,6 +88,7 @@ private:
     struct Panel {
         std::vector<Line> lines;
         std::vector<Index> rows, columns;
+        bool some_lines = false; ///< weaker ones are left out
     };
     /// What the thickest line stands for; of numbers none of which has a line, 1.
     [[nodiscard]] double thickest_value() const { return picture_.high > 0 ? picture_.high : 1; }

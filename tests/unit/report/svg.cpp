@@ -159,6 +159,37 @@ TEST(Svg, DrawsTheStrongestLinesAlone)
     }
 }
 
+TEST(Svg, SaysThatWeakerLinesAreLeftOut)
+{
+    const auto has = [](const Result& result, Index most, const std::string& note) {
+        return count(svg_of(result, {.plot = Plot::arcs, .most = most, .title = {}}), note + "</text>");
+    };
+    EXPECT_EQ(
+        has(even(2, 2, 2), 3, ">the thicker a line, the heavier the weight; only the 3 strongest lines of each head are drawn"),
+        1);
+    EXPECT_EQ(has(even(1, 2, 2), 3, "the weight; only the 3 strongest lines are drawn"), 1);
+    EXPECT_EQ(has(even(2, 2, 2), 1, "the weight; only the strongest line of each head is drawn"), 1);
+    EXPECT_EQ(has(even(2, 2, 2), 4, ">the thicker a line, the heavier the weight"), 1); // all that there are
+    const std::string titled = svg_of(even(1, 2, 2), {.plot = Plot::arcs, .most = 1, .title = "A"});
+    EXPECT_EQ(
+        count(titled, ">weights (2, 2); the thicker a line, the heavier the weight; only the strongest line is drawn</text>"),
+        1);
+}
+
+TEST(Svg, CallsWeightsThatAreNoneNumbers)
+{
+    const Result scores = numbered(Item::weights, Tensor<float>({1, 2, 2}, {-1.5F, 2, 0, 4.25F}));
+    const std::string svg = svg_of(scores);
+    EXPECT_EQ(count(svg, "<title>numbers (2, 2)</title>"), 1);
+    EXPECT_EQ(count(svg, "weights"), 0);
+    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>0 → 0: -1.5<"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>1 → 1: 4.25<"), 1);
+    EXPECT_EQ(count(svg_of(scores, {.plot = Plot::heat_map, .most = {}, .title = "Layer 3"}), "<title>Layer 3</title>"), 1);
+    const std::string arcs = svg_of(scores, {.plot = Plot::arcs, .most = {}, .title = {}});
+    EXPECT_EQ(count(arcs, ">the thicker a line, the larger the number above 0</text>"), 1);
+    EXPECT_EQ(count(arcs, "the weight"), 0);
+}
+
 TEST(Svg, LeavesOutWordsWithoutALineWhereThereAreMany)
 {
     const std::string svg = svg_of(even(1, 100, 2000), {.plot = Plot::arcs, .most = 3, .title = {}});
@@ -203,7 +234,11 @@ TEST(Svg, RefusesWhatItCannotDraw)
 TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
 {
     const auto high_of = [](float largest) {
-        return attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {largest, largest / 2}))).high;
+        constexpr Index others = 100;
+        Tensor<float> weights({1, 1, 1 + others});
+        std::ranges::fill(weights.values, largest == 0 ? 0 : (1 - largest) / others);
+        weights.values.front() = largest;
+        return attn::report::picture_of(numbered(Item::weights, std::move(weights))).high;
     };
     EXPECT_EQ(high_of(0.6F), 1);
     EXPECT_EQ(high_of(0.5F), 0.5);
@@ -216,6 +251,9 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
     const auto negative = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {-1, 0.5F})));
     EXPECT_EQ(negative.low, -1);
     EXPECT_EQ(negative.high, 0.5);
+    const auto unfinished = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.5F})));
+    EXPECT_EQ(unfinished.low, 0.25); // sums to 0.75
+    EXPECT_EQ(unfinished.high, 0.5);
 }
 
 TEST(Picture, HasARangeForAnyNumbers)
