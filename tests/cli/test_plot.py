@@ -46,6 +46,21 @@ def test_two_sentences_keep_their_words(tmp_path):
     assert succeeds("plot", "-", stdin=saved).out == succeeds(*arguments, "--format", "svg").out
 
 
+@pytest.mark.parametrize("values", [[[-1.0]], [[-3.0, -3.0], [-3.0, -3.0]], [[1.797e308, -1.797e308], [5e-324, 0.0]]])
+def test_arcs_of_odd_numbers_are_valid(values, tmp_path):
+    numpy.save(tmp_path / "odd.npy", numpy.array(values))
+    for path in plot(tmp_path / "odd.npy", "--plot", "arcs", "--quiet").iter(NAMESPACE + "path"):
+        assert 0 <= float(path.get("stroke-width")) <= 6
+        assert 0 <= float(path.get("stroke-opacity")) <= 1
+
+
+def test_other_arrays_must_go_with_the_weights():
+    saved = json.loads(succeeds("run", SENTENCE, "--show", "all", "--json").out)
+    saved["queries"] = 1.0
+    message = "queries: got the shape (); allowed: one that goes with weights (1, 6, 6)"
+    assert_fails(run("plot", "-", "--format", "html", stdin=json.dumps(saved)), 65, message)
+
+
 def test_nothing_is_computed_again():
     saved = json.loads(succeeds("run", "a b", "--json").out)
     saved["weights"] = [[[0.125, 0.875], [0.625, 0.375]]]

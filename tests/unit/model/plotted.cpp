@@ -60,7 +60,7 @@ TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
         return error_of(ErrorKind::data, [&] { (void)result_of(file); });
     };
     EXPECT_EQ(error_with({"queries", {}, {"1.0"}}), "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
-    EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0,); allowed: one that goes with weights (1, 2, 2)");
     EXPECT_EQ(error_with({"values", {2, 2, 1}, {"1", "2", "3", "4"}}),
               "values: got the shape (2, 2, 1); allowed: one that goes with weights (1, 2, 2)");
     EXPECT_EQ(error_with({"entropy", {2, 1}, {"1", "2"}}),
