@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zipfile
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
@@ -288,6 +289,15 @@ def test_an_id_beyond_the_table_names_the_file(tmp_path):
     numpy.savez(tmp_path / "p.npz", **plain())
     done = run("run", "--ids", "1,6", "--vocab-size", "6", "--params", "p.npz", "--layout", "out-in", cwd=tmp_path)
     assert_fails(done, 65, "got 6; allowed: 0 to 5 (the embedding table of 'p.npz' has 6 rows)")
+
+
+@pytest.mark.parametrize("arguments", [["run", SENTENCE, "--params", "m.pt"], ["compare", "m.pt", "m.pt"]], ids=" ".join)
+def test_a_pytorch_checkpoint_is_told_from_an_npz(tmp_path, arguments):
+    with zipfile.ZipFile(tmp_path / "m.pt", "w") as archive:  # as torch.save lays it out
+        archive.writestr("m/version", "3\n")
+        archive.writestr("m/data.pkl", b"\x80\x02}.")
+        archive.writestr("m/data/0", bytes(16))
+    assert_fails(run(*arguments, cwd=tmp_path), 65, "'m.pt': got a PyTorch checkpoint (torch.save); allowed: .npz, .safetensors", "numpy.savez")
 
 
 def test_one_head_is_assumed_aloud(tmp_path):
