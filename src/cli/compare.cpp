@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/suggest.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -56,6 +57,13 @@ model::CompareOptions read_options(const Arguments& arguments)
     return options;
 }
 
+/// Whether there are differences that a wider tolerance would forgive.
+bool tolerance_may_help(const model::Comparison& comparison)
+{
+    return std::ranges::any_of(comparison.tensors,
+                               [](const model::TensorComparison& tensor) { return tensor.mismatched != 0 && tensor.absolute; });
+}
+
 int execute_compare(const Arguments& arguments, const Globals&, Log&)
 {
     const model::CompareOptions options = read_options(arguments);
@@ -79,6 +87,10 @@ int execute_compare(const Arguments& arguments, const Globals&, Log&)
         report::write_comparison_json(comparison, output.sink());
     } else {
         report::write_comparison(comparison, name_a, name_b, output.sink());
+        const bool chosen = arguments.value("--rtol") || arguments.value("--atol") || arguments.value("--ulps");
+        if (!chosen && tolerance_may_help(comparison)) {
+            output.sink()("the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n");
+        }
     }
     output.finish();
     return comparison.agrees() ? success : difference_found;

@@ -90,7 +90,7 @@ int execute_explain(const Arguments& arguments, const Globals& globals, Log& log
     const model::Explanation explanation = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
         return model::explain(model::run_for(question.position, recipe, settings), question, settings);
     });
-    input.warn_of_assumption();
+    input.warn_of_assumptions();
     input.files().require_unchanged();
     if (options.format == Format::json) {
         report::write_explanation_json(explanation, output.sink());

@@ -122,6 +122,9 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     }
     const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name(), files.settings.given);
     tell(fitted, file.name(), files.log);
+    if (fitted.dims.vocab_size) {
+        files.settings.given = files.settings.given.with_table_of(file.name());
+    }
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {
         const TensorView& whole = tensors.at(source.name, file.name());
@@ -144,6 +147,7 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
 {
     files.settings.mask.reset();
     files.settings.parameters.clear();
+    files.settings.given = files.settings.given.with_table_of({});
     if (recipe.attention.mask) {
         load_mask(*recipe.attention.mask, files);
     }

@@ -113,7 +113,7 @@ int Runner::once()
     if (options_.format == Format::html && options_.show.empty() && !options_.show_all) {
         leave_out_stages(result);
     }
-    input_.warn_of_assumption();
+    input_.warn_of_assumptions();
     input_.files().require_unchanged();
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);
@@ -131,7 +131,7 @@ int Runner::standard_input()
 
 int Runner::each_line()
 {
-    input_.warn_of_assumption();
+    input_.warn_of_assumptions();
     return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, log_});
 }
 

@@ -1,5 +1,6 @@
 #include "cli/run_input.hpp"
 
+#include "attn/model/words.hpp"
 #include "cli/embeddings.hpp"
 #include "cli/files.hpp"
 #include "cli/recipes.hpp"
@@ -19,6 +20,26 @@ void label(model::Recipe& recipe, const std::vector<std::string>& labels)
     } else {
         throw Error(ErrorKind::usage, "--labels needs --ids, or a recipe of ids or positions");
     }
+}
+
+/// A table without words gives its rows to the words of whatever input there is, in the order of their ids. Where there are
+/// more rows than words, the layer was not made for this input alone.
+std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const model::Given& given, bool lines)
+{
+    if (given.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
+        return std::nullopt;
+    }
+    const std::string rows =
+        given.table() + " has " + std::to_string(*recipe.dims.vocab_size) + " rows and no words for them: ";
+    if (lines) {
+        return rows + "they go by the ids of each line's own vocabulary, so that other lines give other words the same rows";
+    }
+    const auto distinct = std::ssize(*model::read_words(recipe, given).vocabulary);
+    if (distinct >= *recipe.dims.vocab_size) {
+        return std::nullopt;
+    }
+    return rows + "they go by the ids of this sentence's own vocabulary (" + std::to_string(distinct) +
+           "), so that another sentence gives other words the same rows; --ids chooses rows";
 }
 
 } // namespace
@@ -75,10 +96,13 @@ void RunInput::read_standard_input(std::string_view otherwise)
     recipe_ = model::apply(std::move(recipe_), sentence);
 }
 
-void RunInput::warn_of_assumption()
+void RunInput::warn_of_assumptions()
 {
     if (assumption_) {
         log_.warning(*assumption_);
+    }
+    if (const auto rows = warning_of_rows(recipe_, settings_.given, options_.source == Source::lines)) {
+        log_.warning(*rows);
     }
 }
 

@@ -22,9 +22,15 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{1} << 20U;
 constexpr std::size_t most_waiting_per_thread = 4;
 
-std::string heading(Index line)
+/// For people lines count from 1, as in editors and in `check`; "index", for programs, counts from 0.
+std::string name_of_line(Index index)
 {
-    return "line " + std::to_string(line) + ": ";
+    return "line " + std::to_string(index + 1);
+}
+
+std::string heading(Index index)
+{
+    return name_of_line(index) + ": ";
 }
 
 /// What one thread does.
@@ -126,7 +132,7 @@ private:
         switch (options.format) {
         case Format::json: report::write_json(result, index, config_, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default: buffer_.append("\nline " + std::to_string(index) + "\n"); report::write_table(result, run_.table, buffer_);
+        default: buffer_.append("\n" + name_of_line(index) + "\n"); report::write_table(result, run_.table, buffer_);
         }
     }
 

@@ -38,6 +38,19 @@ def test_one_of_a_million_values_is_named(tmp_path):
     assert largest["largest_absolute"]["difference"] == float(b[617, 3, 41]) - float(a[617, 3, 41])
 
 
+def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
+    advice = "the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n"
+    done = differs("a.npy", "b.npy", cwd=folder)
+    assert done.text.endswith(advice) and done.text.count(advice) == 1
+    for options in (["--rtol", "1e-6"], ["--atol", "1e-6"], ["--ulps", "2"], ["--json"]):
+        assert advice not in differs("a.npy", "b.npy", *options, cwd=folder).text
+    save(folder / "c.npy", numpy.zeros(3))
+    save(folder / "d.npy", numpy.array([0, numpy.nan, 0]))
+    for other in ("a.npy", "d.npy"):  # another shape; no number beside NaN
+        assert advice not in differs("c.npy", other, cwd=folder).text
+    assert advice not in succeeds("compare", "a.npy", "a.npy", cwd=folder).text
+
+
 def test_nan_equals_nan_or_not_by_option(tmp_path):
     file = save(tmp_path / "a.npy", numpy.array([1, numpy.nan, numpy.inf]))
     assert "3 compared, all equal" in succeeds("compare", file, file).text

@@ -113,6 +113,23 @@ def test_unknown_words_take_the_vector_of_one_and_a_warning_says_so(folder):
     assert (table.code, table.message) == (0, "attn-cli: warning: embeddings: no vector for 'zzz'; that of '<unk>' is used\n")
 
 
+def test_punctuation_that_hides_a_word_is_hinted_at(folder):
+    hint = "--tokenizer words looks them up without punctuation"
+    for sentence in ("Life is.", "Life – is", "(Life is"):
+        done = run("run", sentence, "--embeddings", "v.txt", cwd=folder)
+        assert_fails(done, 65, hint)
+        succeeds("run", sentence, "--embeddings", "v.txt", "--tokenizer", "words", cwd=folder)
+    for arguments in (["Life zzz"], ["Life zzz.", "--tokenizer", "words"]):
+        assert hint not in run("run", *arguments, "--embeddings", "v.txt", cwd=folder).message
+
+
+def test_the_usual_name_of_unknown_words_is_suggested(folder):
+    done = run("run", "Life zzz", "--embeddings", "v.txt", "--unknown", "UNK", cwd=folder)
+    assert_fails(done, 65, "--unknown: got 'UNK'; allowed: a word of 'v.txt'; did you mean '<unk>'?")
+    (folder / "plain.txt").write_text(text_of(made()))
+    assert "did you mean" not in run("run", "Life zzz", "--embeddings", "plain.txt", "--unknown", "UNK", cwd=folder).message
+
+
 def test_a_line_gives_what_run_gives_and_missing_words_spoil_one_line(folder):
     sentences = ["Life is short", "the of Life", "first zzz"]
     done = run("run", "--lines", "-", "--embeddings", "v.txt", "--json", stdin="\n".join(sentences), cwd=folder)
@@ -231,6 +248,10 @@ def test_an_embed_dim_that_fits_is_no_contradiction(folder):
         (b"3 2\nLife 1 2\nis 1 2\n", ["2 words", "3, as its first line says"]),
         (b"2 1048577\nLife 1\n", ["line 1", "1048577 numbers a word"]),
         (b"Life" + b" 1" * 1048577, ["line 1", "1048577 numbers a word"]),
+        (b"Life,1,2\nis,1,2\n", ["line 1: got commas and no space; allowed: a word and its numbers, parted by one space"]),
+        (b"Life\t1\t2\nis\t1\t2\n", ["line 1: got tabs and no space"]),
+        (b"Life, 1, 2\nis, 1, 2\n", ["line 1, number 1: got '1,'", "one space parts a word and its numbers"]),
+        (b"Life  1 2\nis  1 2\n", ["line 1, number 1: got nothing between two spaces; allowed: a decimal number; one space parts"]),
         (bytes(range(256)) * 40, ["binary file"]),
         (b"\x1f\x8b\x08\x00" + b"x" * 40, ["compressed file"]),
         (b"3 2\nLife \x00\x00\x80\x3f\x00\x00\x80\x3f\n", ["binary file"]),

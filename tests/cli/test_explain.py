@@ -50,6 +50,27 @@ def test_the_numbers_of_the_2023_tutorial_are_there():
     assert "[0]  -0.9495  -1.4345  -2.0504  -0.3737" in text
 
 
+@pytest.mark.parametrize("options", [[], ["--causal"], ["--heads", "4"], ["--init", "identity"], ["--softcap", "5", "--digits", "2"]])
+def test_the_numbers_of_a_weight_are_alike_and_divide_as_they_stand(options):
+    for query in range(6):
+        for key in range(query + 1):
+            text = succeeds("explain", SENTENCE, "--query", query, "--key", key, *options).text
+            quotient = re.search(r"\s=\s+([\d.e+-]+)\s/\s([\d.e+-]+)\s+=\s+([\d.e+-]+)\n\n", text).groups()
+            assert len({"e" in number for number in quotient}) == 1, quotient
+            exponential, total, weight = map(float, quotient)
+            digits = len(quotient[2].split("e")[0].split(".")[1])
+            last = 10.0 ** -digits * (10.0 ** int(quotient[2].split("e")[1]) if "e" in quotient[2] else 1)
+            assert abs(exponential / total - weight) <= 0.5001 * last, quotient
+            assert f"sum = {quotient[1]}," in text.replace("\n   ", " ")
+
+
+@pytest.mark.parametrize(("options", "step"), [([], 6), (["--softcap", "5"], 7), (["--causal", "--softcap", "5"], 8)])
+def test_the_step_of_the_scores_points_to_their_table(options, step):
+    text = succeeds(*IS, *options).text
+    assert f"The scores of all keys are in the table of step {step}.\n" in text and f"\n{step}. Softmax" in text
+    assert "in the table" not in succeeds(*IS, *options, "--key", "is").text
+
+
 def test_the_products_of_a_cell_add_up_to_its_score():
     text = succeeds(*IS, "--key", "eat", "--digits", "8").text
     rows = re.findall(r"^ +(\d+) +(-?[\d.e+-]+) +(-?[\d.e+-]+) +(-?[\d.e+-]+) +(-?[\d.e+-]+)$", text, re.MULTILINE)

@@ -76,14 +76,14 @@ def test_a_bad_line_is_reported_in_its_place_and_the_rest_goes_on():
 def test_a_bad_line_is_an_error_line_with_its_number_beside_tables():
     done = run("run", "--lines", "-", stdin="a\n\nb\n")
     assert done.code == 65
-    assert done.message.startswith("attn-cli: error: line 1: no words in the input")
+    assert done.message.startswith("attn-cli: error: line 2: no words in the input")
     assert done.message.count("\n") == 1
-    assert b"line 0\n" in done.out and b"line 2\n" in done.out
+    assert b"line 1\n" in done.out and b"line 3\n" in done.out and b"line 2\n" not in done.out
 
 
 def test_tables_have_a_heading_each_and_a_blank_line_between():
     tables = succeeds("run", "--lines", "-", stdin="a b\nc\n").text
-    assert tables == "line 0\n" + succeeds("run", "a b").text + "\nline 1\n" + succeeds("run", "c").text
+    assert tables == "line 1\n" + succeeds("run", "a b").text + "\nline 2\n" + succeeds("run", "c").text
 
 
 def test_csv_has_one_header_and_an_index():

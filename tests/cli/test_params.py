@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zipfile
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
@@ -49,7 +50,8 @@ def test_what_was_drawn_and_saved_gives_the_same_result(tmp_path, options):
     again = [option for option in ("--causal", "--dtype", "float64") if option in options]
     succeeds("run", SENTENCE, *options, "--show", "parameters", "-o", "p.safetensors", cwd=tmp_path)
     drawn = result(tmp_path, *options, "--show", "all")
-    loaded = result(tmp_path, "--params", "p.safetensors", *again, "--show", "all")
+    quiet = ["--quiet"] if "--vocab-size" in options else []  # rows that no word of the sentence has
+    loaded = result(tmp_path, "--params", "p.safetensors", *again, *quiet, "--show", "all")
     assert without_config(loaded) == without_config(drawn)
 
 
@@ -58,12 +60,13 @@ def test_what_was_loaded_and_saved_again_has_the_same_bytes(tmp_path, options):
     succeeds("run", SENTENCE, *options, "--show", "parameters", "-o", "p.npz", cwd=tmp_path)
     heads = ["--heads", options[1]] if "--heads" in options else []
     dtype = ["--dtype", "float64"] if "float64" in options else []
-    succeeds("run", SENTENCE, "--params", "p.npz", "--layout", "run", *heads, *dtype, "--show", "parameters", "-o", "q.npz", cwd=tmp_path)
+    quiet = ["--quiet"] if "--vocab-size" in options else []
+    succeeds("run", SENTENCE, "--params", "p.npz", "--layout", "run", *heads, *dtype, *quiet, "--show", "parameters", "-o", "q.npz", cwd=tmp_path)
     assert (tmp_path / "q.npz").read_bytes() == (tmp_path / "p.npz").read_bytes()
     for name in ("q", "r"):  # the metadata of r names q, that of q names p
         source = "p.npz" if name == "q" else "q.safetensors"
         options = ["--layout", "run", *heads] if name == "q" else []
-        succeeds("run", SENTENCE, "--params", source, *options, *dtype, "--show", "parameters", "-o", f"{name}.safetensors", cwd=tmp_path)
+        succeeds("run", SENTENCE, "--params", source, *options, *dtype, *quiet, "--show", "parameters", "-o", f"{name}.safetensors", cwd=tmp_path)
     first, second = (load_safetensors(tmp_path / f"{name}.safetensors")[0] for name in "qr")
     assert first.keys() == second.keys()
     for name, array in first.items():
@@ -116,7 +119,7 @@ SHARED = {
 @pytest.mark.parametrize("name", SHARED)
 def test_lines_share_the_parameters_of_a_file(tmp_path, name, show, positions):
     save_safetensors(tmp_path / "p.safetensors", SHARED[name])
-    options = ("--params", "p.safetensors", "--heads", "2", "--json", "--show", show, "--positions", positions)
+    options = ("--params", "p.safetensors", "--heads", "2", "--json", "--show", show, "--positions", positions, "--quiet")
     lines = ["a b c d", "d c c d", "b b a c"] if name == "rows" else ["a a", "b", "a b a", "b c a b", "d b"]
     done = succeeds("run", "--lines", "-", *options, stdin="\n".join(lines), cwd=tmp_path).json_lines
     for i, line in enumerate(lines):
@@ -257,6 +260,46 @@ def test_the_layout_is_said_with_verbose(tmp_path):
     assert "nn.MultiheadAttention, out-in, 2 heads; in_proj_weight → W_q, W_k, W_v; out_proj.weight → W_o" in message
 
 
+WARNING = "attn-cli: warning: the embedding table of 'p.npz' has 6 rows and no words for them: "
+
+
+def test_rows_beyond_the_words_are_a_warning(tmp_path):
+    numpy.savez(tmp_path / "p.npz", **plain())
+    options = ["--params", "p.npz", "--layout", "out-in", "--heads", "1"]
+    succeeds("run", SENTENCE, *options, cwd=tmp_path)
+    for command in (["run", "Life is short"], ["explain", "Life is short", "--query", "is"], ["run", "Life is short", "--json"]):
+        done = run(*command, *options, cwd=tmp_path)
+        assert (done.code, done.message) == (0, WARNING + "they go by the ids of this sentence's own vocabulary (3), so that another "
+                                             "sentence gives other words the same rows; --ids chooses rows\n")
+        assert done.out == succeeds(*command, *options, "--quiet", cwd=tmp_path).out
+    succeeds("run", "--ids", "0,5", "--vocab-size", "6", *options, cwd=tmp_path)
+    drawn = {name: array for name, array in plain().items() if name != "embedding"}
+    numpy.savez(tmp_path / "drawn.npz", **drawn)
+    succeeds("run", "Life is", "--params", "drawn.npz", "--layout", "out-in", "--heads", "1", "--vocab-size", "9", cwd=tmp_path)
+
+
+def test_lines_are_warned_of_rows_once(tmp_path):
+    numpy.savez(tmp_path / "p.npz", **plain())
+    done = run("run", "--lines", "-", "--params", "p.npz", "--layout", "out-in", "--heads", "1", "--json", stdin="a b\nc\n", cwd=tmp_path)
+    assert (done.code, done.message) == (0, WARNING + "they go by the ids of each line's own vocabulary, so that other lines give "
+                                         "other words the same rows\n")
+
+
+def test_an_id_beyond_the_table_names_the_file(tmp_path):
+    numpy.savez(tmp_path / "p.npz", **plain())
+    done = run("run", "--ids", "1,6", "--vocab-size", "6", "--params", "p.npz", "--layout", "out-in", cwd=tmp_path)
+    assert_fails(done, 65, "got 6; allowed: 0 to 5 (the embedding table of 'p.npz' has 6 rows)")
+
+
+@pytest.mark.parametrize("arguments", [["run", SENTENCE, "--params", "m.pt"], ["compare", "m.pt", "m.pt"]], ids=" ".join)
+def test_a_pytorch_checkpoint_is_told_from_an_npz(tmp_path, arguments):
+    with zipfile.ZipFile(tmp_path / "m.pt", "w") as archive:  # as torch.save lays it out
+        archive.writestr("m/version", "3\n")
+        archive.writestr("m/data.pkl", b"\x80\x02}.")
+        archive.writestr("m/data/0", bytes(16))
+    assert_fails(run(*arguments, cwd=tmp_path), 65, "'m.pt': got a PyTorch checkpoint (torch.save); allowed: .npz, .safetensors", "numpy.savez")
+
+
 def test_one_head_is_assumed_aloud(tmp_path):
     save_safetensors(tmp_path / "p.safetensors", multihead())
     done = run("run", SENTENCE, "--params", "p.safetensors", cwd=tmp_path)
@@ -328,7 +371,7 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
         ({"out_proj.bias": normal(1, 4)}, 65, ["'out_proj.bias'", "allowed: (8,)"], []),
         ({"bias_k": normal(1, 1, 1, 8)}, 65, ["'bias_k' of 'p.safetensors': got no bias_v"], []),
         ({"embedding": normal(1, 6, 7)}, 65, ["'embedding' of 'p.safetensors': got the shape (6, 7)", "8 numbers"], []),
-        ({"embedding": normal(1, 5, 8)}, 65, ["--vocab-size: got 5; allowed: 6 and more"], []),
+        ({"embedding": normal(1, 5, 8)}, 65, ["the embedding table of 'p.safetensors': got 5 rows; allowed: 6 and more, the distinct words"], []),
         ({"embedding": normal(1, 6, 8)}, 2, ["--vocab-size: got 7; allowed: 6"], ["--vocab-size", "7"]),
         ({"embeddings": normal(1, 5, 8)}, 65, ["embeddings: got the shape (5, 8); allowed: (6, 8)"], []),
         ({"out_proj.weight": numpy.ones((8, 8), "int64")}, 65, ["type of 'out_proj.weight': got int64"], []),

@@ -13,9 +13,20 @@ namespace {
 
 constexpr std::string_view ending = ".npy";
 
+/// torch.save writes a ZIP archive too: a pickle, "<name>/data.pkl", beside bytes that only the pickle explains.
+void refuse_checkpoint(const std::vector<ZipMember>& members, std::string_view what)
+{
+    const auto is_pickle = [](const ZipMember& member) { return member.name.ends_with("/data.pkl"); };
+    if (std::ranges::any_of(members, is_pickle)) {
+        throw Error(ErrorKind::data, what, "a PyTorch checkpoint (torch.save)",
+                    ".npz, .safetensors; save its state dict with safetensors.torch.save_file or numpy.savez");
+    }
+}
+
 /// Every member is named "<array>.npy", and no two alike: some readers would take the first, others the last.
 void check_names(const std::vector<ZipMember>& members, std::string_view what)
 {
+    refuse_checkpoint(members, what);
     std::vector<std::string_view> names;
     for (const ZipMember& member : members) {
         if (!member.name.ends_with(ending)) {

@@ -58,6 +58,16 @@ std::string_view next_field(std::string_view& fields)
     return field;
 }
 
+/// What a field that is no number should be.
+std::string wanted_instead_of(std::string_view field)
+{
+    const std::string number = "a decimal number";
+    if (field.empty() || field.find_first_of(",\t") != std::string_view::npos) {
+        return number + "; one space parts a word and its numbers";
+    }
+    return number;
+}
+
 /// Locales do not change it. Nothing for what is no number, or beyond float64.
 std::optional<double> number_of(std::string_view field)
 {
@@ -146,8 +156,9 @@ void read_numbers(const VectorText& text, const VectorLine& line, std::string_vi
         const std::optional<double> value = number_of(field);
         const bool finite = value && std::isfinite(*value);
         if (!finite && !(value && allow_nonfinite)) {
-            throw Error(ErrorKind::data, place_of(text.name, line.number) + ", number " + std::to_string(i + 1), quoted(field),
-                        value ? "finite numbers, or any with --allow-nonfinite" : "a decimal number");
+            throw Error(ErrorKind::data, place_of(text.name, line.number) + ", number " + std::to_string(i + 1),
+                        field.empty() ? "nothing between two spaces" : quoted(field),
+                        value ? "finite numbers, or any with --allow-nonfinite" : wanted_instead_of(field));
         }
         row[i] = *value;
     }

@@ -52,6 +52,17 @@ void require_dim(Index dim, const std::string& name, Index line)
     }
 }
 
+/// Throws for a line whose fields something else than a space parts.
+void require_spaces(const VectorLine& line, const std::string& name)
+{
+    const std::size_t other = line.text.find_first_of("\t,");
+    if (line.spaces == 0 && other != std::string_view::npos) {
+        throw Error(ErrorKind::data, place_of(name, line.number),
+                    line.text[other] == '\t' ? "tabs and no space" : "commas and no space",
+                    "a word and its numbers, parted by one space");
+    }
+}
+
 /// Takes the header, if the first line is one.
 void read_header(VectorText& text, const VectorLine& line)
 {
@@ -225,6 +236,9 @@ VectorText open_vector_text(Bytes bytes, std::string name)
         first = *second;
     } else {
         text.dim = usual_dim(text);
+        if (text.dim == 0) {
+            require_spaces(first, text.name);
+        }
         require_dim(text.dim, text.name, first.number);
     }
     if (const auto entry = entry_of(text, first); !are_numbers(entry.numbers)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace attn::model {
 namespace {
@@ -48,6 +49,13 @@ Given Given::all()
     for (std::size_t i = 0; i < names.size(); ++i) {
         given.settings_.insert(static_cast<Setting>(i));
     }
+    return given;
+}
+
+Given Given::with_table_of(std::string file) const
+{
+    Given given = *this;
+    given.table_ = file.empty() ? "" : "the embedding table of " + std::move(file);
     return given;
 }
 

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <set>
+#include <string>
 
 namespace attn::model {
 
@@ -22,14 +23,20 @@ public:
     /// All, for a run without any file.
     [[nodiscard]] static Given all();
 
+    /// The same beside an embedding table that came with the parameters of a file, which says how many rows there are.
+    [[nodiscard]] Given with_table_of(std::string file) const;
+
     [[nodiscard]] bool contains(Setting setting) const { return settings_.contains(setting); }
     /// "--heads" when the command line gave it, otherwise "dims.heads".
     [[nodiscard]] std::string name_of(Setting setting) const;
     /// Error(usage) when the command line gave one of those that do not fit together, otherwise Error(data).
     [[nodiscard]] ErrorKind fault(std::initializer_list<Setting> settings) const;
+    /// "the embedding table of 'layer.npz'", or nothing when no file of parameters brought one.
+    [[nodiscard]] const std::string& table() const { return table_; }
 
 private:
     std::set<Setting> settings_;
+    std::string table_;
 };
 
 } // namespace attn::model

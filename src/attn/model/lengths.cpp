@@ -84,8 +84,9 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given && *given < distinct) {
-            throw Error(ErrorKind::data, name, std::to_string(*given),
-                        std::to_string(distinct) + " and more, the distinct words of the input");
+            const std::string allowed = std::to_string(distinct) + " and more, the distinct words of the input";
+            throw options.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
+                                          : Error(ErrorKind::data, options.table(), std::to_string(*given) + " rows", allowed);
         }
         return given.value_or(distinct);
     }
@@ -102,7 +103,10 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= *given) {
             throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
-                        "0 to " + std::to_string(*given - 1) + " (" + name + " is " + std::to_string(*given) + ")");
+                        "0 to " + std::to_string(*given - 1) + " (" +
+                            (options.table().empty() ? name + " is " + std::to_string(*given)
+                                                     : options.table() + " has " + std::to_string(*given) + " rows") +
+                            ")");
         }
     }
     return *given;

@@ -1,6 +1,7 @@
 #include "attn/model/word_vectors.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
 #include <algorithm>
@@ -29,14 +30,24 @@ bool would_change(const std::string& word)
     return text::casefold(word) != word;
 }
 
+/// Whether --tokenizer words takes marks off it: "sat.", or drops it: "–".
+bool has_marks_around(const std::string& word)
+{
+    const std::vector<std::string> plain = text::plain_words(word);
+    return plain.empty() || (plain.size() == 1 && plain.front() != word);
+}
+
 [[noreturn]] void refuse_missing(const std::vector<std::string>& missing, const Recipe& recipe, const WordVectors& vectors)
 {
     const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
     const bool folding_may_help =
         sentence != nullptr && !sentence->casefold && std::any_of(missing.begin(), missing.end(), would_change);
+    const bool marks_in_the_way = sentence != nullptr && sentence->tokenizer == Tokenizer::document &&
+                                  std::any_of(missing.begin(), missing.end(), has_marks_around);
     throw Error(ErrorKind::data, vectors.name + " has no vector for " + list_of(missing) +
                                      "; allowed: words of that file, as they are written there" +
                                      (folding_may_help ? "; --casefold looks them up in lower case" : "") +
+                                     (marks_in_the_way ? "; --tokenizer words looks them up without punctuation" : "") +
                                      "; --unknown TOKEN gives them the vector of one of its words");
 }
 
@@ -49,6 +60,15 @@ std::vector<std::string> words_without_vector(const std::vector<std::string>& wo
         }
     }
     return missing;
+}
+
+/// "; did you mean '<unk>'?", if the file has a vector for what such files call unknown words.
+std::string usual_unknown(const WordVectors& vectors)
+{
+    const std::vector<std::string> names{"<unk>", "<UNK>", "[UNK]", "UNK", "unk"};
+    const FoundVectors found = vectors.find(names);
+    const auto first = std::ranges::find(found.found, true) - found.found.begin();
+    return first == std::ssize(names) ? "" : "; did you mean " + quoted(names[static_cast<std::size_t>(first)]) + "?";
 }
 
 EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::string>& vocabulary, const WordVectors& vectors)
@@ -65,7 +85,7 @@ EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::strin
     }
     FoundVectors found = vectors.find(wanted);
     if (unknown && !found.found[unknown_at]) {
-        throw Error(ErrorKind::data, "--unknown", quoted(*unknown), "a word of " + vectors.name);
+        throw Error(ErrorKind::data, "--unknown", quoted(*unknown), "a word of " + vectors.name + usual_unknown(vectors));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
     if (missing.empty() || !unknown) {

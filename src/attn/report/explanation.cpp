@@ -136,6 +136,9 @@ void ExplanationSteps::write_score()
     const std::string terms = std::to_string(e_.query.size()) + (e_.query.size() == 1 ? " product" : " products");
     if (!e_.key) {
         step("Scores: score = " + words_.own_vector() + "·" + words_.other_vector("word") + ", the sum of " + terms);
+        const ExplainedKey& first = e_.keys.front();
+        const int of_softmax = steps_ + 2 + (first.capped ? 1 : 0) + (first.masked ? 1 : 0);
+        prose_.paragraph("The scores of all keys are in the table of step " + std::to_string(of_softmax) + ".");
         return;
     }
     step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_word()) + ", the sum of " + terms);

@@ -25,31 +25,30 @@ void ExplanationSteps::write_softmax()
     step("Softmax: weight = " + glued("exp(" + s + " - max) / sum"));
     if (e_.sum == 0) {
         prose_.paragraph("Every key is hidden: the row has no sum to divide by, and every weight is 0.");
-        write_softmax_table();
+        write_softmax_table(words_.number(e_.sum));
         return;
     }
     const std::vector<std::string> scores = words_.last_scores();
     const auto of_largest = std::ranges::find(e_.keys, e_.maximum, &ExplainedKey::last_score) - e_.keys.begin();
     const std::string maximum = std::isnan(e_.maximum) ? "nan" : scores[static_cast<std::size_t>(of_largest)];
-    const std::string sum = words_.number(e_.sum);
-    prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + sum +
+    const auto largest = std::ranges::max_element(e_.keys, {}, &ExplainedKey::weight) - e_.keys.begin();
+    const auto shown = static_cast<std::size_t>(e_.key.value_or(largest));
+    const Quotient quotient = words_.quotient(e_.keys[shown]);
+    prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + quotient.sum +
                      ", of the exponentials of all " + std::to_string(e_.keys.size()) + " keys");
     if (e_.maximum == std::numeric_limits<double>::infinity()) {
         prose_.paragraph("A score overflowed: inf counts 1, beside which every finite one is 0.");
     }
-    write_softmax_table();
-    const auto largest = std::ranges::max_element(e_.keys, {}, &ExplainedKey::weight) - e_.keys.begin();
-    const auto shown = static_cast<std::size_t>(e_.key.value_or(largest));
+    write_softmax_table(quotient.sum);
     if (std::isfinite(e_.maximum) && e_.keys[shown].hidden == model::Hidden::no) {
         prose_.blank();
-        const std::string exponential = words_.of_keys(&ExplainedKey::exponential)[shown];
         prose_.paragraph((e_.key ? "" : "Most goes to ") + in_quotes(words_.key_word(shown)) + ": " +
-                         glued("exp(" + scores[shown] + " - " + bracketed(maximum) + ") / " + sum) + " = " +
-                         glued(exponential + " / " + sum) + " = " + words_.of_keys(&ExplainedKey::weight)[shown]);
+                         glued("exp(" + scores[shown] + " - " + bracketed(maximum) + ") / " + quotient.sum) + " = " +
+                         glued(quotient.exponential + " / " + quotient.sum) + " = " + quotient.weight);
     }
 }
 
-void ExplanationSteps::write_softmax_table()
+void ExplanationSteps::write_softmax_table(const std::string& row_sum)
 {
     Column labels{"", {}};
     for (std::size_t j = 0; j < e_.keys.size(); ++j) {
@@ -78,7 +77,7 @@ void ExplanationSteps::write_softmax_table()
     if (first.masked) {
         add(true, "masked", words_.masked());
     }
-    add(true, "exp", of(&ExplainedKey::exponential), words_.number(e_.sum));
+    add(true, "exp", of(&ExplainedKey::exponential), row_sum);
     add(true, "weight", of(&ExplainedKey::weight), words_.number(weights));
     prose_.blank();
     prose_.table(labels, columns);

@@ -5,10 +5,24 @@
 #include "attn/report/display.hpp"
 #include "attn/report/notation.hpp"
 
+#include <array>
+#include <charconv>
+
 namespace attn::report {
 
 using model::ExplainedKey;
 using model::Target;
+
+namespace {
+
+double number_in(const std::string& text)
+{
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+} // namespace
 
 std::string glued(std::string text)
 {
@@ -109,6 +123,32 @@ std::vector<std::string> Wording::numbers(const std::vector<double>& values) con
         texts.push_back(text_of(value, notation, digits_));
     }
     return texts;
+}
+
+Quotient Wording::quotient(const ExplainedKey& key) const
+{
+    std::vector<double> weights;
+    std::ranges::transform(e_.keys, std::back_inserter(weights), &ExplainedKey::weight);
+    const Notation of_table = notation_of(std::span<const double>(weights));
+    const std::array<double, 3> own{key.exponential, e_.sum, key.weight};
+    const Notation notation = notation_of(std::span<const double>(own));
+    const auto text = [&](double value, int digits) { return text_of(value, notation, digits); };
+
+    int of_weight = digits_;
+    if (notation == Notation::fixed && of_table == Notation::scientific) { // as many digits that count as in the table
+        for (double rest = number_in(text_of(key.weight, of_table, digits_)); rest > 0 && rest < 1; rest *= 10) {
+            ++of_weight;
+        }
+    }
+    Quotient quotient{text(key.exponential, digits_), text(e_.sum, digits_), text(key.weight, of_weight)};
+    constexpr int most = 17;
+    for (int digits = digits_; digits <= most; ++digits) {
+        Quotient finer{text(key.exponential, digits), text(e_.sum, digits), quotient.weight};
+        if (text(number_in(finer.exponential) / number_in(finer.sum), of_weight) == quotient.weight) {
+            return finer;
+        }
+    }
+    return quotient; // more digits than the weight has
 }
 
 std::vector<std::string> Wording::masked() const

@@ -21,6 +21,11 @@ namespace attn::report {
 [[nodiscard]] std::string vector_of(const std::string& symbol, const std::string& word);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
 
+/// A weight as a quotient, in one notation.
+struct Quotient {
+    std::string exponential, sum, weight;
+};
+
 class Wording {
 public:
     /// For a page so many columns wide. The explanation must outlive it.
@@ -45,6 +50,8 @@ public:
         std::ranges::transform(e_.keys, std::back_inserter(values), get);
         return numbers(values);
     }
+    /// How the weight of this key comes about: the numbers have so many digits that the first two give the third.
+    [[nodiscard]] Quotient quotient(const model::ExplainedKey& key) const;
     [[nodiscard]] std::vector<std::string> masked() const;      ///< masked scores, or what hides a key
     [[nodiscard]] std::string last_name() const;                ///< of the scores that go into the softmax
     [[nodiscard]] std::vector<std::string> last_scores() const; ///< they themselves

@@ -50,7 +50,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
         const std::string_view name = without_dashes(candidate);
         const bool abbreviated = typed.size() > 1 && name.starts_with(typed);
         const std::size_t distance = abbreviated ? 1 : edit_distance(typed, name);
-        const std::size_t near = name.size() < 2 ? 0 : std::max<std::size_t>(1, name.size() / 3);
+        const std::size_t near = name.size() < 2 ? 0 : std::max<std::size_t>(1, std::max(typed.size(), name.size()) / 3);
         if (distance <= near && distance < smallest) {
             smallest = distance;
             best = candidate;

@@ -165,8 +165,14 @@ TEST(Npz, RefusesMembersTwice)
 
 TEST(Npz, RefusesMembersThatAreNoNpy)
 {
-    expect_refused(zip({{"archive/data.pkl", "\x80\x02."}}), "'archive/data.pkl'; allowed: names that end in .npy");
+    expect_refused(zip({{"folder/notes.txt", "a"}}), "'folder/notes.txt'; allowed: names that end in .npy");
     expect_refused(zip({{"folder/", ""}}), "names that end in .npy");
+}
+
+TEST(Npz, RefusesCheckpointsOfPyTorchByTheirName)
+{
+    expect_refused(zip({{"archive/data.pkl", "\x80\x02."}}), "got a PyTorch checkpoint (torch.save)");
+    expect_refused(zip({{"archive/version", "3"}, {"archive/data.pkl", "\x80\x02."}}), "numpy.savez");
 }
 
 TEST(Npz, RefusesEncryptedMembers)

@@ -76,6 +76,7 @@ TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
    v(word) = W_v·x(word): (1,) = (1, 1)·(1,)
 
 4. Scores: score = q(be)·k(word), the sum of 1 product
+   The scores of all keys are in the table of step 6.
 
 5. Scaling: scaled = score / √d_k
    score / √1 = score / 1.00 = score·1.00
