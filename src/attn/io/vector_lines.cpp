@@ -61,7 +61,7 @@ std::string_view next_field(std::string_view& fields)
 /// What a field that is no number should be.
 std::string wanted_instead_of(std::string_view field)
 {
-    const std::string number = "a decimal number";
+    std::string number = "a decimal number";
     if (field.empty() || field.find_first_of(",\t") != std::string_view::npos) {
         return number + "; one space parts a word and its numbers";
     }

@@ -140,7 +140,10 @@ bool is_close(std::uint64_t a, std::uint64_t b)
     const std::uint64_t over_tens = value - tens * (40 * quarter);
     const std::uint64_t under_tens = 40 * quarter - over_tens;
     const std::uint64_t over_ones = value & (4 * quarter - 1);
-    if (is_close(over_tens, scale.half_step) | is_close(under_tens, scale.half_step) | is_close(over_ones, 2 * quarter)) {
+    const auto close = [](std::uint64_t a, std::uint64_t b) { return static_cast<std::uint32_t>(is_close(a, b)); };
+    const std::uint32_t undecided = // one branch for all three
+        close(over_tens, scale.half_step) | close(under_tens, scale.half_step) | close(over_ones, 2 * quarter);
+    if (undecided != 0) {
         return {0, 0};
     }
     // No branch could be foretold here, so both are computed and chosen from with arithmetic.

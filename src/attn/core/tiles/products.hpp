@@ -88,7 +88,7 @@ template <int vectors, int at_once>
 __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const TileFloats& V, const void* ahead)
 {
     const Index keys = tile.keys, stride = V.stride; // a store of a vector might change what it likes
-    const float* next = static_cast<const float*>(ahead);
+    const auto* next = static_cast<const float*>(ahead);
     const Index step = tile.features * at_once / width; // of what is ahead, a part for each block of queries
     for (Index q = 0; q < tile.queries; q += at_once) {
         float* O = tile.O + q * tile.features + column;
