@@ -151,7 +151,7 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
     if (recipe.attention.mask) {
         load_mask(*recipe.attention.mask, files);
     }
-    const std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
+    std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
     load_embeddings(recipe, files.inputs, files.settings);
     return assumption;
 }
