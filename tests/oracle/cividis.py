@@ -9,14 +9,12 @@ greys (232 to 255), whose values no theme changes, those are taken that are near
 luminance never falls: a heavier weight is never darker.
 """
 
-import os
-import sys
+from live import print_or_compare, skip
 
 try:
     from matplotlib import colormaps
 except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+    skip(missing)
 
 LEVELS = [0, 95, 135, 175, 215, 255]
 CUBE = [(r, g, b) for r in LEVELS for g in LEVELS for b in LEVELS]
@@ -101,9 +99,4 @@ def header():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--compare"]:
-        with open(sys.argv[2], encoding="utf-8") as file:
-            same = file.read() == header()
-        print("the same" if same else f"{sys.argv[2]} is not what matplotlib gives", file=sys.stderr)
-        sys.exit(0 if same else 1)
-    sys.stdout.write(header())
+    print_or_compare(header(), "matplotlib gives")

@@ -8,17 +8,16 @@ A picture does not know the font that will show it. DejaVu Sans, which matplotli
 drawn) the widest of the usual fonts without serifs; the few letters that others draw wider are thin, so none counts under a third of an em.
 """
 
-import os
-import sys
 from math import ceil
 from pathlib import Path
+
+from live import print_or_compare, skip
 
 try:
     import matplotlib
     from matplotlib.ft2font import LOAD_NO_SCALE, FT2Font
 except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+    skip(missing)
 
 LEAST = 1 / 3
 ROW = 12
@@ -53,9 +52,4 @@ def header():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--compare"]:
-        with open(sys.argv[2], encoding="utf-8") as file:
-            same = file.read() == header()
-        print("the same" if same else f"{sys.argv[2]} is not what the font says", file=sys.stderr)
-        sys.exit(0 if same else 1)
-    sys.stdout.write(header())
+    print_or_compare(header(), "the font says")

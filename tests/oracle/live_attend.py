@@ -11,19 +11,19 @@ Exits 77 (skipped) without PyTorch and NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says
 """
 import json
 import math
-import os
 import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from live import skip
+
 try:
     import numpy
     import torch
-except ImportError as error:
-    print(f"no PyTorch: {error}")
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+except ImportError as missing:
+    skip(missing)
 
 TOLERANCE = {
     torch.float16: (1e-3, 1e-5), torch.float32: (2e-5, 2e-6), torch.float64: (1e-11, 1e-12), torch.bfloat16: (4e-3, 1e-5)

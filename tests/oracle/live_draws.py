@@ -8,17 +8,17 @@ million draws of each kind. Exit 0: all equal; 1: the first difference is on std
 is a failure instead when the environment has ATTN_REQUIRE_LIVE=1.
 """
 
-import os
 import random
 import subprocess
 import sys
+
+from live import skip
 
 try:
     import numpy as np
     import torch
 except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+    skip(missing)
 
 
 class Torch:

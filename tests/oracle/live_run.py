@@ -9,17 +9,17 @@ Exits 77 (skipped) without PyTorch, or 1 when ATTN_REQUIRE_LIVE=1 says that it m
 """
 import json
 import math
-import os
 import random
 import subprocess
 import sys
 import unicodedata
 
+from live import skip
+
 try:
     import torch
-except ImportError as error:
-    print(f"no PyTorch: {error}")
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+except ImportError as missing:
+    skip(missing)
 
 INITIALISATIONS = ["uniform", "normal", "linear", "xavier", "identity"]
 

@@ -13,7 +13,6 @@ environment has ATTN_REQUIRE_LIVE=1.
 
 import io
 import json
-import os
 import random
 import struct
 import subprocess
@@ -22,12 +21,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from live import skip
+
 try:
     import numpy as np
     import torch
 except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(1 if os.environ.get("ATTN_REQUIRE_LIVE") == "1" else 77)
+    skip(missing)
 
 try:
     import safetensors
