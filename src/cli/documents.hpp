@@ -10,7 +10,7 @@
 
 namespace attn::cli {
 
-/// Whether a file begins as a JSON object does: a brace after white space.
+/// Whether a file begins as a JSON object does: a brace after white space, with or without a byte order mark before it.
 [[nodiscard]] bool begins_json(std::span<const std::byte> front);
 
 struct JsonText {

@@ -69,13 +69,20 @@ std::optional<Line> LineReader::next(Wait wait)
 {
     for (;;) {
         const std::size_t end = unread_.find('\n');
-        if (end != std::string_view::npos) {
-            take(unread_.substr(0, end));
-            unread_.remove_prefix(end + 1);
-            return finish(true);
+        const bool ended = end != std::string_view::npos;
+        const std::string_view part = unread_.substr(0, end);
+        unread_.remove_prefix(ended ? end + 1 : unread_.size());
+        if (passing_over_) {
+            passing_over_ = !ended;
+        } else if (ended || !part.empty()) {
+            take(part);
+            passing_over_ = line_.too_long && !ended;
+            if (ended || line_.too_long) {
+                return finish(ended);
+            }
         }
         if (!unread_.empty()) {
-            take(std::exchange(unread_, {}));
+            continue;
         }
         switch (fill(wait)) {
         case Input::more: break;

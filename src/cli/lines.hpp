@@ -21,7 +21,8 @@ struct Line {
 /// Whether to wait for whoever writes the stream.
 enum class Wait { no, yes };
 
-/// A line ends at "\n"; the last one may lack it. Never holds more than one line and one piece of the stream.
+/// A line ends at "\n"; the last one may lack it. Never holds more than one line and one piece of the stream: a line that is
+/// too long is given as soon as it is, and the rest of it passed over.
 class LineReader {
 public:
     /// Once the descriptor `wake` can be read, nobody waits for the stream any more, as though it had ended; -1: none.
@@ -42,9 +43,10 @@ private:
     std::string name_;
     std::size_t most_;
     std::string buffer_;
-    std::string_view unread_; ///< of buffer_
-    Line line_;               ///< the part that was read of the next one
-    bool begun_ = false;      ///< there is such a part, be it empty
+    std::string_view unread_;   ///< of buffer_
+    Line line_;                 ///< the part that was read of the next one
+    bool begun_ = false;        ///< there is such a part, be it empty
+    bool passing_over_ = false; ///< up to the end of a line that was too long
 };
 
 /// Some lines in a row.

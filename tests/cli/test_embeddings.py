@@ -218,7 +218,7 @@ def test_only_rows_that_are_used_must_be_finite(folder):
         (["--embeddings", "v.txt", "--unknown", "none"], 65, ["--unknown: got 'none'; allowed: a word of 'v.txt'"]),
         (["--embeddings", "v.txt", "--cross", "one Two the"], 65, ["'v.txt' has no vector for 'Two', 'one'", "--casefold", "--unknown"]),
         (["--embeddings", "v.txt", "--embedding-words", "v.txt"], 65, ["word vectors as text"]),
-        (["--embeddings", "/dev/null"], 65, ["is empty"]),
+        (["--embeddings", "/dev/null"], 65, ["an empty file"]),
         (["--embeddings", "v.txt", "--heads", "2"], 2, ["--heads", "1, 5"]),
     ],
 )

@@ -18,10 +18,13 @@ constexpr std::size_t first_lines = 64;                         ///< that decide
 constexpr std::size_t most_first_bytes = std::size_t{8} << 20U; ///< of them together, or one line
 constexpr std::size_t first_bytes = 1U << 16U;                  ///< in which a binary file shows itself
 
-void require_text(std::string_view text, const std::string& name)
+constexpr std::string_view vectors_allowed = "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)";
+constexpr std::string_view words_allowed = "words as text, one a line";
+
+void require_text(std::string_view text, const std::string& name, std::string_view allowed)
 {
     if (text.empty()) {
-        throw Error(ErrorKind::data, name + " is empty; allowed: a word and its numbers a line");
+        throw Error(ErrorKind::data, name, "an empty file", allowed);
     }
     const std::size_t nul = text.substr(0, first_bytes).find('\0');
     const bool packed = text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
@@ -29,8 +32,7 @@ void require_text(std::string_view text, const std::string& name)
                                          "7zXZ");
     if (packed || nul != std::string_view::npos) {
         throw Error(ErrorKind::data, name,
-                    packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")",
-                    "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)");
+                    packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")", allowed);
     }
 }
 
@@ -222,7 +224,7 @@ std::uint64_t hash_of(std::string_view word)
 VectorText open_vector_text(Bytes bytes, std::string name)
 {
     VectorText text{.text = as_text(bytes), .name = std::move(name), .dim = 0, .count = {}, .first = 0};
-    require_text(text.text, text.name);
+    require_text(text.text, text.name, vectors_allowed);
     VectorLines lines(text, 0, 1);
     VectorLine first = lines.next().value_or(VectorLine{});
     read_header(text, first);
@@ -299,7 +301,7 @@ model::FoundVectors VectorIndex::find(std::span<const std::string> wanted, bool 
 std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
 {
     const VectorText text{.text = as_text(bytes), .name = name, .dim = 0, .count = {}, .first = 0};
-    require_text(text.text, name);
+    require_text(text.text, name, words_allowed);
     std::vector<std::string_view> words;
     VectorLines lines(text, 0, 1);
     for (auto line = lines.next(); line; line = lines.next()) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 
 namespace {
@@ -31,6 +32,13 @@ TEST(Documents, TakeAllOfTheLineOnWhichTheyEnd)
     EXPECT_EQ(documents("{} x"), (Documents{{"{} x", 1}}));
     EXPECT_EQ(documents("{\n} x\n{}\r\n"), (Documents{{"{\n} x", 1}, {"{}\r", 3}}));
     EXPECT_EQ(documents("{} [\n] {}"), (Documents{{"{} [", 1}, {"] {}", 2}}));
+}
+
+TEST(Documents, MayFollowAByteOrderMark)
+{
+    const std::string_view file = "\xEF\xBB\xBF{}\n[]";
+    EXPECT_TRUE(attn::cli::begins_json(std::as_bytes(std::span(file))));
+    EXPECT_EQ(documents(file), (Documents{{"{}", 1}, {"[]", 2}}));
 }
 
 TEST(Documents, BeginWithTheirLineOrTheFileSoThatColumnsAndLinesAreRight)

@@ -124,6 +124,21 @@ TEST(LineReader, DoesNotWaitWhenAskedNotTo)
     EXPECT_FALSE(reader.next(Wait::yes));
 }
 
+TEST(LineReader, GivesALineThatIsTooLongBeforeItsEndComes)
+{
+    Pipe pipe;
+    LineReader reader(pipe.reading(), "a pipe", 3);
+    pipe.send("abcde");
+    EXPECT_TRUE(reader.next(Wait::yes)->too_long);
+    pipe.send("fgh");
+    EXPECT_FALSE(reader.next(Wait::no));
+    pipe.send("i\nok\nabcde");
+    EXPECT_EQ(reader.next(Wait::no)->text, "ok");
+    EXPECT_TRUE(reader.next(Wait::no)->too_long);
+    pipe.end();
+    EXPECT_FALSE(reader.next(Wait::yes));
+}
+
 TEST(LineReader, StopsWaitingWhenItIsWoken)
 {
     const Pipe pipe;

@@ -196,7 +196,7 @@ TEST(WordVectors, AreRefusedByLine)
 
 TEST(WordVectors, WithoutWordsOrNumbersAreRefused)
 {
-    expect_refused("", "file is empty");
+    expect_refused("", "file: got an empty file; allowed: word vectors as text");
     expect_refused("\n", "line 1");
     expect_refused("word\nlist\n", "line 1: got 0 numbers a word; allowed: 1 to 1048576");
     expect_refused("Life is short\n", "line 1, number 1: got 'is'; allowed: a decimal number");
@@ -243,7 +243,7 @@ TEST(WordList, RefusesWhatIsNone)
     EXPECT_EQ(message("a\nb\nc\na\n"), "list, line 4: the word 'a' stands also in line 1; allowed: once");
     EXPECT_EQ(message("a\n\nb\n"), "list, line 2: got nothing; allowed: one word a line");
     EXPECT_TRUE(message("a\nb\xC3\n").starts_with("list, line 2, byte 1: got '\\xc3'")) << message("a\nb\xC3\n");
-    EXPECT_EQ(message(""), "list is empty; allowed: a word and its numbers a line");
+    EXPECT_EQ(message(""), "list: got an empty file; allowed: words as text, one a line");
 }
 
 } // namespace

@@ -23,6 +23,9 @@ TEST(Quoted, EscapesWhatWouldBreakALineOrMoveTheCursor)
     EXPECT_EQ(quoted("a\nb\t\x1b[31m\x7f"), "'a\\nb\\t\\x1b[31m\\x7f'");
     EXPECT_EQ(quoted("\xc2\x9b"), "'\\xc2\\x9b'");
     EXPECT_EQ(quoted(std::string_view("\0", 1)), "'\\x00'");
+    EXPECT_EQ(quoted("a\u2028b\u202e"), "'a\\xe2\\x80\\xa8b\\xe2\\x80\\xae'");
+    EXPECT_EQ(quoted("\u2066\u2069"), "'\\xe2\\x81\\xa6\\xe2\\x81\\xa9'");
+    EXPECT_EQ(quoted("\u2027\u202f\u2065\u206a"), "'\u2027\u202f\u2065\u206a'");
 }
 
 TEST(Quoted, EscapesBytesThatAreNoUtf8)
