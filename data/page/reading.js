@@ -115,10 +115,10 @@ function showRow(root, head, row, column) {
   root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
 }
 
-/// The strongest pairs of a head, as buttons.
+/// The strongest pairs of a head, as buttons. A weight of 0 makes no pair.
 function showPairs(root, head, onSelect) {
   const values = weightsOf(head);
-  const places = strongest(values, 8);
+  const places = strongest(values, 8).filter((i) => !areWeights || values[i] > 0);
   root.replaceChildren(
     element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in head ${head}` : "Strongest pairs") : result.H > 1 ? `Largest in head ${head}` : "Largest numbers" }),
     element("ol", { class: "pairs" }, ...places.map((i) => {
@@ -128,6 +128,7 @@ function showPairs(root, head, onSelect) {
       button.addEventListener("click", () => onSelect(row, column));
       return element("li", {}, button);
     })),
+    places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
     areWeights ? element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
       element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
 }

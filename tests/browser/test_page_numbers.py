@@ -109,6 +109,25 @@ def test_the_most_that_an_entropy_can_be_counts_the_keys_that_a_row_sees(page, t
     assert browser.text("#row .entropy") == "Entropy 0 nats: it sees no word."
 
 
+def test_the_strongest_pairs_are_those_of_the_summary(page, tmp_path):
+    def pairs(*arguments):
+        browser = page(*arguments)
+        return [pair.text.split("\n")[0] for pair in browser.all("#pairs button")]
+
+    def summary(*arguments):
+        heads = succeeds("run", *arguments, "--json", "--show", "summary", "--top", 8).json["summary"]["heads"]
+        return [f"{pair['query_token']} → {pair['key_token']}" for pair in heads[0]["pairs"]]
+
+    causal = ["Life is short", "--causal"]
+    assert len(summary(*causal)) == 6
+    assert pairs(*causal) == summary(*causal)
+    assert pairs("Life is", "--init", "identity", "--scale", 1e6) == summary("Life is", "--init", "identity", "--scale", 1e6) == ["Life → Life", "is → is"]
+    tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.zeros((3, 3), dtype=bool))
+    nothing = ["Life is short", "--mask", tmp_path / "mask.npy", "--quiet"]
+    assert pairs(*nothing) == summary(*nothing) == []
+    assert page(*nothing).text("#pairs").startswith("Strongest pairsnone")
+
+
 # ---- what the program refuses ----------------------------------------------------------------------------------------
 
 
