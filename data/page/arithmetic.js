@@ -79,6 +79,9 @@ function isMasked(head, row, column) {
   return weight(head, row, column) === 0 && !sees(row, column);
 }
 
+/// Whether any cell of the head is masked: under ALiBi, or a mask of numbers, there may be none.
+const hidesSome = ofHead((head) => hasMask() && weightsOf(head).some((w, place) => w === 0 && isMasked(head, Math.floor(place / result.S), place % result.S)));
+
 /// The context of a row: its weights times the values.
 function contextOfRow(head, row) {
   if (result.headContext) {

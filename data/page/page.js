@@ -122,7 +122,7 @@ function showLegend(head, view) {
     pencil.fillRect(i, 0, 1, 1);
   }
   find("legend").replaceChildren(areWeights ? "weight 0" : number(least), bar, element("span", { text: number(largest) }),
-    hasMask() ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
+    hidesSome(head) ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
     element("span", { class: "hint", text: legendOfColours }));
 }
 

@@ -208,6 +208,14 @@ def test_masked_cells_are_shown_as_such(page):
     assert browser.run("return heatMap.image.getContext('2d').getImageData(3, 0, 1, 1).data[3]") == 0
 
 
+def test_the_key_of_masked_cells_is_there_where_some_are(page):
+    assert not page("Life is short", "--heads", 2, "--positions", "alibi").all(".hidden-key")
+    assert not page("alone", "--causal").all(".hidden-key")
+    assert not page("Life is short", "--causal", "--query", "short").all(".hidden-key")
+    assert page("Life is short", "--heads", 2, "--positions", "alibi", "--causal").text(".hidden-key") == "masked"
+    assert page("Life is short", "--causal", "--show", "weights").text(".hidden-key") == "masked"
+
+
 def test_ids_and_positions_need_no_words(page):
     browser = page("--ids", "2,1,2", "--vocab-size", 4)
     assert [token.text for token in browser.all(".token")] == ["2", "1", "2"]
