@@ -28,10 +28,18 @@ function scaleFactor() {
   return scale === "none" ? 1 : scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
 }
 
+const isAlibi = () => result.attention.positions?.kind === "alibi";
+
 const hasMask = () => {
-  const { causal, window, mask, positions } = result.attention;
-  return Boolean(result.masked || causal || window || mask || positions?.kind === "alibi");
+  const { causal, window, mask } = result.attention;
+  return Boolean(result.masked || causal || window || mask || isAlibi());
 };
+
+/// ALiBi's slope: 2^(−8h/n), h = 1 … n, of n = 2^k heads; further heads have every other one of twice as many.
+function slopeOf(head) {
+  const n = 1 << (31 - Math.clz32(result.H));
+  return head < n ? 2 ** ((-8 * (head + 1)) / n) : 2 ** ((-4 * (2 * (head - n) + 1)) / n);
+}
 
 /// Whether the config alone lets this query see this key; the layer's own key is seen by all.
 function sees(row, column) {
@@ -59,7 +67,7 @@ function stagesOfRow(head, row) {
   const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => round(value * factor));
   const cap = attention.softcap;
   const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * Math.tanh(value / cap)));
-  const bySight = attention.mask || attention.positions?.kind === "alibi" ? null : capped;
+  const bySight = attention.mask || isAlibi() ? null : capped;
   const after = hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : capped;
   return { scores, scaled, capped, masked: after };
 }

@@ -99,14 +99,29 @@ function capStep(cell) {
   ];
 }
 
-function maskReason() {
-  const { causal, window, mask, positions } = result.attention;
+function maskReason(cell) {
+  const { causal, window, mask } = result.attention;
+  const { capped: before, masked: after } = cell.stages;
+  const adds = before && !isAlibi() && after.some((value, i) => value !== -Infinity && value !== before[i]);
   const reasons = [];
   causal && reasons.push("no word sees a later one");
   window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
-  mask && reasons.push("a mask from a file is applied");
-  positions?.kind === "alibi" && reasons.push("the distance between two words is taken off, more in some heads than in others (ALiBi)");
+  mask && reasons.push(adds ? "the numbers of a mask from a file are added to the scores" : "a mask from a file is applied");
+  isAlibi() && reasons.push(`each score loses the distance of its two words times the slope of this head, ${number(slopeOf(cell.head))} (ALiBi)`);
   return reasons.length ? reasons.join("; ") : "a mask is applied";
+}
+
+/// "6.6934 → 6.6934"; where ALiBi alone changes the score, by how much.
+function maskedScore(cell) {
+  const before = cell.stages.capped?.[cell.column];
+  const after = cell.stages.masked[cell.column];
+  const made = strong(score(after));
+  if (before === undefined) {
+    return [made];
+  }
+  const distance = Math.abs(cell.column - result.positions[cell.row]);
+  return isAlibi() && !result.attention.mask && after !== -Infinity ? [`${number(before)} − ${number(slopeOf(cell.head))} × ${distance} = `, made]
+    : [`${number(before)} → `, made];
 }
 
 function maskStep(cell) {
@@ -114,11 +129,9 @@ function maskStep(cell) {
   if (!after) {
     return absent("masked scores", "masked_scores");
   }
-  const hidden = after[cell.column] === -Infinity;
-  const before = capped ? number(capped[cell.column]) : "";
   return [
-    say("Here ", maskReason(), ". What must not be seen gets the score −∞, whose exponential is 0."),
-    formula(word(cell.to), before ? `: ${before} → ` : ": ", strong(score(after[cell.column])), hidden ? ", so its weight is exactly 0" : ""),
+    say("Here ", maskReason(cell), ".", hidesSome(cell.head) ? " What must not be seen gets the score −∞, whose exponential is 0." : ""),
+    formula(word(cell.to), ": ", ...maskedScore(cell), after[cell.column] === -Infinity ? ", so its weight is exactly 0" : ""),
     keyTable(cell, "Scores of the row", ["before", "after"], (i) => [capped ? number(capped[i]) : "–", score(after[i])]),
   ];
 }

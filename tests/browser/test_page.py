@@ -1,7 +1,7 @@
 """The page of --format html: what clicks and keys do."""
 
 import pytest
-from program import SENTENCE
+from program import SENTENCE, succeeds
 from keys import Keys
 
 WORDS = ["Life", "is", "short", "eat", "dessert", "first"]
@@ -214,6 +214,25 @@ def test_the_key_of_masked_cells_is_there_where_some_are(page):
     assert not page("Life is short", "--causal", "--query", "short").all(".hidden-key")
     assert page("Life is short", "--heads", 2, "--positions", "alibi", "--causal").text(".hidden-key") == "masked"
     assert page("Life is short", "--causal", "--show", "weights").text(".hidden-key") == "masked"
+
+
+def test_the_step_of_the_masks_says_what_is_there(page):
+    def step(*arguments):
+        browser = page("Life is short", "--show", "tokens,weights,scaled_scores,masked_scores", *arguments)
+        browser.run("update({head: result.H - 1, row: 1, column: 0, step: kinds.findIndex((kind) => kind.name === 'mask')})")
+        return browser.text("#step p"), browser.text("#step .formula")
+
+    def shown(score):
+        return f"{score:.4f}".replace("-", "−")
+
+    hidden = " What must not be seen gets the score −∞, whose exponential is 0."
+    assert step("--causal")[0] == "Here no word sees a later one." + hidden
+    alibi = ["--heads", 3, "--embed-dim", 12, "--positions", "alibi"]
+    result = succeeds("run", "Life is short", *alibi, "--json", "--show", "scaled_scores,masked_scores").json
+    before, after = (shown(result[name][2][1][0]) for name in ("scaled_scores", "masked_scores"))
+    slope = "each score loses the distance of its two words times the slope of this head, 0.2500 (ALiBi)."
+    assert step(*alibi) == ("Here " + slope, f"Life: {before} − 0.2500 × 1 = {after}")
+    assert step(*alibi, "--causal")[0] == "Here no word sees a later one; " + slope + hidden
 
 
 def test_ids_and_positions_need_no_words(page):

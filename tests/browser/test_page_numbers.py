@@ -109,6 +109,19 @@ def test_the_most_that_an_entropy_can_be_counts_the_keys_that_a_row_sees(page, t
     assert browser.text("#row .entropy") == "Entropy 0 nats: it sees no word."
 
 
+def test_numbers_of_a_mask_are_added_and_hide_where_they_are_infinite(page, tmp_path):
+    def said(numbers):
+        tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.array(numbers))
+        browser = page("Life is short", "--mask", tmp_path / "mask.npy")
+        browser.run("update({step: 2})")
+        return browser.text("#step p")
+
+    hidden = " What must not be seen gets the score −∞, whose exponential is 0."
+    assert said([0.0, 1, -2.5]) == "Here the numbers of a mask from a file are added to the scores."
+    assert said([0.0, 1, -math.inf]) == "Here the numbers of a mask from a file are added to the scores." + hidden
+    assert said([True, True, False]) == "Here a mask from a file is applied." + hidden
+
+
 def test_the_strongest_pairs_are_those_of_the_summary(page, tmp_path):
     def pairs(*arguments):
         browser = page(*arguments)
