@@ -39,7 +39,7 @@ function(table_of folder arrays_out rows_out)
 endfunction()
 
 # The page of --format html; its scripts in this order, since each uses what stands before it.
-set(page_scripts text result arithmetic heat_map lines reading steps page)
+set(page_scripts text result elementary arithmetic heat_map lines reading steps page)
 file(READ "${DATA}/page/page.html" frame)
 file(READ "${DATA}/page/page.css" style)
 set(script "")

@@ -66,7 +66,7 @@ function stagesOfRow(head, row) {
   const factor = scaleFactor();
   const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => round(value * factor));
   const cap = attention.softcap;
-  const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * Math.tanh(value / cap)));
+  const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * tanh(value / cap)));
   const bySight = attention.mask || isAlibi() ? null : capped;
   const after = hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : capped;
   return { scores, scaled, capped, masked: after };

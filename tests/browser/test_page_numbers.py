@@ -48,6 +48,7 @@ return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].ma
 @pytest.mark.parametrize(
     "options",
     [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3], ["--scale", "none"],
+     ["--softcap", 5], ["--softcap", 0.3, "--causal"], ["--softcap", 400, "--scale", "none"], ["--softcap", 1e-300],
      ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope", "--init", "normal", "--d-k", 33, "--rope-dim", 6]],
 )
 def test_scores_that_the_page_computes_equal_those_of_the_program(page, options, dtype):
@@ -60,13 +61,25 @@ def test_scores_that_the_page_computes_equal_those_of_the_program(page, options,
                 assert stage is None or computed == stage
 
 
-def test_a_large_page_computes_what_it_does_not_hold(page):
-    browser = page(*BIG, "--causal")
-    assert browser.run("return [result.scores, result.masked]") == [None, None]
-    want = succeeds("run", *BIG, "--causal", "--json", "--show", "scores,masked_scores", "--query", 7).json
-    got = browser.run("const s = stagesOfRow(5, 7); return [[...s.scores].map(Math.fround), [...s.masked].map((x) => x === -Infinity ? null : Math.fround(x))]")
-    fround = "return arguments[0].map((x) => x === null ? null : Math.fround(x))"
-    assert got == [browser.run(fround, want["scores"][5][0]), browser.run(fround, want["masked_scores"][5][0])]
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_large_page_computes_what_it_does_not_hold(page, dtype):
+    options = [*BIG, "--causal", "--softcap", 5, "--dtype", dtype]
+    browser = page(*options)
+    assert browser.run("return [result.scores, result.scaled, result.capped, result.masked]") == [None] * 4
+    names = ["scores", "scaled_scores", "capped_scores", "masked_scores"]
+    want = succeeds("run", *options, "--json", "--show", ",".join(names), "--query", 7).json
+    got = browser.run("const s = stagesOfRow(5, 7); return [s.scores, s.scaled, s.capped, s.masked].map((row) => [...row].map((x) => x === -Infinity ? null : x))")
+    rounded = "return arguments[0].map((x) => x === null ? null : result.round(x))"
+    assert got == [browser.run(rounded, want[name][5][0]) for name in names]
+
+
+@pytest.mark.parametrize("cap", [0.5, 3, 40])
+def test_soft_caps_are_those_of_the_program(page, cap):
+    browser = page(LONG, "--heads", 8, "--embed-dim", 64, "--dtype", "float64", "--softcap", cap)
+    differ = "return result.capped.values.filter((capped, i) => capped !== arguments[0] * tanh(result.scaled.values[i] / arguments[0])).length"
+    assert browser.run("return result.capped.values.length") == 51200
+    assert browser.run(differ, cap) == 0
+    assert browser.run("return String([0, -1, 1].map((x) => tanh(x / 0)))") == "NaN,-1,1"
 
 
 def test_the_steps_lead_to_the_weight_and_the_context(page):
