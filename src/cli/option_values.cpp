@@ -8,6 +8,18 @@
 #include <iterator>
 
 namespace attn::cli {
+namespace {
+
+/// Why --digits is not for a format.
+std::string_view digits_of(Format format)
+{
+    if (format == Format::html) {
+        return "a page rounds what it shows, and saves JSON with the shortest decimals that read back";
+    }
+    return is_binary(format) ? "binary files hold the numbers whole" : "JSON and CSV give the shortest decimals that read back";
+}
+
+} // namespace
 
 void exclude(bool one, bool other, const char* names)
 {
@@ -77,8 +89,7 @@ int digits_option(const Arguments& arguments, Format format)
     constexpr int in_tables = 4, in_pictures = 2;
     const auto digits = integer_option(arguments, "--digits", 0, most);
     if (digits && format != Format::table && format != Format::svg) {
-        throw Error(ErrorKind::usage,
-                    "--digits is for tables and pictures only; JSON and CSV give the shortest decimals that read back");
+        throw Error(ErrorKind::usage, "--digits is for tables and pictures only; " + std::string(digits_of(format)));
     }
     return digits ? static_cast<int>(*digits) : format == Format::svg ? in_pictures : in_tables;
 }

@@ -192,6 +192,8 @@ def test_usage(folder):
     assert_fails(run("plot", "square.npy", "-o", "a.json", cwd=folder), 2, "allowed: the formats svg (.svg), html (.html), table (.txt)")
     assert_fails(run("plot", "square.npy", "-o", "missing/a.svg", cwd=folder), 73, "missing/a.svg")
     assert_fails(run("plot", "square.npy", "--format", "table", "--plot", "arcs", cwd=folder), 2, "--plot is for pictures")
+    assert_fails(run("plot", "square.npy", "-o", "a.html", "--digits", "3", cwd=folder), 2,
+                 "--digits is for tables and pictures only; a page rounds what it shows")
     assert "--tokens" in succeeds("plot", "--help").text
 
 

@@ -330,8 +330,15 @@ def test_digits_have_a_range(value):
 
 
 def test_digits_are_for_tables_and_pictures_only():
-    assert_fails(run("run", SENTENCE, "--digits", "4", "--json"), 2, "--digits is for tables and pictures only")
-    assert_fails(run("run", SENTENCE, "--digits", "4", "--format", "csv"), 2, "--digits is for tables and pictures only")
+    shortest = "the shortest decimals that read back"
+    for name, instead in (
+        ("json", f"JSON and CSV give {shortest}"),
+        ("csv", f"JSON and CSV give {shortest}"),
+        ("html", f"a page rounds what it shows, and saves JSON with {shortest}"),
+        ("npz", "binary files hold the numbers whole"),
+    ):
+        message = f"--digits is for tables and pictures only; {instead}"
+        assert_fails(run("run", SENTENCE, "--digits", "4", "--format", name), 2, message)
 
 
 def test_verify_reports_on_stderr_and_in_json():
