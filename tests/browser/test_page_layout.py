@@ -49,8 +49,7 @@ def test_labels_neither_touch_nor_leave_their_place(page, name, size):
     grid = browser.boxes(".stage canvas")[0]
     assert all(box[2] <= grid[0] for box in rows) and all(box[3] <= grid[1] for box in columns)
     for selector in (".token", "#step-list button", ".head", "header > *, .bar > *", ".weights li > *:not(.bar-track)", ".pairs button > *", "#step th", "#step .formula"):
-        boxes = [box for box in browser.boxes(selector)]
-        assert selector == "#step th" or overlapping(boxes) == [], selector
+        assert overlapping(browser.boxes(selector)) == [], selector
     if os.environ.get("ATTN_SHOTS"):
         browser.screenshot(Path(os.environ["ATTN_SHOTS"]) / f"page-{name}-{size[0]}.png")
 
@@ -87,18 +86,35 @@ def test_the_chosen_cell_comes_into_sight(page):
         assert [label.text for label in browser.all(".label.current")] == [LONG.replace(",", "").split()[i] for i in (row, column)]
 
 
+CONTRAST = """
+const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number).map((c) => c / 255)
+    .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (one, other) => {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+};
+"""
+
+
 def test_dark_text_and_paper_differ_enough(page):
     browser = page(SENTENCE)
     ratio = """
-    const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number).map((c) => c / 255)
-        .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const paper = luminance(getComputedStyle(document.body).backgroundColor);
-    return [...document.querySelectorAll(".facts, h2, .hint, .rest, .entropy, .label, .number, .formula strong, .shapes, caption, footer p")].map((each) => {
-      const ink = luminance(getComputedStyle(each).color);
-      return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
-    });"""
+    const paper = getComputedStyle(document.body).backgroundColor;
+    return [...document.querySelectorAll(".facts, h2, .hint, .rest, .entropy, .label, .number, .formula strong, .shapes, caption, footer p")]
+        .map((each) => contrast(getComputedStyle(each).color, paper));"""
     for _ in range(2):
-        assert min(browser.run(ratio)) >= 4.5
+        assert min(browser.run(CONTRAST + ratio)) >= 4.5
         browser.click("#theme")
-    for share in range(256):
-        assert browser.run("return inkOn(arguments[0])", share / 255) in ("#000", "#fff")
+
+
+def test_text_and_every_colour_below_it_differ_enough(page):
+    browser = page(SENTENCE)
+    ratios = browser.run(CONTRAST + """
+    const probe = document.body.appendChild(document.createElement("p"));
+    return Array.from({ length: 256 }, (_, i) => {
+      probe.style.color = inkOn(i / 255);
+      probe.style.backgroundColor = css(i / 255);
+      const { color, backgroundColor } = getComputedStyle(probe);
+      return contrast(color, backgroundColor);
+    });""")
+    assert len(ratios) == 256 and min(ratios) >= 4.5

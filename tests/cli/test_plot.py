@@ -40,6 +40,14 @@ def test_a_saved_result_gives_the_picture_of_the_run(options, picture, tmp_path)
     assert (tmp_path / "r.svg").read_bytes() == drawn
 
 
+def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
+    shown = "tokens,vocabulary,token_ids,queries,keys,values,scores,scaled_scores,masked_scores,weights,head_context,context,output,entropy"
+    succeeds("run", SENTENCE, "--heads", 2, "--causal", "--show", shown, "--json", "-o", tmp_path / "saved.json")
+    succeeds("plot", tmp_path / "saved.json", "-o", tmp_path / "plotted.html")
+    succeeds("run", SENTENCE, "--heads", 2, "--causal", "-o", tmp_path / "run.html")
+    assert (tmp_path / "plotted.html").read_bytes() == (tmp_path / "run.html").read_bytes()
+
+
 def test_two_sentences_keep_their_words(tmp_path):
     arguments = ["run", "Das Leben ist kurz", "--cross", "Life is short"]
     saved = succeeds(*arguments, "--json", "--show", "weights").out
