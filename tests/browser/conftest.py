@@ -85,6 +85,11 @@ class Browser:
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
 
+    def expect_quiet(self, path):
+        """Since the file was opened the console stayed empty, and nothing but the file was asked for."""
+        assert self.complaints() == []
+        assert [url for url in self.requests() if not url.startswith("blob:")] == [Path(path).as_uri()]
+
     def saved(self, selector):
         """The bytes of what a click downloads."""
         for file in self.downloads.iterdir():
@@ -130,16 +135,24 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, tmp_path):
-    """page("Life is short", "--heads", 2, size=(360, 740)): runs the program, opens what it wrote, and afterwards expects that the
-    console stayed empty and that nothing but the file was asked for."""
+    """page("Life is short", "--heads", 2, size=(360, 740)): runs the program and opens what it wrote; expects of each page, before the
+    next one and at the end, that it was quiet."""
     path = tmp_path / "page.html"
+    opened = False
+
+    def leave():
+        nonlocal opened
+        if opened:
+            opened = False
+            browser.expect_quiet(path)
 
     def make(*arguments, **how):
+        nonlocal opened
+        leave()
         succeeds("run", *arguments, "-o", path)
         browser.open(path, **how)
+        opened = True
         return browser
 
     yield make
-    if path.exists():
-        assert browser.complaints() == []
-        assert [url for url in browser.requests() if not url.startswith("blob:")] == [path.as_uri()]
+    leave()
