@@ -243,7 +243,7 @@ def test_a_repeated_word_is_ambiguous():
     assert_fails(run("explain", sentence, "--query", "be"), 2, "--query: got 'be', which stands for 2 places; allowed: one position: 1 'be', 5 'be'")
     assert_fails(run("explain", sentence, "--query", "1", "--key", "to"), 2, "--key: got 'to', which stands for 2 places; allowed: one position: 0 'to', 4 'to'")
     text = succeeds("explain", sentence, "--query", "5", "--key", "4").text
-    assert "q(be)·k(to 4)" in text and "v(to 0)" in text
+    assert "q(be)·k(to[4])" in text and "v(to[0])" in text
 
 
 def test_no_sentence_and_no_words_are_what_they_are_for_run():

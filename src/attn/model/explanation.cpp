@@ -242,7 +242,7 @@ Index width_read(const Result& result, Target W, Item made)
     return element_count(shape_of(array(result, name_of(W)))) / (shape.front() * shape.back());
 }
 
-void require_room(const Explanation& explanation, const Result& result, Index limit)
+void require_room(const std::string& word, const Result& result, Index limit)
 {
     constexpr const char* what = "memory for the terms";
     const Shape& keys = shape_of(array(result, name_of(Item::keys)));
@@ -250,7 +250,7 @@ void require_room(const Explanation& explanation, const Result& result, Index li
     const Index numbers = checked_product(2, checked_sum(keys.back(), values.back(), what), what);
     const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
     if (bytes > limit) {
-        throw Error(ErrorKind::too_large, "the terms of " + quoted(explanation.tokens[0]),
+        throw Error(ErrorKind::too_large, "the terms of " + quoted(word),
                     std::to_string(keys[1]) + " keys, which need " + std::to_string(bytes) + " bytes",
                     "the " + std::to_string(limit) + " bytes that are free");
     }
@@ -292,7 +292,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
 {
     Explanation explanation;
     explanation.tokens = result.tokens;
-    require_room(explanation, result, settings.memory_limit);
+    require_room(result.tokens[static_cast<std::size_t>(question.position)], result, settings.memory_limit);
     const Index heads = shape_of(array(result, name_of(Item::queries))).front();
     if (question.head < 0 || question.head >= heads) {
         throw Error(ErrorKind::usage, "--head", std::to_string(question.head),

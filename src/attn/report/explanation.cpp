@@ -111,7 +111,7 @@ void ExplanationSteps::write_keys()
 {
     const Index d_k = std::ssize(e_.query);
     const Index d_v = std::ssize(e_.context);
-    const std::string word = e_.key ? cell_word() : "word";
+    const std::string word = e_.key ? cell_owner() : "word";
     const std::string x = "x(" + word + ")";
     const std::string key =
         words_.other_vector(word) + " = " +
@@ -141,7 +141,7 @@ void ExplanationSteps::write_score()
         prose_.paragraph("The scores of all keys are in the table of step " + std::to_string(of_softmax) + ".");
         return;
     }
-    step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_word()) + ", the sum of " + terms);
+    step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_owner()) + ", the sum of " + terms);
     write_products();
     prose_.paragraph("score = " + of_cell(words_.of_keys(&ExplainedKey::score)));
 }
@@ -239,14 +239,16 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
         return;
     }
-    std::vector<std::string> terms{words_.number(before == "capped" ? *key.capped : key.scaled)};
+    const double score = before == "capped" ? *key.capped : key.scaled;
+    const std::vector<std::string> numbers = words_.numbers({score, key.mask, key.distance, *key.masked});
+    std::vector<std::string> terms{numbers[0]};
     if (attention().mask) {
-        terms.push_back(glued(bracketed(words_.number(key.mask)) + " (mask)"));
+        terms.push_back(glued(bracketed(numbers[1]) + " (mask)"));
     }
     if (alibi) {
-        terms.push_back(glued(bracketed(words_.number(key.distance)) + " (distance)"));
+        terms.push_back(glued(bracketed(numbers[2]) + " (distance)"));
     }
-    terms.back() += glued(" = " + of_cell(words_.masked()));
+    terms.back() += glued(" = " + numbers[3]);
     prose_.sum("", terms);
 }
 

@@ -28,12 +28,11 @@ void ExplanationSteps::write_softmax()
         write_softmax_table(words_.number(e_.sum));
         return;
     }
-    const std::vector<std::string> scores = words_.last_scores();
-    const auto of_largest = std::ranges::find(e_.keys, e_.maximum, &ExplainedKey::last_score) - e_.keys.begin();
-    const std::string maximum = std::isnan(e_.maximum) ? "nan" : scores[static_cast<std::size_t>(of_largest)];
     const auto largest = std::ranges::max_element(e_.keys, {}, &ExplainedKey::weight) - e_.keys.begin();
     const auto shown = static_cast<std::size_t>(e_.key.value_or(largest));
     const Quotient quotient = words_.quotient(e_.keys[shown]);
+    const std::vector<std::string> scores = words_.numbers({e_.keys[shown].last_score(), e_.maximum});
+    const std::string& maximum = scores[1];
     prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + quotient.sum +
                      ", of the exponentials of all " + std::to_string(e_.keys.size()) + " keys");
     if (e_.maximum == std::numeric_limits<double>::infinity()) {
@@ -42,8 +41,12 @@ void ExplanationSteps::write_softmax()
     write_softmax_table(quotient.sum);
     if (std::isfinite(e_.maximum) && e_.keys[shown].hidden == model::Hidden::no) {
         prose_.blank();
-        prose_.paragraph((e_.key ? "" : "Most goes to ") + in_quotes(words_.key_word(shown)) + ": " +
-                         glued("exp(" + scores[shown] + " - " + bracketed(maximum) + ") / " + quotient.sum) + " = " +
+        const auto alike = std::ranges::count(e_.keys, e_.keys[shown].weight, &ExplainedKey::weight);
+        const std::string introduction = e_.key       ? ""
+                                         : alike == 1 ? "Most goes to "
+                                                      : "The first of " + std::to_string(alike) + " largest weights goes to ";
+        prose_.paragraph(introduction + in_quotes(words_.key_word(shown)) + ": " +
+                         glued("exp(" + scores[0] + " - " + bracketed(maximum) + ") / " + quotient.sum) + " = " +
                          glued(quotient.exponential + " / " + quotient.sum) + " = " + quotient.weight);
     }
 }
@@ -57,28 +60,30 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     }
     labels.cells.emplace_back("sum");
     std::vector<Column> columns;
-    const auto add = [&](bool there, const std::string& title, std::vector<std::string> cells, const std::string& sum = "") {
-        if (there) {
-            cells.push_back(sum);
-            columns.push_back({title, std::move(cells)});
-        }
+    const auto add = [&](const std::string& title, std::vector<std::string> cells, const std::string& sum = "") {
+        cells.push_back(sum);
+        columns.push_back({title, std::move(cells)});
     };
     const auto of = [&](auto get) { return words_.of_keys(get); };
     const ExplainedKey& first = e_.keys.front();
     const double weights = std::accumulate(e_.keys.begin(), e_.keys.end(), 0.0,
                                            [](double sum, const ExplainedKey& key) { return sum + key.weight; });
-    add(true, "score", of(&ExplainedKey::score));
-    add(true, "scaled", of(&ExplainedKey::scaled));
+    add("score", of(&ExplainedKey::score));
+    add("scaled", of(&ExplainedKey::scaled));
     if (first.capped) {
-        add(true, "capped", of([](const ExplainedKey& key) { return *key.capped; }));
+        add("capped", of([](const ExplainedKey& key) { return *key.capped; }));
     }
-    add(first.masked && attention().mask, "mask", of(&ExplainedKey::mask));
-    add(first.masked && positions_are(PositionKind::alibi), "distance", of(&ExplainedKey::distance));
+    if (first.masked && attention().mask) {
+        add("mask", of(&ExplainedKey::mask));
+    }
+    if (first.masked && positions_are(PositionKind::alibi)) {
+        add("distance", of(&ExplainedKey::distance));
+    }
     if (first.masked) {
-        add(true, "masked", words_.masked());
+        add("masked", words_.masked());
     }
-    add(true, "exp", of(&ExplainedKey::exponential), row_sum);
-    add(true, "weight", of(&ExplainedKey::weight), words_.number(weights));
+    add("exp", of(&ExplainedKey::exponential), row_sum);
+    add("weight", of(&ExplainedKey::weight), words_.number(weights));
     prose_.blank();
     prose_.table(labels, columns);
 }
@@ -119,7 +124,7 @@ void ExplanationSteps::write_context()
     }
     std::vector<std::string> values;
     for (std::size_t j = 0; j < e_.keys.size(); ++j) {
-        values.push_back(vector_of("v", words_.key_word(j)));
+        values.push_back(vector_of("v", words_.key_owner(j)));
     }
     prose_.sum("context = ", weighted(values));
     prose_.vector(words_.numbers(e_.context));
@@ -135,7 +140,7 @@ void ExplanationSteps::write_context()
 void ExplanationSteps::write_share()
 {
     const Index d_v = std::ssize(e_.context);
-    const std::string v = vector_of("v", cell_word());
+    const std::string v = vector_of("v", cell_owner());
     prose_.paragraph(v + " = " +
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));

@@ -45,8 +45,8 @@ private:
     /// The key that was asked for.
     [[nodiscard]] const model::ExplainedKey& cell() const { return e_.keys[static_cast<std::size_t>(*e_.key)]; }
     [[nodiscard]] std::string cell_word() const { return words_.key_word(static_cast<std::size_t>(*e_.key)); }
-    /// Whether it stands for no word, but is a parameter (model/extra_key.hpp).
-    [[nodiscard]] bool cell_is_bias() const { return *e_.key >= std::ssize(e_.cross ? e_.key_tokens : e_.tokens); }
+    [[nodiscard]] std::string cell_owner() const { return words_.key_owner(static_cast<std::size_t>(*e_.key)); }
+    [[nodiscard]] bool cell_is_bias() const { return words_.is_bias(static_cast<std::size_t>(*e_.key)); }
     /// Its number in a list over all keys.
     [[nodiscard]] std::string of_cell(const std::vector<std::string>& texts) const
     {

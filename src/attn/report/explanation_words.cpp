@@ -1,7 +1,6 @@
 #include "attn/report/explanation_words.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/extra_key.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/notation.hpp"
 
@@ -48,7 +47,7 @@ std::string bracketed(const std::string& number)
 
 std::string vector_of(const std::string& symbol, const std::string& word)
 {
-    return symbol + (word == model::extra_key_label ? word : "(" + word + ")");
+    return symbol + "(" + word + ")";
 }
 
 std::string shape_text(const Shape& lengths)
@@ -83,7 +82,12 @@ std::string Wording::key_word(std::size_t j) const
 {
     const std::string& word = e_.keys[j].word;
     const bool several = std::ranges::binary_search(repeated_, word);
-    return shown(word) + (several ? glue + std::to_string(j) : "");
+    return shown(word) + (several ? "[" + std::to_string(j) + "]" : "");
+}
+
+std::string Wording::key_owner(std::size_t j) const
+{
+    return is_bias(j) ? "bias" : key_word(j);
 }
 
 std::string Wording::own_vector() const
@@ -166,11 +170,6 @@ std::vector<std::string> Wording::masked() const
 std::string Wording::last_name() const
 {
     return e_.keys.front().masked ? "masked" : e_.keys.front().capped ? "capped" : "scaled";
-}
-
-std::vector<std::string> Wording::last_scores() const
-{
-    return e_.keys.front().masked ? masked() : of_keys(&ExplainedKey::last_score);
 }
 
 } // namespace attn::report

@@ -17,7 +17,7 @@ namespace attn::report {
 [[nodiscard]] std::string in_quotes(const std::string& word);
 /// A negative number as a factor or behind a sign: "(-0.5)".
 [[nodiscard]] std::string bracketed(const std::string& number);
-/// "v(eat)"; "v(bias)", whose key has its brackets already.
+/// "v(eat)"
 [[nodiscard]] std::string vector_of(const std::string& symbol, const std::string& word);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
 
@@ -32,8 +32,12 @@ public:
     Wording(const model::Explanation& explanation, const ExplanationOptions& options, Index width);
 
     [[nodiscard]] std::string query_word() const;
-    /// A key's word, with its position where the word occurs several times.
+    /// A key's word, with its position where the word occurs several times: "eat", "be[5]".
     [[nodiscard]] std::string key_word(std::size_t j) const;
+    /// The same as what a vector belongs to; "bias" of the key that is a parameter.
+    [[nodiscard]] std::string key_owner(std::size_t j) const;
+    /// Whether the key stands for no word, but is a parameter (model/extra_key.hpp).
+    [[nodiscard]] bool is_bias(std::size_t j) const { return j >= (e_.cross ? e_.key_tokens : e_.tokens).size(); }
     [[nodiscard]] std::string own_vector() const; ///< "q(is)", or where scores are K·Qᵀ "k(is)"
     [[nodiscard]] std::string other_vector(const std::string& word) const;
     /// "W_q·x(is): (24,) = (24, 16)·(16,)" or "x(is)·W_q: …", with its bias if there is one.
@@ -52,9 +56,8 @@ public:
     }
     /// How the weight of this key comes about: the numbers have so many digits that the first two give the third.
     [[nodiscard]] Quotient quotient(const model::ExplainedKey& key) const;
-    [[nodiscard]] std::vector<std::string> masked() const;      ///< masked scores, or what hides a key
-    [[nodiscard]] std::string last_name() const;                ///< of the scores that go into the softmax
-    [[nodiscard]] std::vector<std::string> last_scores() const; ///< they themselves
+    [[nodiscard]] std::vector<std::string> masked() const; ///< masked scores, or what hides a key
+    [[nodiscard]] std::string last_name() const;           ///< of the scores that go into the softmax
 
 private:
     [[nodiscard]] std::string shown(const std::string& word) const;

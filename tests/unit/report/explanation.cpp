@@ -1,5 +1,7 @@
 #include "attn/report/explanation.hpp"
 
+#include "attn/report/display.hpp"
+
 #include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <sstream>
 
 namespace {
 
@@ -122,19 +125,20 @@ TEST(ExplanationText, SaysWhatHidesAKey)
     e.keys[0].masked = 6;
     e.keys[1].masked = -INFINITY;
     e.keys[1].hidden = model::Hidden::causal;
-    e.keys[1].weight = 0;
+    e.keys[1].exponential = e.keys[1].weight = 0;
     const std::string text = text_of(e);
     EXPECT_NE(text.find("causal: hides the keys after position 0\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("   be   -2.00   -2.00  causal  0.10    0.00\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("   be   -2.00   -2.00  causal  0.00    0.00\n"), std::string::npos) << text;
     EXPECT_NE(text.find("context = 0.75·v(to)\n"), std::string::npos) << text;
 }
 
 TEST(ExplanationText, NamesALongSumByItsLargestTerms)
 {
     model::Explanation e = two_keys();
+    e.tokens.resize(30);
     e.keys.resize(30, e.keys[1]);
     for (std::size_t j = 0; j < e.keys.size(); ++j) {
-        e.keys[j].word = "w" + std::to_string(j);
+        e.tokens[j] = e.keys[j].word = "w" + std::to_string(j);
         e.keys[j].weight = static_cast<double>(j + 1) / 465;
     }
     const std::string text = text_of(e);
@@ -142,15 +146,52 @@ TEST(ExplanationText, NamesALongSumByItsLargestTerms)
     EXPECT_NE(text.find("+ 0.06·v(w29) + … 18 with smaller weights\n"), std::string::npos) << text;
 }
 
+TEST(ExplanationText, TellsRepeatedWordsApartAndTheWordBiasFromTheBias)
+{
+    model::Explanation e = two_keys();
+    e.tokens = {"be", "be"};
+    e.keys[0].word = "be";
+    e.keys[0].weight = e.keys[1].weight = 0.5;
+    std::string text = text_of(e);
+    EXPECT_NE(text.find("context = 0.50·v(be[0]) + 0.50·v(be[1])\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("The first of 2 largest weights goes to \"be[0]\": "), std::string::npos) << text;
+
+    e = two_keys();
+    e.tokens[1] = e.keys[1].word = "(bias)";
+    e.keys.push_back(e.keys[1]);
+    e.key = 1;
+    text = text_of(e);
+    EXPECT_NE(text.find(" Key k((bias)[1]) = W_k·x((bias)[1]): "), std::string::npos) << text;
+    e.key = 2;
+    text = text_of(e);
+    EXPECT_NE(text.find(" Key k(bias) = bias_k: "), std::string::npos) << text;
+}
+
+TEST(ExplanationText, AddsAMaskInOneNotation)
+{
+    model::Explanation e = two_keys();
+    e.key = 1;
+    e.config.attention.mask = model::FileTensor{.file = "m.npy", .name = "", .sha256 = ""};
+    e.keys[0].masked = 6;
+    e.keys[0].mask = 0;
+    e.keys[1].masked = -2.5;
+    e.keys[1].mask = -0.5;
+    e.keys.push_back(e.keys[0]);
+    e.keys.back().masked = e.keys.back().mask = -3e38;
+    EXPECT_NE(text_of(e).find("-2.00 + (-0.50) (mask) = -2.50\n"), std::string::npos) << text_of(e);
+}
+
 TEST(ExplanationText, ShowsControlCharactersAndKeepsWithinTheTerminal)
 {
     model::Explanation e = two_keys();
     e.tokens[1] = e.keys[1].word = "\x1b[31mbe";
     EXPECT_EQ(text_of(e).find('\x1b'), std::string::npos);
-    for (const attn::Index width : {20, 30, 40, 79}) {
-        const std::string text = text_of(e, width);
-        EXPECT_NE(text.find("6.00"), std::string::npos);
-        EXPECT_EQ(text.find('\x1f'), std::string::npos);
+    for (attn::Index width = 40; width < 100; ++width) {
+        std::istringstream lines(text_of(e, width));
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(report::display_width(line), width) << line;
+            EXPECT_EQ(line.find('\x1f'), std::string::npos) << line;
+        }
     }
 }
 
