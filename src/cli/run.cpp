@@ -72,6 +72,9 @@ public:
             settings.observer = page_observer(std::move(settings.observer));
             settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
         }
+        if (options.format == Format::svg && settings.show.contains(model::Item::weights) && input_.recipe().attention.mask) {
+            settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
+        }
         if (options.source == Source::lines && settings.word_vectors && settings.word_vectors->prepare) {
             settings.word_vectors->prepare();
         }
@@ -112,6 +115,9 @@ int Runner::once()
     model::Result result = input_.computed(model::run);
     if (options_.format == Format::html && options_.show.empty() && !options_.show_all) {
         leave_out_stages(result);
+    }
+    if (options_.format == Format::svg) {
+        result.show = {options_.show.front()};
     }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();

@@ -45,3 +45,9 @@ def texts(root):
 def tooltips(root):
     """Of cells and lines."""
     return [element.text for parent in root.iter() if parent is not root for element in parent.findall(NAMESPACE + "title")]
+
+
+def empty_cells(root):
+    """The tooltips of those without a colour."""
+    rects = [rect for rect in root.iter(NAMESPACE + "rect") if rect.get("fill") == "#eceef1"]
+    return [title.text for rect in rects for title in rect.findall(NAMESPACE + "title")]

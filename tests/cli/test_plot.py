@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pictures import NAMESPACE, parse, texts, tooltips
+from pictures import NAMESPACE, empty_cells, parse, texts, tooltips
 from program import SENTENCE, assert_fails, run, succeeds
 from tensors import numpy, save_safetensors
 
@@ -46,6 +46,26 @@ def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
     succeeds("plot", tmp_path / "saved.json", "-o", tmp_path / "plotted.html")
     succeeds("run", SENTENCE, "--heads", 2, "--causal", "-o", tmp_path / "run.html")
     assert (tmp_path / "plotted.html").read_bytes() == (tmp_path / "run.html").read_bytes()
+
+
+def test_a_mask_of_numbers_hides_where_it_is_infinite(tmp_path):
+    numpy.save(tmp_path / "added.npy", numpy.array([[0.0, -500, -900], [-500, 0, -numpy.inf], [0, 0, 0]]))
+
+    def drawn(*arguments):
+        return parse(succeeds("run", "--format", "svg", *arguments, cwd=tmp_path).out)
+
+    masked = ["Life is short", "--init", "identity", "--mask", "added.npy"]
+    root = drawn(*masked)
+    assert empty_cells(root) == ["is → short: 0.0"] and "masked" in texts(root)
+    assert tooltips(root)[1:3] == ["Life → is: 0.0", "Life → short: 0.0"] and "weights (3, 3)" in texts(root)
+    assert empty_cells(drawn(*masked, "--query", "is")) == ["is → short: 0.0"]
+    assert empty_cells(drawn(*masked, "--show", "masked_scores")) == ["is → short: -inf"]
+
+    saved = succeeds("run", *masked, "--json", "--show", "masked_scores,weights", cwd=tmp_path).out
+    assert succeeds("plot", "-", stdin=saved).out == succeeds("run", *masked, "--format", "svg", cwd=tmp_path).out
+    assert empty_cells(parse(succeeds("plot", "-", "--query", "is", stdin=saved).out)) == ["is → short: 0.0"]
+    weights = parse(succeeds("plot", "-", stdin=succeeds("run", *masked, "--json", cwd=tmp_path).out).out)
+    assert len(empty_cells(weights)) == 4 and "0" in texts(weights) and "masked" not in texts(weights)
 
 
 def test_two_sentences_keep_their_words(tmp_path):
@@ -118,6 +138,13 @@ def test_without_words_positions_are_the_labels(folder):
     assert tooltips(plot("square.npy", cwd=folder))[5].startswith("1 → 2: ")
     assert tooltips(plot("square.npy", "--tokens", "words.txt", cwd=folder))[5].startswith("be → to: ")
     assert tooltips(plot("weights.npy", "--tokens", "words.txt", cwd=folder))[5].startswith("be → 1: ")
+
+
+def test_weights_of_another_program_may_look_causal(folder):
+    numpy.save(folder / "causal.npy", numpy.array([[1.0, 0.0], [0.0, 1.0]]))
+    (folder / "two.txt").write_text("a\nb\n", encoding="utf-8")
+    root = plot("causal.npy", "--tokens", "two.txt", cwd=folder)
+    assert len(empty_cells(root)) == 2 and "0" in texts(root) and "masked" not in texts(root)
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])

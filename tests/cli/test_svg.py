@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from pictures import NAMESPACE, parse, texts, tooltips
+from pictures import NAMESPACE, empty_cells, parse, texts, tooltips
 from program import SENTENCE, assert_fails, run, succeeds
 
 HOSTILE = [
@@ -66,6 +66,19 @@ def test_scores_are_drawn_too(name):
         for j in range(6):
             assert shown[6 * i + j].endswith(f": {'-inf' if numbers[i][j] is None else numbers[i][j]}")
     assert ("masked" in texts(root)) == (name == "masked_scores")
+
+
+def test_weights_that_are_too_small_are_not_called_masked():
+    steep = ["Life is short", "--init", "identity", "--scale", 1000]
+    root = picture(*steep)
+    assert empty_cells(root) == [] and "masked" not in texts(root)
+    assert texts(root).count("0.00") == 6
+    root = picture(*steep, "--causal")
+    assert empty_cells(root) == ["Life → is: 0.0", "Life → short: 0.0", "is → short: 0.0"] and "masked" in texts(root)
+    assert texts(root).count("0.00") == 3
+    assert empty_cells(picture(*steep, "--window", "1,1")) == ["Life → short: 0.0", "short → Life: 0.0"]
+    assert empty_cells(picture(*steep, "--causal", "--query", "is")) == ["is → short: 0.0"]
+    assert empty_cells(picture(*steep, "--positions", "alibi")) == []
 
 
 def test_query_chooses_rows_and_digits_the_length_of_numbers():

@@ -188,6 +188,19 @@ void require_count(const std::optional<std::vector<std::string>>& words, const c
     }
 }
 
+/// (H, T, S) → (H, rows, S)
+template <typename Scalar>
+Tensor<Scalar> rows_of(const Tensor<Scalar>& tensor, const std::vector<Index>& rows)
+{
+    Tensor<Scalar> kept({tensor.shape[0], std::ssize(rows), tensor.shape[2]});
+    for (Index head = 0; head < tensor.shape[0]; ++head) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            kept.matrix(head).row(static_cast<Index>(i)) = tensor.matrix(head).row(rows[i]);
+        }
+    }
+    return kept;
+}
+
 } // namespace
 
 Result result_of(const SavedResult& saved)
@@ -216,6 +229,7 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
     require_count(plotted.tokens, "--tokens", T, what, "rows");
     require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
     Result result;
+    result.foreign = true;
     result.tokens = plotted.tokens.value_or(positions(T));
     result.cross = plotted.key_tokens || S != T;
     if (result.cross) {
@@ -243,28 +257,22 @@ Result with_rows(Result result, const std::vector<std::string>& query)
     Words words;
     words.tokens = result.tokens;
     const std::vector<Index> chosen = query_positions(recipe, words, Given(asked));
-    std::vector<std::size_t> rows;
+    std::vector<Index> rows;
     for (const Index position : chosen) {
         const auto found = std::ranges::find(there, position);
         if (found == there.end()) {
             throw Error(ErrorKind::usage, "--query", "position " + std::to_string(position),
                         "one of the rows that the file holds");
         }
-        rows.push_back(static_cast<std::size_t>(found - there.begin()));
+        rows.push_back(found - there.begin());
     }
-    std::erase_if(result.arrays, [](const Array& array) { return array.name != weights_name; });
+    std::erase_if(result.arrays, [](const Array& array) {
+        return array.name != weights_name && array.name != name_of(Item::masked_scores); // which tell what is masked
+    });
     result.show = {Item::tokens, Item::weights};
-    std::visit(
-        [&]<typename Scalar>(Tensor<Scalar>& weights) {
-            Tensor<Scalar> kept({weights.shape[0], std::ssize(rows), weights.shape[2]});
-            for (Index head = 0; head < weights.shape[0]; ++head) {
-                for (std::size_t i = 0; i < rows.size(); ++i) {
-                    kept.matrix(head).row(static_cast<Index>(i)) = weights.matrix(head).row(static_cast<Index>(rows[i]));
-                }
-            }
-            weights = std::move(kept);
-        },
-        result.arrays.front().tensor);
+    for (Array& array : result.arrays) {
+        std::visit([&](auto& tensor) { tensor = rows_of(tensor, rows); }, array.tensor);
+    }
     result.query_positions = chosen;
     return result;
 }

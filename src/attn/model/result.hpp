@@ -129,6 +129,7 @@ struct Result {
     std::vector<std::string> warnings;
     Show show; ///< what a report prints of the above
     bool cross = false;
+    bool foreign = false; ///< numbers of another program, of which the config says nothing but the words
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
 
     [[nodiscard]] const std::vector<std::string>& words_of_keys() const

@@ -1,6 +1,7 @@
 #include "attn/report/picture.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/hidden.hpp"
 #include "attn/model/plotted.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/markup.hpp"
@@ -65,13 +66,46 @@ bool looks_causal(const Picture& picture)
     return picture.rows == picture.columns && picture.rows > 1;
 }
 
-void choose_range(Picture& picture, bool has_mask)
+/// Weights of 0 where a mask is, or may be: the causal one of another program is known by its looks alone.
+void find_empty_zeros(Picture& picture, const model::HiddenPlaces& places, bool foreign)
 {
-    picture.masked_zeros = picture.weights && (has_mask || looks_causal(picture));
+    const bool all_zeros = !places.certain && (!foreign || looks_causal(picture));
+    if (places.hidden.empty() && !all_zeros) {
+        return;
+    }
+    picture.empty_zeros.resize(picture.values.size());
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        picture.empty_zeros[i] = picture.values[i] == 0 && (all_zeros || places.hidden[i]);
+    }
+}
+
+/// What the key says of blank places.
+std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
+{
+    bool masked = false;
+    bool zero = false;
+    bool strange = false;
+    const bool masked_scores = picture.array == name_of(model::Item::masked_scores);
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        const double value = picture.values[i];
+        if (!std::isfinite(value)) {
+            (masked_scores && value < 0 ? masked : strange) = true;
+        } else if (picture.is_blank(i)) {
+            (!hidden.empty() && hidden[i] ? masked : zero) = true;
+        }
+    }
+    std::string text;
+    for (const auto& [is_there, name] : {std::pair(masked, "masked"), std::pair(zero, "0"), std::pair(strange, "not finite")}) {
+        text += !is_there ? "" : text.empty() ? name : std::string(" or ") + name;
+    }
+    return text;
+}
+
+void choose_range(Picture& picture)
+{
     double least = std::numeric_limits<double>::infinity();
     double largest = -least;
     for (const double value : picture.values) {
-        picture.blanks = picture.blanks || picture.is_blank(value);
         if (std::isfinite(value)) {
             least = std::min(least, value);
             largest = std::max(largest, value);
@@ -92,9 +126,9 @@ void choose_range(Picture& picture, bool has_mask)
 
 } // namespace
 
-bool Picture::is_blank(double value) const
+bool Picture::is_blank(std::size_t place) const
 {
-    return !std::isfinite(value) || (masked_zeros && value == 0);
+    return !std::isfinite(values[place]) || (!empty_zeros.empty() && empty_zeros[place]);
 }
 
 std::string Picture::exact(double value) const
@@ -147,8 +181,10 @@ Picture picture_of(const model::Result& result)
         picture.doubtful = true;
         picture.array = "numbers";
     }
-    const model::Attention& attention = result.config.attention;
-    choose_range(picture, attention.causal || attention.window || attention.mask);
+    const model::HiddenPlaces places = picture.weights ? model::hidden_places(result) : model::HiddenPlaces{};
+    find_empty_zeros(picture, places, result.foreign);
+    picture.blank = blank_text(picture, places.hidden);
+    choose_range(picture);
     return picture;
 }
 

@@ -3,6 +3,7 @@
 
 #include "attn/model/result.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,19 +21,20 @@ struct Picture {
     bool single = false;                              ///< they are float32
     bool weights = false;                             ///< given as such, otherwise scores
     bool doubtful = false;                            ///< but none (model::doubt_about)
-    bool masked_zeros = false;                        ///< a weight of 0 stands where a mask is
+    std::vector<bool> empty_zeros;                    ///< as values: weights of 0 where a mask is; empty: there are none
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
     double low = 0, high = 1;                         ///< ends of the colour bar; low < high
-    bool blanks = false;                              ///< whether a place is blank
+    std::string blank;                                ///< what the blank places are; empty: there are none
 
     [[nodiscard]] Index cells() const { return heads * rows * columns; }
-    [[nodiscard]] double at(Index head, Index row, Index column) const
+    [[nodiscard]] std::size_t place(Index head, Index row, Index column) const
     {
-        return values[static_cast<std::size_t>((head * rows + row) * columns + column)];
+        return static_cast<std::size_t>((head * rows + row) * columns + column);
     }
+    [[nodiscard]] double at(Index head, Index row, Index column) const { return values[place(head, row, column)]; }
     /// A masked place, or what is no finite number.
-    [[nodiscard]] bool is_blank(double value) const;
+    [[nodiscard]] bool is_blank(std::size_t place) const;
     /// Where a value lies between low and high: 0 … 1. By halves, for high - low may be more than a double can hold.
     [[nodiscard]] double share(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
     /// The shortest decimal that reads back.

@@ -91,7 +91,7 @@ ArcPanels::Panel ArcPanels::panel_of(Index head) const
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (!picture_.is_blank(value) && value > 0 && (options_.most || share(value) >= least_share)) {
+            if (std::isfinite(value) && value > 0 && (options_.most || share(value) >= least_share)) {
                 panel.lines.push_back({i, j, value});
             }
         }

@@ -53,16 +53,10 @@ void append_stroke(std::string& path, Index right, Index down, Index length_of_r
     append(length_of_run);
 }
 
-std::string_view blank_text(const Picture& picture)
-{
-    const bool masked = picture.masked_zeros || picture.array == name_of(model::Item::masked_scores);
-    return masked ? "masked" : "not finite";
-}
-
 /// Blanks have no colour.
-std::optional<Rgb> colour_in(const Picture& picture, double value)
+std::optional<Rgb> colour_in(const Picture& picture, std::size_t place)
 {
-    return picture.is_blank(value) ? std::nullopt : std::optional(colour_of(picture.share(value)));
+    return picture.is_blank(place) ? std::nullopt : std::optional(colour_of(picture.share(picture.values[place])));
 }
 
 } // namespace
@@ -183,12 +177,11 @@ void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace&
     const std::string size = attribute("width", cell_width_ - gap_) + attribute("height", cell_height_ - gap_);
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
-            const double value = picture_.at(head, i, j);
-            const std::optional<Rgb> colour = colour_in(picture_, value);
+            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
             out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(j));
             out += attribute("y", place.y + cell_height_ * static_cast<double>(i)) + size;
             out += attribute("fill", colour ? hex(*colour) : blank_colour);
-            out += "><title>" + escaped(picture_.relation(i, j, value)) + "</title></rect>\n";
+            out += "><title>" + escaped(picture_.relation(i, j, picture_.at(head, i, j))) + "</title></rect>\n";
         }
     }
 }
@@ -199,10 +192,10 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (picture_.is_blank(value) && !std::isnan(value) && !(value > 0)) { // masked
+            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
+            if (!colour && !std::isnan(value) && !(value > 0)) { // masked
                 continue;
             }
-            const std::optional<Rgb> colour = colour_in(picture_, value);
             const std::string_view fill = !colour ? grey_ink : takes_dark_text(*colour) ? "#000" : "#fff";
             append_text(out, picture_.rounded(value, options_.digits), place.x + cell_width_ * (static_cast<double>(j) + 0.5),
                         place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, attribute("fill", fill));
@@ -219,14 +212,15 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
         Index row = 0, column = 0; ///< where the pen is
     };
     std::array<Path, 256> paths;
-    const auto level = [&](double value) -> Index {
-        return picture_.is_blank(value) ? -1 : std::lround(std::clamp(picture_.share(value), 0.0, 1.0) * 255);
+    const auto level = [&](Index row, Index column) -> Index {
+        const std::size_t cell = picture_.place(head, row, column);
+        return picture_.is_blank(cell) ? -1 : std::lround(std::clamp(picture_.share(picture_.values[cell]), 0.0, 1.0) * 255);
     };
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns;) {
-            const Index here = level(picture_.at(head, i, j));
+            const Index here = level(i, j);
             Index end = j + 1;
-            while (end < picture_.columns && level(picture_.at(head, i, end)) == here) {
+            while (end < picture_.columns && level(i, end) == here) {
                 ++end;
             }
             if (here >= 0) {
@@ -277,7 +271,7 @@ double HeatMapPanels::key_height() const
 double HeatMapPanels::key_width() const
 {
     const Ticks ticks = round_ticks(picture_.low, picture_.high);
-    double width = picture_.blanks ? text_width(blank_text(picture_)) : 0;
+    double width = text_width(picture_.blank);
     for (const double tick : ticks.values) {
         width = std::max(width, text_width(ticks.text(tick)));
     }
@@ -298,7 +292,7 @@ std::string HeatMapPanels::definitions()
 
 void HeatMapPanels::append_key(std::string& out, double x, double y) const
 {
-    const double bar = key_height() - (picture_.blanks ? swatch_gap + bar_width : 0);
+    const double bar = key_height() - (!picture_.blank.empty() ? swatch_gap + bar_width : 0);
     const double label_x = x + bar_width + label_gap;
     const std::string left = attribute("x", x) + attribute("width", bar_width);
     out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#cividis)") + "/>\n";
@@ -309,11 +303,11 @@ void HeatMapPanels::append_key(std::string& out, double x, double y) const
         out += "<path" + attribute("d", mark) + attribute("stroke", grey_ink) + "/>\n";
         append_text(out, ticks.text(tick), label_x, tick_y, bar_font);
     }
-    if (picture_.blanks) {
+    if (!picture_.blank.empty()) {
         const double swatch_y = y + bar + swatch_gap;
         out += "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_colour) +
                "/>\n";
-        append_text(out, blank_text(picture_), label_x, swatch_y + bar_width / 2, bar_font);
+        append_text(out, picture_.blank, label_x, swatch_y + bar_width / 2, bar_font);
     }
 }
 

@@ -114,14 +114,62 @@ TEST(Svg, LeavesMaskedPlacesEmpty)
     EXPECT_EQ(count(scores, ">masked</text>"), 1);
     EXPECT_EQ(count(scores, "inf</text>"), 0);
 
-    const std::string causal = svg_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0.25F, 0.75F})));
-    EXPECT_EQ(count(causal, "fill=\"#eceef1\"><title>0 → 1: 0.0"), 1);
-    EXPECT_EQ(count(causal, ">masked</text>"), 1);
-    const std::string underflow = svg_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}))); // looks causal too
-    EXPECT_EQ(count(underflow, ">masked</text>"), 1);
-    const std::string small = svg_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {0, 1, 0.5F, 0.5F})));
-    EXPECT_EQ(count(small, ">masked</text>"), 0);
-    EXPECT_EQ(count(small, "fill=\"#00224e\"><title>0 → 0: 0.0"), 1);
+    Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
+    causal.config.attention.causal = true;
+    const std::string svg = svg_of(causal);
+    EXPECT_EQ(count(svg, "fill=\"#eceef1\"><title>0 → 1: 0.0"), 1);
+    EXPECT_EQ(count(svg, ">masked</text>"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>1 → 0: 0.0"), 1); // seen, but too small
+    EXPECT_EQ(count(svg, ">0.00</text>"), 1);
+}
+
+TEST(Svg, ColoursWeightsOfZeroThatNoMaskMade)
+{
+    const std::string svg = svg_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}))); // as under a causal mask
+    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>"), 2);
+    EXPECT_EQ(count(svg, "#eceef1"), 0);
+    EXPECT_EQ(count(svg, ">masked</text>"), 0);
+    const std::string large = svg_of(numbered(Item::weights, Tensor<float>({1, 65, 65}))); // one path a colour
+    EXPECT_EQ(count(large, "<path stroke=\"#00224e\""), 1);
+}
+
+TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
+{
+    Result result = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
+    result.config.attention.mask = attn::model::FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
+    EXPECT_EQ(count(svg_of(result), "fill=\"#eceef1\"><title>"), 2);
+    EXPECT_EQ(count(svg_of(result), ">0</text>"), 1 + 2); // the key, and words
+    EXPECT_EQ(count(svg_of(result), ">masked</text>"), 0);
+    result.config.attention.causal = true;
+    EXPECT_EQ(count(svg_of(result), ">masked or 0</text>"), 1);
+    constexpr float masked = -std::numeric_limits<float>::infinity();
+    result.arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {1, masked, -200, 1})});
+    EXPECT_EQ(count(svg_of(result), ">masked</text>"), 1);
+    EXPECT_EQ(count(svg_of(result), "fill=\"#eceef1\"><title>"), 1);
+}
+
+TEST(Svg, GuessesWhetherWeightsOfAnotherProgramAreCausal)
+{
+    Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0.25F, 0.75F}));
+    causal.foreign = true;
+    EXPECT_EQ(count(svg_of(causal), "fill=\"#eceef1\"><title>0 → 1: 0.0"), 1);
+    EXPECT_EQ(count(svg_of(causal), ">0</text>"), 1 + 2);
+    EXPECT_EQ(count(svg_of(causal), ">masked</text>"), 0);
+    Result other = numbered(Item::weights, Tensor<float>({1, 2, 2}, {0, 1, 0.5F, 0.5F}));
+    other.foreign = true;
+    EXPECT_EQ(count(svg_of(other), "#eceef1"), 0);
+    EXPECT_EQ(count(svg_of(other), "fill=\"#00224e\"><title>0 → 0: 0.0"), 1);
+}
+
+TEST(Svg, SaysOfBlankPlacesWhatTheyAre)
+{
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::string scores = svg_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {1, nan})));
+    EXPECT_EQ(count(scores, ">not finite</text>"), 1);
+    Result overflowed = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, nan, nan}));
+    overflowed.config.attention.causal = true;
+    EXPECT_EQ(count(svg_of(overflowed), ">masked or not finite</text>"), 1);
+    EXPECT_EQ(count(svg_of(overflowed), ">nan</text>"), 2);
 }
 
 TEST(Svg, ManyCellsBecomeOnePathAColour)
