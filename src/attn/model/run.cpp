@@ -6,11 +6,11 @@
 #include "attn/model/overrides.hpp"
 #include "attn/model/series.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 #include "attn/text/utf8.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace attn::model {
 namespace {
@@ -192,11 +192,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
         settings.observer({"tokens", {words.T()}, 0});
     }
     result.query_positions = query_positions(recipe, words, settings.given);
-    std::vector<Index> rows = result.query_positions;
-    if (rows.empty()) {
-        rows.resize(static_cast<std::size_t>(words.T()));
-        std::iota(rows.begin(), rows.end(), Index{0});
-    }
+    const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
     const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
     const Show computed_items = what_to_compute(show);

@@ -4,6 +4,7 @@
 #include "attn/core/stages.hpp"
 #include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -68,9 +69,7 @@ void WorkloadTensors::attend(core::Isa isa, int threads)
     const Index T = context_.shape()[1];
     const Index d_v = context_.shape()[2];
     if (isa == core::Isa::portable) {
-        std::vector<Index> positions(static_cast<std::size_t>(T));
-        std::iota(positions.begin(), positions.end(), Index{0});
-        const core::Heads<float> heads{queries_.copy(), keys_.copy(), values_.copy(), std::move(positions)};
+        const core::Heads<float> heads{queries_.copy(), keys_.copy(), values_.copy(), indices(T)};
         std::ranges::copy(core::attention(heads, options_, {}, work).head_context.values, context_.values().begin());
         return;
     }

@@ -1,8 +1,9 @@
 #include "attn/report/axes.hpp"
 
+#include "attn/tensor/indices.hpp"
+
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace attn::report {
@@ -39,8 +40,7 @@ Axes axes_of(std::string_view array)
 AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
 {
     AxisLabels labels;
-    labels.numbers.resize(static_cast<std::size_t>(count));
-    std::iota(labels.numbers.begin(), labels.numbers.end(), Index{0});
+    labels.numbers = indices(count);
     switch (axis) {
     case Axis::number: break;
     case Axis::vocabulary: labels.words = result.vocabulary.value_or(std::vector<std::string>{}); break;

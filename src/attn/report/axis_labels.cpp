@@ -1,10 +1,10 @@
 #include "attn/report/axis_labels.hpp"
 
 #include "attn/report/text_width.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace attn::report {
 namespace {
@@ -19,8 +19,7 @@ std::vector<Index> spread(Index count, Index step, std::span<const double> impor
         }
         return places;
     }
-    std::vector<Index> order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), Index{0});
+    std::vector<Index> order = indices(count);
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
     std::vector<bool> taken(static_cast<std::size_t>(count));
     for (const Index place : order) {
