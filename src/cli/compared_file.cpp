@@ -8,21 +8,13 @@
 #include <algorithm>
 
 namespace attn::cli {
-namespace {
-
-void require_known(std::span<const std::byte> front, const std::string& path)
-{
-    if (!begins_json(front)) {
-        (void)io::format_of(front, name_of_input(path));
-    }
-}
-
-} // namespace
 
 ComparedFile::ComparedFile(const std::string& text)
-    : argument_(split_tensor_argument(text)),
-      file_(argument_.path, [this](std::span<const std::byte> front) { require_known(front, argument_.path); })
+    : argument_(split_tensor_argument(text)), file_(argument_.path, [this](std::span<const std::byte> front) {
+          require_json_or_tensors(front, name_of_input(argument_.path));
+      })
 {
+    require_json_or_tensors(file_.bytes(), file_.name());
     begins_json(file_.bytes()) ? read_json(argument_.name) : read_tensors(argument_.name);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/tensor_inputs.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/documents.hpp"
 #include "cli/suggest.hpp"
 
 #include <algorithm>
@@ -80,6 +81,13 @@ void refuse_standard_input(const std::string& path, const char* option)
     }
 }
 
+void require_json_or_tensors(std::span<const std::byte> front, const std::string& name)
+{
+    if (!begins_json(front)) {
+        (void)io::format_of(front, name, "a result or tensor as JSON, or ");
+    }
+}
+
 const MappedFile& TensorInputs::map(const std::string& path)
 {
     const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };
@@ -94,6 +102,14 @@ const MappedFile& TensorInputs::any_file(const std::string& path)
         }
     };
     return files_.try_emplace(path, path, check).first->second;
+}
+
+const MappedFile& TensorInputs::json_or_tensors(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) { require_json_or_tensors(front, name_of_input(path)); };
+    const MappedFile& file = files_.try_emplace(path, path, check).first->second;
+    check(file.bytes());
+    return file;
 }
 
 TensorView TensorInputs::open(const TensorArgument& argument)

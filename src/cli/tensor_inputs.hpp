@@ -22,6 +22,9 @@ struct TensorArgument {
 /// Throws Error(usage) with the option's name for "-": what a result is computed of must have a name there.
 void refuse_standard_input(const std::string& path, const char* option);
 
+/// Throws Error(data) for a file, of which the first bytes are enough, that is neither JSON nor of tensors.
+void require_json_or_tensors(std::span<const std::byte> front, const std::string& name);
+
 /// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
 class TensorInputs {
 public:
@@ -38,6 +41,9 @@ public:
     /// A file of tensors or of text, in the same keeping. Throws Error(data) for what can be told to be neither before all is
     /// read.
     [[nodiscard]] const MappedFile& any_file(const std::string& path);
+
+    /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither.
+    [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path);
 
     /// Throws Error(io) when a file was written to in the meantime.
     void require_unchanged() const;

@@ -51,6 +51,13 @@ def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
     assert advice not in succeeds("compare", "a.npy", "a.npy", cwd=folder).text
 
 
+def test_what_is_neither_json_nor_a_tensor_is_refused_with_both(folder):
+    allowed = "allowed: a result or tensor as JSON, or the formats .npy, .npz and .safetensors"
+    (folder / "list.json").write_text("[1,2]\n", encoding="utf-8")
+    assert_fails(run("compare", "a.npy", "-", stdin="", cwd=folder), 65, "standard input: got an empty file; " + allowed)
+    assert_fails(run("compare", "list.json", "a.npy", cwd=folder), 65, "'list.json': got a file that begins with '[1,2]", allowed)
+
+
 def test_nan_equals_nan_or_not_by_option(tmp_path):
     file = save(tmp_path / "a.npy", numpy.array([1, numpy.nan, numpy.inf]))
     assert "3 compared, all equal" in succeeds("compare", file, file).text

@@ -38,7 +38,7 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
                 entries.empty() ? "none, it holds no tensor that can be read" : names_in(*this));
 }
 
-TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what)
+TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, std::string_view beside)
 {
     const std::string_view text = as_text(bytes);
     if (text.starts_with(npy_magic)) {
@@ -52,7 +52,7 @@ TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what)
     }
     throw Error(ErrorKind::data, std::string(what),
                 text.empty() ? "an empty file" : "a file that begins with " + quoted(text.substr(0, 9)),
-                "the formats .npy, .npz and .safetensors");
+                std::string(beside) + "the formats .npy, .npz and .safetensors");
 }
 
 bool is_tensor_file(std::span<const std::byte> bytes)

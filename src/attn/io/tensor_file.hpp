@@ -40,8 +40,9 @@ struct TensorFile {
     [[nodiscard]] const TensorView& at(std::string_view name, std::string_view what) const;
 };
 
-/// What the first bytes say. Throws Error(data) when they are none of the three.
-[[nodiscard]] TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what);
+/// What the first bytes say. Throws Error(data) when they are none of the three; `beside` names what else would do, "JSON, or
+/// ".
+[[nodiscard]] TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, std::string_view beside = "");
 
 /// Whether the first bytes are those of one of the three.
 [[nodiscard]] bool is_tensor_file(std::span<const std::byte> bytes);
