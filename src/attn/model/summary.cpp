@@ -2,19 +2,14 @@
 
 #include "attn/math/elementary.hpp"
 #include "attn/model/result.hpp"
+#include "attn/model/strongest.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <span>
 
 namespace attn::model {
 namespace {
-
-/// Larger weights first, then in the order of the array.
-bool stronger(const Pair& a, const Pair& b)
-{
-    return a.weight != b.weight ? a.weight > b.weight : a.query != b.query ? a.query < b.query : a.key < b.key;
-}
 
 /// The mean of what was counted.
 class Mean {
@@ -62,28 +57,15 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
     return head;
 }
 
-/// A heap holds the strongest so far, the weakest of them on top.
-template <typename Matrix>
-std::vector<Pair> strongest_pairs(const Matrix& weights, const std::vector<Index>& positions, Index top)
+/// The strongest of one head, by the positions of their words.
+template <typename Scalar>
+std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const std::vector<Index>& positions, Index top)
 {
-    std::vector<Pair> heap;
-    for (Index i = 0; i < weights.rows(); ++i) {
-        for (Index j = 0; j < weights.cols(); ++j) {
-            const Pair pair{positions[static_cast<std::size_t>(i)], j, static_cast<double>(weights(i, j))};
-            const bool full = std::ssize(heap) >= top;
-            if (!(pair.weight > 0) || (full && !stronger(pair, heap.front()))) {
-                continue;
-            }
-            if (full) {
-                std::pop_heap(heap.begin(), heap.end(), stronger);
-                heap.pop_back();
-            }
-            heap.push_back(pair);
-            std::push_heap(heap.begin(), heap.end(), stronger);
-        }
+    std::vector<Pair> pairs = strongest_pairs(weights, keys, top);
+    for (Pair& pair : pairs) {
+        pair.query = positions[static_cast<std::size_t>(pair.query)];
     }
-    std::sort_heap(heap.begin(), heap.end(), stronger);
-    return heap;
+    return pairs;
 }
 
 } // namespace
@@ -99,11 +81,8 @@ Summary summarize(const Result& result, Index top)
         [&]<typename Scalar>(const Tensor<Scalar>& weights) {
             Summary summary{std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64, 0, {}};
             summary.largest_entropy = math::log(static_cast<double>(weights.columns()));
-            std::vector<Index> positions = result.query_positions;
-            if (positions.empty()) {
-                positions.resize(static_cast<std::size_t>(weights.rows()));
-                std::iota(positions.begin(), positions.end(), Index{0});
-            }
+            const std::vector<Index> positions =
+                result.query_positions.empty() ? indices(weights.rows()) : result.query_positions;
             const Index words = result.cross ? 0 : std::ssize(result.tokens);
             const auto& entropy = std::get<Tensor<Scalar>>(*entropies);
             for (Index h = 0; h < weights.shape[0]; ++h) {
@@ -113,7 +92,9 @@ Summary summarize(const Result& result, Index top)
                     mean.count(static_cast<double>(entropy.values[static_cast<std::size_t>(h * weights.rows() + i)]));
                 }
                 head.entropy = mean.value().value_or(0);
-                head.pairs = strongest_pairs(weights.matrix(h), positions, top);
+                const auto size = static_cast<std::size_t>(weights.rows() * weights.columns());
+                const auto numbers = std::span(weights.values).subspan(static_cast<std::size_t>(h) * size, size);
+                head.pairs = pairs_of(numbers, weights.columns(), positions, top);
                 summary.heads.push_back(std::move(head));
             }
             return summary;
