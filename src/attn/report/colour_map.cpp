@@ -12,9 +12,7 @@ namespace {
 
 const cividis::Stop& stop_of(double share)
 {
-    constexpr auto last = static_cast<double>(cividis::stops.size() - 1);
-    const double place = share > 0 ? std::min(share, 1.0) * last : 0; // NaN is not above 0
-    return cividis::stops[static_cast<std::size_t>(std::lround(place))];
+    return cividis::stops[step_of(share, cividis::stops.size())];
 }
 
 /// sRGB to linear light.
@@ -25,6 +23,12 @@ double linear(std::uint8_t level)
 }
 
 } // namespace
+
+std::size_t step_of(double share, std::size_t count)
+{
+    const double inside = share > 0 ? std::min(share, 1.0) : 0; // NaN is not above 0
+    return static_cast<std::size_t>(std::lround(inside * static_cast<double>(count - 1)));
+}
 
 Rgb colour_of(double share)
 {

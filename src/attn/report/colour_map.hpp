@@ -2,6 +2,7 @@
 // (Nuñez, Anderton, Renslow 2018, "Optimizing colormaps with consideration for color vision deficiency").
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace attn::report {
@@ -11,6 +12,9 @@ struct Rgb {
     std::uint8_t r = 0, g = 0, b = 0;
     bool operator==(const Rgb&) const = default;
 };
+
+/// The nearest to a share in [0, 1] of `count` even steps, 0 … count-1; what lies outside takes the nearer end, NaN the first.
+[[nodiscard]] std::size_t step_of(double share, std::size_t count);
 
 /// Of a share in [0, 1]; what lies outside takes the colour of the nearer end, NaN that of 0.
 [[nodiscard]] Rgb colour_of(double share);

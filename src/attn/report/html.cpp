@@ -3,6 +3,7 @@
 #include "attn/report/buffer.hpp"
 #include "attn/report/colour_map.hpp"
 #include "attn/report/json.hpp"
+#include "attn/report/markup.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -20,14 +21,9 @@ constexpr Index most_weights = 5'000'000;
 /// The 256 colours from 0 to 1, "00224e…" in one string of JSON.
 std::string colours()
 {
-    constexpr std::string_view hex = "0123456789abcdef";
     std::string text = "\"";
     for (int place = 0; place < 256; ++place) {
-        const Rgb colour = colour_of(place / 255.0);
-        for (const unsigned part : {colour.r, colour.g, colour.b}) {
-            text += hex[part >> 4U];
-            text += hex[part & 15U];
-        }
+        text += hex(colour_of(place / 255.0)).substr(1);
     }
     return text + '"';
 }

@@ -43,8 +43,9 @@ std::string escaped(std::string_view text)
     return out;
 }
 
-void append_length(std::string& out, double value)
+std::string length(double value)
 {
+    std::string out;
     const double hundredths = std::round(value * 100);
     std::array<char, 32> digits{};
     const auto whole = static_cast<long long>(std::abs(hundredths));
@@ -60,12 +61,6 @@ void append_length(std::string& out, double value)
             out += static_cast<char>('0' + rest % 10);
         }
     }
-}
-
-std::string length(double value)
-{
-    std::string out;
-    append_length(out, value);
     return out;
 }
 

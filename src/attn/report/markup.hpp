@@ -16,7 +16,6 @@ namespace attn::report {
 
 /// A length with two decimals at most: "12", "0.5", "-3.25".
 [[nodiscard]] std::string length(double value);
-void append_length(std::string& out, double value);
 
 /// ` name="value"`, a space in front; the value is not escaped.
 [[nodiscard]] std::string attribute(std::string_view name, std::string_view value);

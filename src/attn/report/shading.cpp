@@ -5,16 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace attn::report {
 namespace {
-
-/// The step of `count`, from 0, that is nearest to a share in [0, 1].
-std::size_t step_of(double share, std::size_t count)
-{
-    return static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(count - 1)));
-}
 
 /// Of the eight that all terminals have, from dark and cold to light and warm as in cividis: black, blue, cyan, yellow. They
 /// differ on a dark and on a light terminal (white would be lost there), and for the colour-blind.

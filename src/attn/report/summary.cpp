@@ -15,17 +15,17 @@ using model::HeadSummary;
 using model::Result;
 
 /// A mean that a head has, or all of them have not: that depends on words and rows alone.
-struct Column {
+struct MeanColumn {
     const char* name;   ///< in JSON
     const char* header; ///< in a table
     std::optional<double> (*value)(const HeadSummary&);
 };
-constexpr std::array columns{
-    Column{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }},
-    Column{"itself", "itself", [](const HeadSummary& head) { return head.itself; }},
-    Column{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
-    Column{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
-    Column{"next", "next", [](const HeadSummary& head) { return head.next; }},
+constexpr std::array mean_columns{
+    MeanColumn{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }},
+    MeanColumn{"itself", "itself", [](const HeadSummary& head) { return head.itself; }},
+    MeanColumn{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
+    MeanColumn{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
+    MeanColumn{"next", "next", [](const HeadSummary& head) { return head.next; }},
 };
 
 std::vector<std::string> head_labels(std::size_t heads)
@@ -47,7 +47,7 @@ void write_means(Buffer& buffer, const Result& result, const TableOptions& optio
     style.width = options.width;
     std::vector<double> means;
     for (const HeadSummary& head : heads) {
-        for (const Column& column : columns) {
+        for (const MeanColumn& column : mean_columns) {
             if (const std::optional<double> mean = column.value(head)) {
                 means.push_back(*mean);
                 if (&head == &heads.front()) {
@@ -147,7 +147,7 @@ void write_summary(JsonWriter& json, const Result& result)
     json.begin_array();
     for (const HeadSummary& head : result.summary->heads) {
         json.begin_object();
-        for (const Column& column : columns) {
+        for (const MeanColumn& column : mean_columns) {
             if (const std::optional<double> mean = column.value(head)) {
                 json.key(column.name);
                 json.number(*mean);

@@ -10,6 +10,7 @@ using attn::report::colour_of;
 using attn::report::contrast;
 using attn::report::luminance;
 using attn::report::Rgb;
+using attn::report::step_of;
 using attn::report::takes_dark_text;
 using attn::report::xterm_colour_of;
 using attn::report::xterm_rgb;
@@ -33,6 +34,17 @@ TEST(ColourMap, TakesTheNearerEndForWhatLiesOutside)
     EXPECT_EQ(colour_of(1.5), colour_of(1));
     EXPECT_EQ(colour_of(infinity), colour_of(1));
     EXPECT_EQ(colour_of(std::numeric_limits<double>::quiet_NaN()), colour_of(0));
+}
+
+TEST(ColourMap, TakesTheNearestStep)
+{
+    EXPECT_EQ(step_of(0, 5), 0U);
+    EXPECT_EQ(step_of(0.124, 5), 0U);
+    EXPECT_EQ(step_of(0.126, 5), 1U);
+    EXPECT_EQ(step_of(1, 5), 4U);
+    EXPECT_EQ(step_of(-3, 5), 0U);
+    EXPECT_EQ(step_of(1.01, 5), 4U);
+    EXPECT_EQ(step_of(std::numeric_limits<double>::quiet_NaN(), 5), 0U);
 }
 
 TEST(ColourMap, AHeavierShareIsNeverDarker)
