@@ -28,6 +28,7 @@ constexpr std::array input_specs{
     OptionSpec{"--batch", "N", "of a tensor (B, H, T, S): which one, from 0", {}},
 };
 constexpr std::array output_specs{
+    OptionSpec{"--head", "N", "only this head, from 0; of pictures and tables", {}},
     OptionSpec{"--query", "LIST", "only these rows: words (every position of a repeated word) or positions from 0", {}},
     OptionSpec{
         "--format", "NAME", "svg (default), html (a page to explore), table; or by the ending of -o: .svg, .html, .txt", {}},
@@ -39,6 +40,7 @@ constexpr std::array output_specs{
 constexpr std::array examples{
     Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: a heat map a head"},
     Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest a head"},
+    Example{"attn-cli plot result.json --head 3 -o head.svg", "the fourth head alone"},
     Example{"attn-cli plot result.json -o attention.html", "the page of `run -o attention.html`"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
@@ -52,7 +54,7 @@ constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S),
 struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
-    std::optional<Index> batch;
+    std::optional<Index> batch, head;
     std::vector<std::string> query;
     Format format = Format::svg;
     report::SvgOptions picture;
@@ -72,12 +74,16 @@ PlotOptions read_options(const Arguments& arguments)
     options.tokens = arguments.value("--tokens");
     options.key_tokens = arguments.value("--key-tokens");
     options.batch = integer_option(arguments, "--batch", 0, largest_int32);
+    options.head = integer_option(arguments, "--head", 0, largest_int32);
     options.query = query_option(arguments);
     options.output = arguments.value("-o");
     options.format = decide_format(arguments.value("--format"), false, options.output, formats);
     options.picture = read_picture_options(arguments, options.format);
     if (options.format != Format::svg && arguments.value("--top")) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");
+    }
+    if (options.format == Format::html && options.head) {
+        throw Error(ErrorKind::usage, "--head is for pictures and tables; a page shows every head");
     }
     options.digits = digits_option(arguments, options.format);
     return options;
@@ -125,7 +131,7 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
 
 model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
 {
-    const MappedFile& file = inputs.any_file(options.file.path);
+    const MappedFile& file = inputs.json_or_tensors(options.file.path);
     if (!begins_json(file.bytes())) {
         return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
     }
@@ -168,11 +174,14 @@ int execute_plot(const Arguments& arguments, const Globals&, Log& log)
     Output output(options.output);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs);
-    if (const auto doubt = model::doubt_about(result)) {
-        log.warning(*doubt);
+    if (options.head) {
+        result = model::with_head(std::move(result), *options.head);
     }
     if (!options.query.empty()) {
         result = model::with_rows(std::move(result), options.query);
+    }
+    if (const auto doubt = model::doubt_about(result)) {
+        log.warning(*doubt);
     }
     inputs.require_unchanged();
     write(std::move(result), options, output, log.colour());

@@ -3,14 +3,14 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/compare.hpp"
 #include "attn/model/extra_key.hpp"
-#include "attn/model/given.hpp"
 #include "attn/model/words.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <set>
 
 namespace attn::model {
 namespace {
@@ -188,6 +188,32 @@ void require_count(const std::optional<std::vector<std::string>>& words, const c
     }
 }
 
+/// "row 1 'is'": its position and its word, or the position alone where words are nothing else.
+std::string row_text(const Result& result, Index row)
+{
+    const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
+    const std::string number = std::to_string(position);
+    const std::string& word = result.tokens[static_cast<std::size_t>(position)];
+    return "row " + number + (word == number ? "" : " " + quoted(word, 30));
+}
+
+/// And the masked scores, which tell where the weights are masked; both are (H, T, S).
+void keep_weights(Result& result)
+{
+    std::erase_if(result.arrays,
+                  [](const Array& array) { return array.name != weights_name && array.name != name_of(Item::masked_scores); });
+    result.show = {Item::tokens, Item::weights};
+}
+
+/// (H, T, S) → (1, T, S)
+template <typename Scalar>
+Tensor<Scalar> head_of(const Tensor<Scalar>& tensor, Index head)
+{
+    Tensor<Scalar> kept({1, tensor.shape[1], tensor.shape[2]});
+    kept.matrix() = tensor.matrix(head);
+    return kept;
+}
+
 /// (H, T, S) → (H, rows, S)
 template <typename Scalar>
 Tensor<Scalar> rows_of(const Tensor<Scalar>& tensor, const std::vector<Index>& rows)
@@ -241,39 +267,50 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
     return result;
 }
 
+Result with_head(Result result, Index head)
+{
+    const Index H = shape_of(*result.find(weights_name))[0];
+    if (head < 0 || head >= H) {
+        throw Error(ErrorKind::usage, "--head", std::to_string(head),
+                    H == 1 ? "0, there is one head" : "0 to " + std::to_string(H - 1));
+    }
+    if (H == 1) {
+        return result;
+    }
+    keep_weights(result);
+    for (Array& array : result.arrays) {
+        std::visit([&](auto& tensor) { tensor = head_of(tensor, head); }, array.tensor);
+    }
+    result.head = head;
+    return result;
+}
+
 Result with_rows(Result result, const std::vector<std::string>& query)
 {
-    const std::vector<Index> there =
-        result.query_positions.empty() ? [&] {
-            std::vector<Index> all(result.tokens.size());
-            std::iota(all.begin(), all.end(), Index{0});
-            return all;
-        }()
-                                       : result.query_positions;
-    Overrides asked;
-    asked.query = query;
-    Recipe recipe = result.config;
-    recipe.query = query;
-    Words words;
-    words.tokens = result.tokens;
-    const std::vector<Index> chosen = query_positions(recipe, words, Given(asked));
+    const bool all = result.query_positions.empty();
+    const std::vector<Index> there = all ? indices(std::ssize(result.tokens)) : result.query_positions;
+    const auto* sentence = std::get_if<SentenceInput>(&result.config.input);
+    const Lookup lookup{.name = "--query",
+                        .casefold = sentence != nullptr && sentence->casefold,
+                        .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
+    std::set<Index> chosen;
+    for (const std::string& item : query) {
+        const std::vector<Index> places = places_of(item, result.tokens, lookup);
+        chosen.insert(places.begin(), places.end());
+    }
     std::vector<Index> rows;
     for (const Index position : chosen) {
         const auto found = std::ranges::find(there, position);
         if (found == there.end()) {
-            throw Error(ErrorKind::usage, "--query", "position " + std::to_string(position),
-                        "one of the rows that the file holds");
+            throw Error(ErrorKind::usage, lookup.name, "position " + std::to_string(position), lookup.allowed);
         }
         rows.push_back(found - there.begin());
     }
-    std::erase_if(result.arrays, [](const Array& array) {
-        return array.name != weights_name && array.name != name_of(Item::masked_scores); // which tell what is masked
-    });
-    result.show = {Item::tokens, Item::weights};
+    keep_weights(result);
     for (Array& array : result.arrays) {
         std::visit([&](auto& tensor) { tensor = rows_of(tensor, rows); }, array.tensor);
     }
-    result.query_positions = chosen;
+    result.query_positions.assign(chosen.begin(), chosen.end());
     return result;
 }
 
@@ -292,8 +329,9 @@ std::optional<std::string> doubt_about(const Result& result)
             for (Index row = 0; row < weights.shape[1]; ++row) {
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
-                    return "these are no weights, row " + std::to_string(row) + " of head " + std::to_string(head) +
-                           " sums to " + math::shortest(static_cast<float>(sum)) + " and not to 1; " + range;
+                    return "these are no weights, " + row_text(result, row) + " of head " +
+                           std::to_string(result.head.value_or(head)) + " sums to " + math::shortest(static_cast<float>(sum)) +
+                           " and not to 1; " + range;
                 }
             }
         }

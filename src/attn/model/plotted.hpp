@@ -27,11 +27,14 @@ struct PlottedWeights {
 /// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.
 [[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
 
+/// The weights of one head alone, which keeps its number. Throws Error(usage) for one that is not there.
+[[nodiscard]] Result with_head(Result result, Index head);
+
 /// The weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
 [[nodiscard]] Result with_rows(Result result, const std::vector<std::string>& query);
 
-/// What makes its weights no weights: a negative one, or the first row whose sum is neither 1 nor 0, with the range of the
-/// numbers.
+/// What makes its weights no weights: a negative one, or the first row whose sum is neither 0 nor, but for rounding, 1; with
+/// the range of the numbers. Without doubt no weight is over 1.02.
 [[nodiscard]] std::optional<std::string> doubt_about(const Result& result);
 
 } // namespace attn::model

@@ -129,7 +129,8 @@ struct Result {
     std::vector<std::string> warnings;
     Show show; ///< what a report prints of the above
     bool cross = false;
-    bool foreign = false; ///< numbers of another program, of which the config says nothing but the words
+    std::optional<Index> head;           ///< of several the one that was kept; its arrays are (1, …)
+    bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
 
     [[nodiscard]] const std::vector<std::string>& words_of_keys() const

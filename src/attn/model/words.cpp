@@ -120,12 +120,13 @@ Words read_words(const Recipe& recipe, const Given& given)
 
 std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)
 {
-    const std::string last = std::to_string(words.size() - 1);
+    const std::string positions = "0 to " + std::to_string(words.size() - 1);
     if (is_position(wanted)) {
         std::size_t position = 0;
         const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
         if (error != std::errc() || position >= words.size()) {
-            throw Error(lookup.fault, lookup.name, "position " + quoted(wanted), "0 to " + last);
+            throw Error(lookup.fault, lookup.name, "position " + quoted(wanted),
+                        lookup.allowed.empty() ? positions : lookup.allowed);
         }
         return {static_cast<Index>(position)};
     }
@@ -140,10 +141,22 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
         }
     }
     if (places.empty()) {
-        throw Error(lookup.fault, lookup.name, "the word " + quoted(word),
-                    "a word of the input (" + quoted_words(words) + ") or a position, 0 to " + last + near_word(word, words));
+        const std::string all =
+            "a word of the input (" + quoted_words(words) + ") or a position, " + positions + near_word(word, words);
+        throw Error(lookup.fault, lookup.name, "the word " + quoted(word), lookup.allowed.empty() ? all : lookup.allowed);
     }
     return places;
+}
+
+std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 12;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
+        const Index place = places[i];
+        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + quoted(words[static_cast<std::size_t>(place)], 30);
+    }
+    return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
 }
 
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given)

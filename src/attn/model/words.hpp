@@ -29,12 +29,16 @@ struct Words {
 struct Lookup {
     std::string name; ///< "--query"
     ErrorKind fault = ErrorKind::usage;
-    bool casefold = false; ///< the words are folded, and so must be what is looked for
+    bool casefold = false;    ///< the words are folded, and so must be what is looked for
+    std::string allowed = {}; ///< in place of all words and positions, where only some are to be found
 };
 /// Where `wanted` stands among `words`, ascending, at least one place: digits are always a position; a word stands wherever it
 /// occurs. Throws Error for a position or word that is not there.
 [[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
                                            const Lookup& lookup);
+
+/// "0 'Life', 1 'is', …": the words at these places, the first dozen of them.
+[[nodiscard]] std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words);
 
 /// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
 /// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:

@@ -154,11 +154,12 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (Index head = 0; head < heads; ++head) {
-        if (heads == 1) {
+        if (heads == 1 && !result.head) {
             write_title(buffer, {name, to_string(shape)}, options.width);
         } else {
             buffer.append(head == 0 ? "" : "\n");
-            write_title(buffer, {name + ',', "head " + std::to_string(head), to_string(shape)}, options.width);
+            write_title(buffer, {name + ',', "head " + std::to_string(result.head.value_or(head)), to_string(shape)},
+                        options.width);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }

@@ -176,9 +176,18 @@ TEST(Plotted, KeepsTheRowsThatAreAskedFor)
     EXPECT_EQ(std::get<Tensor<float>>(*rows.find("weights")).values, (std::vector<float>{1, 3, 4, 6}));
     const Result fewer = with_rows(rows, {"2"}); // a position of the whole
     EXPECT_EQ(std::get<Tensor<float>>(*fewer.find("weights")).values, (std::vector<float>{3, 6}));
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_rows(rows, {"1"}); }),
-              "--query: got position 1; allowed: one of the rows that the file holds");
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_rows(rows, {"3"}); }), "--query: got position '3'; allowed: 0 to 2");
+    const std::string allowed = "allowed: the rows that the file holds: 0 'a', 2 'a'";
+    const auto refusal = [](const Result& result, const std::string& item) {
+        return error_of(ErrorKind::usage, [&] { (void)with_rows(result, {item}); });
+    };
+    EXPECT_EQ(refusal(rows, "1"), "--query: got position 1; " + allowed);
+    EXPECT_EQ(refusal(rows, "b"), "--query: got position 1; " + allowed);
+    EXPECT_EQ(refusal(rows, "3"), "--query: got position '3'; " + allowed);
+    EXPECT_EQ(refusal(rows, "zebra"), "--query: got the word 'zebra'; " + allowed);
+    const Result all = result_of(weights, "w");
+    EXPECT_EQ(refusal(all, "3"), "--query: got position '3'; allowed: 0 to 2");
+    EXPECT_EQ(refusal(all, "zebra"),
+              "--query: got the word 'zebra'; allowed: a word of the input ('a', 'b', 'a') or a position, 0 to 2");
 }
 
 TEST(Plotted, DoubtsWhatIsNoWeights)
@@ -192,8 +201,50 @@ TEST(Plotted, DoubtsWhatIsNoWeights)
     EXPECT_EQ(doubt({1, 0, 0.5, 0.25}),
               "these are no weights, row 1 of head 0 sums to 0.75 and not to 1; the numbers from 0.0 to 1.0 "
               "are drawn as they are");
+    EXPECT_FALSE(doubt({1.01, 0.005, 0.4, 0.6})); // rounded to bfloat16
     EXPECT_EQ(doubt({-1, 2, 0.5, 0.5}),
               "these are no weights, some are negative; the numbers from -1.0 to 2.0 are drawn as they are");
+}
+
+TEST(Plotted, KeepsOneHead)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {2, 2, 1}, {1, 1, 1, 0.5});
+    const Result all = result_of(plotted(tensor), "w");
+    const Result one = with_head(all, 1);
+    EXPECT_EQ(attn::shape_of(*one.find("weights")), (Shape{1, 2, 1}));
+    EXPECT_EQ(std::get<Tensor<float>>(*one.find("weights")).values, (std::vector<float>{1, 0.5}));
+    EXPECT_EQ(one.head, 1);
+    EXPECT_NE(doubt_about(one).value_or("").find("row 1 of head 1 sums to 0.5"), std::string::npos);
+    EXPECT_FALSE(doubt_about(with_head(all, 0)));
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(all, 2); }), "--head: got 2; allowed: 0 to 1");
+    const StoredTensor single = stored(ElementType::float32, {1, 1}, {1});
+    EXPECT_FALSE(with_head(result_of(plotted(single), "w"), 0).head);
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(result_of(plotted(single), "w"), 1); }),
+              "--head: got 1; allowed: 0, there is one head");
+}
+
+TEST(Plotted, DoubtsOfTheRowsThatAreThere)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {1, 3, 1}, {1, 1, 0.5});
+    PlottedWeights weights = plotted(tensor);
+    weights.tokens = {"to", "be", "or"};
+    const Result all = result_of(weights, "w");
+    EXPECT_FALSE(doubt_about(with_rows(all, {"to", "be"})));
+    const std::string doubt = doubt_about(with_rows(all, {"be", "or"})).value_or("");
+    EXPECT_EQ(doubt,
+              "these are no weights, row 2 'or' of head 0 sums to 0.5 and not to 1; the numbers from 0.5 to 1.0 are drawn "
+              "as they are");
+}
+
+TEST(Plotted, KeepsOfTheMaskedScoresTheSameRows)
+{
+    SavedResult file = saved({"weights", {1, 2, 2}, {"1", "0", "0.5", "0.5"}});
+    file.arrays.push_back({"masked_scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    file.arrays.push_back({"scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    const Result rows = with_rows(result_of(file), {"be"});
+    EXPECT_EQ(std::get<Tensor<float>>(*rows.find("masked_scores")).values, (std::vector<float>{3, 4}));
+    EXPECT_EQ(rows.find("scores"), nullptr);
+    EXPECT_FALSE(rows.show.contains(Item::masked_scores));
 }
 
 } // namespace
