@@ -103,6 +103,30 @@ def test_rows_of_a_saved_result():
     assert_fails(run("plot", "-", "--query", "zebra", stdin=saved), 2, "--query: got the word 'zebra'; allowed: a word of the input")
 
 
+def test_one_head_of_several():
+    saved = succeeds("run", SENTENCE, "--heads", 4, "--causal", "--json").out
+    root, whole = plot("-", "--head", 2, stdin=saved), plot("-", stdin=saved)
+    assert tooltips(root) == tooltips(whole)[2 * 36 : 3 * 36] and len(empty_cells(root)) == 15
+    assert [text for text in texts(root) if text.startswith("head ")] == ["head 2"] and texts(root)[0] == "weights (6, 6)"
+    row = plot("-", "--head", 2, "--query", "eat", "--plot", "arcs", stdin=saved)
+    assert "head 2" in texts(row) and all(tip.startswith("eat → ") for tip in tooltips(row))
+    table = succeeds("plot", "-", "--head", 2, "--format", "table", stdin=saved).text
+    assert table.startswith("weights, head 2 (6, 6)\n") and table in succeeds("plot", "-", "--format", "table", stdin=saved).text
+    assert_fails(run("plot", "-", "--head", 4, stdin=saved), 2, "--head: got 4; allowed: 0 to 3")
+    assert_fails(run("plot", "-", "--head", 1, "--format", "html", stdin=saved), 2, "--head is for pictures and tables")
+    one = succeeds("run", SENTENCE, "--json").out
+    assert succeeds("plot", "-", "--head", 0, stdin=one).out == succeeds("plot", "-", stdin=one).out
+    assert_fails(run("plot", "-", "--head", 1, stdin=one), 2, "--head: got 1; allowed: 0, there is one head")
+
+
+def test_rows_that_a_saved_result_does_not_hold():
+    saved = succeeds("run", SENTENCE, "--query", "1,3", "--json").out
+    for query, got in [("0", "position 0"), ("9", "position '9'"), ("short", "position 2"), ("foo", "the word 'foo'")]:
+        message = f"--query: got {got}; allowed: the rows that the file holds: 1 'is', 3 'eat'"
+        assert_fails(run("plot", "-", "--query", query, stdin=saved), 2, message)
+    assert len(tooltips(plot("-", "--query", "eat", stdin=saved))) == 6
+
+
 def test_a_table_of_a_saved_result():
     saved = succeeds("run", SENTENCE, "--json").out
     assert succeeds("plot", "-", "--format", "table", stdin=saved).out == succeeds("run", SENTENCE, "--show", "weights").out
@@ -201,7 +225,19 @@ def test_numbers_that_are_no_weights_are_drawn_with_a_warning(folder):
     done = run("plot", "half.npy", cwd=folder)
     assert "row 0 of head 0 sums to 0.75 and not to 1" in done.message
     assert texts(parse(done.out))[0] == "numbers (2, 2)"
+    done = run("plot", "half.npy", "--query", "1", cwd=folder)
+    assert done.err == b"" and texts(parse(done.out))[0] == "weights (1, 2)"
+    assert "row 0 of head 0" in run("plot", "half.npy", "--query", "0", cwd=folder).message
+    (folder / "two.txt").write_text("to\nbe\n", encoding="utf-8")
+    assert "row 0 'to' of head 0" in run("plot", "half.npy", "--tokens", "two.txt", cwd=folder).message
     assert parse(run("plot", "half.npy", "--title", "Half", cwd=folder).out).find(NAMESPACE + "title").text == "Half"
+
+
+def test_weights_that_rounding_took_over_1_are_drawn_from_0_to_1(folder):
+    numpy.save(folder / "rounded.npy", numpy.array([[1.01, 0.005], [0.4, 0.6]]))
+    done = run("plot", "rounded.npy", cwd=folder)
+    assert done.err == b"" and texts(parse(done.out))[0] == "weights (2, 2)"
+    assert [text for text in texts(parse(done.out)) if text in ("0.0", "1.0", "1.01")] == ["1.01", "0.0", "1.0"]
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
@@ -222,7 +258,10 @@ def test_usage(folder):
     assert_fails(run("plot"), 2, "plot: give a file")
     assert_fails(run("plot", "a.npy", "b.npy"), 2, "plot takes one file")
     assert_fails(run("plot", "missing.npy", cwd=folder), 66, "missing.npy")
-    assert_fails(run("plot", "words.txt", cwd=folder), 65, "'words.txt': got a file that begins with")
+    allowed = "allowed: a result or tensor as JSON, or the formats .npy, .npz and .safetensors"
+    assert_fails(run("plot", "words.txt", cwd=folder), 65, "'words.txt': got a file that begins with", allowed)
+    assert_fails(run("plot", "-", stdin=""), 65, "standard input: got an empty file; " + allowed)
+    assert_fails(run("plot", "-", stdin="[1,2]\n"), 65, "standard input: got a file that begins with '[1,2]\\n'; " + allowed)
     assert_fails(run("plot", "square.npy", "--format", "csv", cwd=folder), 2, "--format: got 'csv'; allowed: svg, html, table")
     assert_fails(run("plot", "square.npy", "-o", "a.json", cwd=folder), 2, "allowed: the formats svg (.svg), html (.html), table (.txt)")
     assert_fails(run("plot", "square.npy", "-o", "missing/a.svg", cwd=folder), 73, "missing/a.svg")

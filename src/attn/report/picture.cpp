@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace attn::report {
 namespace {
@@ -111,7 +112,7 @@ void choose_range(Picture& picture)
             largest = std::max(largest, value);
         }
     }
-    if (picture.weights && !picture.doubtful && least >= 0 && largest <= 1 + 1e-3) {
+    if (picture.weights && !picture.doubtful) { // a little over 1 by rounding is drawn as 1
         picture.low = 0;
         picture.high = largest > 0.5 || largest <= 0 ? 1 : round_up(largest).size;
     } else if (least <= largest) {
@@ -162,6 +163,7 @@ Picture picture_of(const model::Result& result)
     picture.rows_are_keys = result.config.attention.order == model::ScoreOrder::key_query;
     const Shape& shape = shape_of(*tensor);
     picture.heads = shape.at(0);
+    picture.only_head = result.head;
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {
@@ -212,10 +214,12 @@ Ticks round_ticks(double low, double high)
     return ticks;
 }
 
-void refuse_picture(const std::string& what)
+void refuse_picture(const Picture& picture, const TooLarge& size)
 {
-    throw Error(ErrorKind::too_large, "picture", what,
-                "what fits into 30 MB; choose a few rows with --query, or the strongest lines with --plot arcs --top 100");
+    const std::string rows = size.rows_help ? "choose a few rows with --query" : "";
+    const std::string lines = picture.weights ? "the strongest lines with --plot arcs --top 100" : "";
+    const std::string instead = rows + (rows.empty() || lines.empty() ? "" : ", or ") + lines;
+    throw Error(ErrorKind::too_large, "picture", size.what, size.allowed + (instead.empty() ? "" : "; " + instead));
 }
 
 } // namespace attn::report

@@ -4,7 +4,9 @@
 #include "attn/model/result.hpp"
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ inline constexpr std::array drawn_items{model::Item::scores, model::Item::scaled
 struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
+    std::optional<Index> only_head;                   ///< the number of the only one where there were several
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
     bool weights = false;                             ///< given as such, otherwise scores
@@ -33,6 +36,11 @@ struct Picture {
         return static_cast<std::size_t>((head * rows + row) * columns + column);
     }
     [[nodiscard]] double at(Index head, Index row, Index column) const { return values[place(head, row, column)]; }
+    /// (rows, columns)
+    [[nodiscard]] std::span<const double> of_head(Index head) const
+    {
+        return std::span(values).subspan(place(head, 0, 0), static_cast<std::size_t>(rows * columns));
+    }
     /// A masked place, or what is no finite number.
     [[nodiscard]] bool is_blank(std::size_t place) const;
     /// Where a value lies between low and high: 0 … 1. By halves, for high - low may be more than a double can hold.
@@ -50,7 +58,7 @@ struct Picture {
 /// small; whatever else, and weights that are none, from its least to its largest.
 [[nodiscard]] Picture picture_of(const model::Result& result);
 
-/// Round numbers from `low` to `high`, about four steps apart.
+/// Round numbers from `low` to `high`, at most six.
 struct Ticks {
     std::vector<double> values;
     int digits = 0; ///< after the point, as many as they need
@@ -58,7 +66,13 @@ struct Ticks {
 };
 [[nodiscard]] Ticks round_ticks(double low, double high);
 
-/// A refusal that says what to do instead. `what` is what is too much: "4000000 cells (2000 × 2000)".
-[[noreturn]] void refuse_picture(const std::string& what);
+/// What is too large, and what would not be.
+struct TooLarge {
+    std::string what;    ///< "2000 × 2000 cells"
+    std::string allowed; ///< "what fits into 30 MB"
+    bool rows_help;      ///< whether fewer rows would do
+};
+/// Says also what to draw instead. Throws Error(too_large).
+[[noreturn]] void refuse_picture(const Picture& picture, const TooLarge& size);
 
 } // namespace attn::report

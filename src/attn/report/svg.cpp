@@ -38,15 +38,15 @@ std::string array_text(const Picture& picture)
 }
 
 /// How panels of one size stand in rows and columns.
-struct Grid {
+struct PanelGrid {
     Index columns = 1, rows = 1;
 };
 
 /// Near the shape of a page, with few empty places.
-Grid grid_of(Index count, const PanelSize& size)
+PanelGrid grid_of(Index count, const PanelSize& size)
 {
     constexpr double page = 1.6; // width : height
-    Grid best;
+    PanelGrid best;
     double least = -1;
     for (Index columns = 1; columns <= std::min<Index>(count, 64); ++columns) {
         const Index rows = (count + columns - 1) / columns;
@@ -99,9 +99,9 @@ template <typename Panels>
 std::string draw(const Panels& panels, const Picture& picture, const SvgOptions& options)
 {
     const PanelSize& size = panels.size();
-    const Grid grid = grid_of(picture.heads, size);
+    const PanelGrid grid = grid_of(picture.heads, size);
     const Heading heading = heading_of(picture, options, panels.note());
-    const double head = picture.heads > 1 ? head_height : 0;
+    const double head = picture.heads > 1 || picture.only_head ? head_height : 0;
     const double step_x = size.width + panel_gap;
     const double step_y = head + size.header + size.height + panel_gap;
     const double top = margin + heading_height + body_gap;
@@ -125,7 +125,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
         const double x = margin + size.gutter + static_cast<double>(column) * step_x;
         const double y = top + static_cast<double>(row) * step_y;
         if (head > 0) {
-            append_text(out, "head " + std::to_string(i), x, y + head_font / 2, head_font, bold);
+            append_text(out, "head " + std::to_string(picture.only_head.value_or(i)), x, y + head_font / 2, head_font, bold);
         }
         panels.append_panel(out, i, {x, y + head + size.header, column == 0});
         require_size(out, picture);
@@ -140,7 +140,10 @@ void require_size(const std::string& svg, const Picture& picture)
 {
     if (svg.size() > most_bytes) {
         const std::string heads = picture.heads == 1 ? "" : std::to_string(picture.heads) + " × ";
-        refuse_picture(heads + std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells");
+        refuse_picture(picture,
+                       {.what = heads + std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
+                        .allowed = "what fits into " + std::to_string(most_bytes / 1000000) + " MB",
+                        .rows_help = picture.rows > 1});
     }
 }
 

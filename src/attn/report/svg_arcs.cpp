@@ -1,11 +1,14 @@
 #include "attn/report/svg_panels.hpp"
 
+#include "attn/model/strongest.hpp"
 #include "attn/report/markup.hpp"
 #include "attn/report/text_width.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
+#include <span>
 
 namespace attn::report {
 namespace {
@@ -42,11 +45,15 @@ Index place_of(const std::vector<Index>& shown, Index word)
     return std::ranges::lower_bound(shown, word) - shown.begin();
 }
 
-std::vector<Index> all_places(Index count)
+constexpr Index most_lines = 500000; // of about 60 bytes
+
+[[noreturn]] void refuse_lines(const Picture& picture)
 {
-    std::vector<Index> places(static_cast<std::size_t>(count));
-    std::iota(places.begin(), places.end(), Index{0});
-    return places;
+    const std::string most = std::to_string(most_lines) + " lines";
+    refuse_picture(picture, {.what = "more than " + most + " between " + std::to_string(picture.rows) + " and " +
+                                     std::to_string(picture.columns) + " words",
+                             .allowed = "up to " + most,
+                             .rows_help = picture.rows > 1});
 }
 
 } // namespace
@@ -54,19 +61,14 @@ std::vector<Index> all_places(Index count)
 ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
 {
     constexpr Index many_words = 64;
-    constexpr Index most_lines = 500000; // of about 60 bytes
     constexpr Index most_named = 4096;
     some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
     samples_ = round_ticks(0, thickest_value());
     samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
     for (Index head = 0; head < picture.heads; ++head) {
-        panels_.push_back(panel_of(head));
+        panels_.push_back(panel_of(head, most_lines - lines));
         lines += std::ssize(panels_.back().lines);
-        if (lines > most_lines) {
-            refuse_picture("more than " + std::to_string(most_lines) + " lines between " + std::to_string(picture.rows) +
-                           " and " + std::to_string(picture.columns) + " words");
-        }
     }
     named_ = lines <= most_named;
     measure();
@@ -85,37 +87,52 @@ std::string ArcPanels::note() const
     return text;
 }
 
-ArcPanels::Panel ArcPanels::panel_of(Index head) const
+/// Throws Error(too_large) for more than `most`.
+std::vector<model::Pair> ArcPanels::visible_lines(Index head, Index most) const
 {
-    Panel panel;
+    std::vector<model::Pair> lines;
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (std::isfinite(value) && value > 0 && (options_.most || share(value) >= least_share)) {
-                panel.lines.push_back({i, j, value});
+            if (!(value > 0 && share(value) >= least_share)) {
+                continue;
             }
+            if (std::ssize(lines) == most) {
+                refuse_lines(picture_);
+            }
+            lines.push_back({i, j, value});
         }
     }
-    const auto is_stronger = [](const Line& a, const Line& b) {
-        return a.value != b.value ? a.value > b.value : std::pair(a.row, a.column) < std::pair(b.row, b.column);
-    };
-    if (options_.most && *options_.most < std::ssize(panel.lines)) {
-        std::nth_element(panel.lines.begin(), panel.lines.begin() + *options_.most, panel.lines.end(), is_stronger);
-        panel.lines.resize(static_cast<std::size_t>(*options_.most));
-        panel.some_lines = true;
+    std::ranges::sort(lines, model::is_stronger);
+    return lines;
+}
+
+/// Throws Error(too_large) for more than `most` lines.
+ArcPanels::Panel ArcPanels::panel_of(Index head, Index most) const
+{
+    Panel panel;
+    if (options_.most) {
+        const std::span<const double> values = picture_.of_head(head);
+        panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*options_.most, most + 1));
+        if (std::ssize(panel.lines) > most) {
+            refuse_lines(picture_);
+        }
+        panel.some_lines = std::ranges::count_if(values, [](double value) { return value > 0; }) > std::ssize(panel.lines);
+    } else {
+        panel.lines = visible_lines(head, most);
     }
-    std::ranges::sort(panel.lines, [&](const Line& a, const Line& b) { return is_stronger(b, a); });
-    panel.rows = all_places(picture_.rows);
-    panel.columns = all_places(picture_.columns);
+    std::ranges::reverse(panel.lines);
+    panel.rows = indices(picture_.rows);
+    panel.columns = indices(picture_.columns);
     if (some_words_) {
-        const auto keep_ends = [&](std::vector<Index>& places, Index Line::*end) {
+        const auto keep_ends = [&](std::vector<Index>& places, Index model::Pair::*end) {
             places.clear();
             std::ranges::transform(panel.lines, std::back_inserter(places), end);
             std::ranges::sort(places);
             places.erase(std::unique(places.begin(), places.end()), places.end());
         };
-        keep_ends(panel.rows, &Line::row);
-        keep_ends(panel.columns, &Line::column);
+        keep_ends(panel.rows, &model::Pair::query);
+        keep_ends(panel.columns, &model::Pair::key);
     }
     return panel;
 }
@@ -172,23 +189,23 @@ void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPl
     out += "</g>\n";
 }
 
-void ArcPanels::append_line(std::string& out, const Line& line, double from, double to, const PanelPlace& place) const
+void ArcPanels::append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const
 {
     const double start = place.x + left_ + word_gap;
     const std::string bend = length(start + span_ / 2) + " ";
     const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
                               " " + length(start + span_) + " " + length(to);
-    out += "<path" + attribute("d", curve) + style(share(line.value));
-    out += named_ ? "><title>" + escaped(picture_.relation(line.row, line.column, line.value)) + "</title></path>\n" : "/>\n";
+    out += "<path" + attribute("d", curve) + style(share(line.weight));
+    out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }
 
 void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
 {
     const Panel& panel = panels_[static_cast<std::size_t>(head)];
     out += "<g" + attribute("fill", "none") + attribute("stroke", line_colour) + ">\n";
-    for (const Line& line : panel.lines) {
+    for (const model::Pair& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
-        append_line(out, line, y(place_of(panel.rows, line.row)), y(place_of(panel.columns, line.column)), place);
+        append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
         require_size(out, picture_);
     }
     out += "</g>\n";

@@ -64,7 +64,9 @@ std::optional<Rgb> colour_in(const Picture& picture, std::size_t place)
 HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
-        refuse_picture(std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells");
+        refuse_picture(picture, {.what = std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
+                                 .allowed = "up to " + std::to_string(most_places) + " rows and as many columns",
+                                 .rows_help = picture.columns <= most_places});
     }
     choose_cells();
     choose_labels();
@@ -214,7 +216,7 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     std::array<Path, 256> paths;
     const auto level = [&](Index row, Index column) -> Index {
         const std::size_t cell = picture_.place(head, row, column);
-        return picture_.is_blank(cell) ? -1 : std::lround(std::clamp(picture_.share(picture_.values[cell]), 0.0, 1.0) * 255);
+        return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(picture_.values[cell]), paths.size()));
     };
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns;) {

@@ -5,14 +5,16 @@
 #include "attn/report/picture.hpp"
 #include "attn/report/svg.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn::report {
 
 inline constexpr std::string_view ink = "#1b1f24";
 inline constexpr std::string_view grey_ink = "#57606a";
-inline constexpr std::string_view blank_colour = "#eceef1"; ///< of masked places and weights of 0
+inline constexpr std::string_view blank_colour = "#eceef1"; ///< of places that have none of the scale
 
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.
 void require_size(const std::string& svg, const Picture& picture);
@@ -80,24 +82,21 @@ public:
     [[nodiscard]] static std::string definitions() { return {}; }
 
 private:
-    struct Line {
-        Index row, column;
-        double value;
-    };
     /// What one head shows: lines, the weakest first, and the words of both sides by their places.
     struct Panel {
-        std::vector<Line> lines;
+        std::vector<model::Pair> lines;
         std::vector<Index> rows, columns;
         bool some_lines = false; ///< weaker ones are left out
     };
     /// What the thickest line stands for; of numbers none of which has a line, 1.
     [[nodiscard]] double thickest_value() const { return picture_.high > 0 ? picture_.high : 1; }
-    [[nodiscard]] double share(double value) const { return value / thickest_value(); }
-    [[nodiscard]] Panel panel_of(Index head) const;
+    [[nodiscard]] double share(double value) const { return std::min(value / thickest_value(), 1.0); }
+    [[nodiscard]] std::vector<model::Pair> visible_lines(Index head, Index most) const;
+    [[nodiscard]] Panel panel_of(Index head, Index most) const;
     [[nodiscard]] std::string label(const std::vector<std::string>& words, Index place) const;
     void measure();
     void append_words(std::string& out, const Panel& panel, const PanelPlace& place) const;
-    void append_line(std::string& out, const Line& line, double from, double to, const PanelPlace& place) const;
+    void append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const;
 
     const Picture& picture_;
     const SvgOptions& options_;

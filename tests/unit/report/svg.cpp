@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+#include <random>
 
 namespace {
 
@@ -190,6 +192,10 @@ TEST(Svg, DrawsALineForEveryWeightThatCanBeSeen)
 {
     const std::string svg = svg_of(sample::two_words(), {.plot = Plot::arcs, .most = {}, .title = {}});
     EXPECT_EQ(count(svg, "</title></path>"), 3); // 0.0005 cannot
+    const Result rounded = numbered(Item::weights, Tensor<float>({1, 1, 2}, {1.01F, 0.005F}));
+    EXPECT_EQ(
+        count(svg_of(rounded, {.plot = Plot::arcs, .most = {}, .title = {}}), "stroke-width=\"5\" stroke-opacity=\"0.9\"><"),
+        1);
     EXPECT_EQ(count(svg, "<title>be → be: 0.9995</title>"), 1);
     EXPECT_LT(svg.find("to → be: 0.25"), svg.find("to → to: 0.75")); // the strongest above the others
     EXPECT_LT(svg.find("to → to: 0.75"), svg.find("be → be: 0.9995"));
@@ -258,12 +264,28 @@ TEST(Svg, RefusesWhatWouldBeTooLargeBeforeWritingAnything)
     EXPECT_EQ(error_of(result, {}, attn::ErrorKind::too_large),
               "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB; choose a few rows with --query, or the strongest "
               "lines with --plot arcs --top 100");
-    EXPECT_EQ(
-        error_of(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::too_large),
-        "picture: got more than 500000 lines between 2000 and 2000 words; allowed: what fits into 30 MB; choose a few rows "
-        "with --query, or the strongest lines with --plot arcs --top 100");
-    EXPECT_EQ(error_of(even(1, 1, 9000), {}, attn::ErrorKind::too_large).substr(0, 30), "picture: got 1 × 9000 cells; ");
+    for (const std::optional<Index> most : {std::optional<Index>(), std::optional<Index>(500001)}) {
+        EXPECT_EQ(
+            error_of(result, {.plot = Plot::arcs, .most = most, .title = {}}, attn::ErrorKind::too_large),
+            "picture: got more than 500000 lines between 2000 and 2000 words; allowed: up to 500000 lines; choose a few rows "
+            "with --query, or the strongest lines with --plot arcs --top 100");
+    }
+    result.show = {Item::scores};
+    result.arrays.front().name = "scores";
+    EXPECT_EQ(error_of(result, {}, attn::ErrorKind::too_large),
+              "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB; choose a few rows with --query");
     EXPECT_LT(svg_of(even(1, 3, 2000)).size(), 2000000U);
+}
+
+TEST(Svg, AdvisesOnlyWhatHelps)
+{
+    const auto error = [](const Result& result) { return error_of(result, {}, attn::ErrorKind::too_large); };
+    const std::string allowed = "allowed: up to 8192 rows and as many columns";
+    const std::string lines = "the strongest lines with --plot arcs --top 100";
+    EXPECT_EQ(error(even(1, 1, 9000)), "picture: got 1 × 9000 cells; " + allowed + "; " + lines);
+    EXPECT_EQ(error(even(1, 9000, 2)),
+              "picture: got 9000 × 2 cells; " + allowed + "; choose a few rows with --query, or " + lines);
+    EXPECT_EQ(error(numbered(Item::scores, Tensor<float>({1, 1, 9000}))), "picture: got 1 × 9000 cells; " + allowed);
 }
 
 TEST(Svg, RefusesWhatItCannotDraw)
@@ -293,6 +315,10 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
     EXPECT_EQ(high_of(0.21F), 0.25);
     EXPECT_EQ(high_of(0.011F), 0.02);
     EXPECT_EQ(high_of(0), 1);
+    const auto rounded =
+        attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1.01F, 0.005F, 0.4F, 0.6F})));
+    EXPECT_EQ(std::pair(rounded.low, rounded.high), std::pair(0.0, 1.0));
+    EXPECT_EQ(rounded.array, "weights");
     const auto scores = attn::report::picture_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {-3, 7})));
     EXPECT_EQ(scores.low, -3);
     EXPECT_EQ(scores.high, 7);
