@@ -123,6 +123,10 @@ TEST(Svg, LeavesMaskedPlacesEmpty)
     EXPECT_EQ(count(svg, ">masked</text>"), 1);
     EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>1 → 0: 0.0"), 1); // seen, but too small
     EXPECT_EQ(count(svg, ">0.00</text>"), 1);
+    Result many = numbered(Item::weights, Tensor<float>({1, 65, 65})); // one path a colour
+    many.config.attention.causal = true;
+    EXPECT_EQ(count(svg_of(many), " 1h65"), 1); // the last row is seen whole
+    EXPECT_EQ(count(svg_of(many), " 1h64"), 1);
 }
 
 TEST(Svg, ColoursWeightsOfZeroThatNoMaskMade)
