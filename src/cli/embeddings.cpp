@@ -36,9 +36,9 @@ public:
 
     [[nodiscard]] Index dim() const { return text_.dim; }
 
-    [[nodiscard]] model::FoundVectors find(std::span<const std::string> words) const
+    [[nodiscard]] model::FoundVectors find(const model::WantedWords& wanted) const
     {
-        return index_ ? index_->find(words, allow_nonfinite_) : io::find_vectors(text_, words, search());
+        return index_ ? index_->find(wanted, allow_nonfinite_) : io::find_vectors(text_, wanted, search());
     }
 
     void make_index() { index_.emplace(text_, search()); }
@@ -69,17 +69,21 @@ WordVectors vectors_of_text(const MappedFile& file, const model::FileEmbeddings&
     const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
     return {.name = file.name(),
             .dim = text->dim(),
-            .find = [text](std::span<const std::string> words) { return text->find(words); },
+            .find = [text](const model::WantedWords& wanted) { return text->find(wanted); },
             .prepare = [text] { text->make_index(); }};
 }
 
 /// The rows of a tensor (rows, D), by the words of a list.
-model::FoundVectors find_rows(const TensorView& tensor, const io::WordList& list, std::span<const std::string> words)
+model::FoundVectors find_rows(const TensorView& tensor, const io::WordList& list, const model::WantedWords& wanted)
 {
-    const auto count = static_cast<Index>(words.size());
-    model::FoundVectors found{.rows = Tensor<double>({count, tensor.shape[1]}), .found = std::vector<bool>(words.size())};
+    const auto count = static_cast<Index>(wanted.words.size());
+    model::FoundVectors found{.rows = Tensor<double>({count, tensor.shape[1]}),
+                              .found = std::vector<bool>(wanted.words.size())};
+    for (const std::string& word : wanted.noticed) {
+        found.noticed.push_back(list.row_of(word).has_value());
+    }
     for (Index i = 0; i < count; ++i) {
-        if (const auto row = list.row_of(words[static_cast<std::size_t>(i)])) {
+        if (const auto row = list.row_of(wanted.words[static_cast<std::size_t>(i)])) {
             found.rows.matrix().row(i) = load_matrix<double>(row_block(tensor, *row, 1), {});
             found.found[static_cast<std::size_t>(i)] = true;
         }
@@ -90,10 +94,10 @@ model::FoundVectors find_rows(const TensorView& tensor, const io::WordList& list
 void require_table(const TensorView& tensor, const std::string& what)
 {
     const bool fits = tensor.shape.size() == 2 && tensor.shape[0] >= 1 && tensor.shape[0] <= largest_int32 &&
-                      tensor.shape[1] >= 1 && tensor.shape[1] <= io::largest_vector;
+                      tensor.shape[1] >= 1 && tensor.shape[1] <= model::largest_vector;
     if (!fits) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(tensor.shape),
-                    "(rows, D), D up to " + std::to_string(io::largest_vector));
+                    "(rows, D), D up to " + std::to_string(model::largest_vector));
     }
 }
 
@@ -130,11 +134,11 @@ WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbedding
         throw Error(ErrorKind::data, words_file.name(), std::to_string(list->size()) + " words",
                     std::to_string(tensor.shape[0]) + ", as many as " + what + " has rows");
     }
-    vectors.find = [tensor, what, list, lenient = embeddings.allow_nonfinite](std::span<const std::string> words) {
+    vectors.find = [tensor, what, list, lenient = embeddings.allow_nonfinite](const model::WantedWords& wanted) {
         if (!lenient) {
-            require_finite_rows(tensor, *list, words, what);
+            require_finite_rows(tensor, *list, wanted.words, what);
         }
-        return find_rows(tensor, *list, words);
+        return find_rows(tensor, *list, wanted);
     };
     return vectors;
 }

@@ -130,6 +130,14 @@ def test_the_usual_name_of_unknown_words_is_suggested(folder):
     assert "did you mean" not in run("run", "Life zzz", "--embeddings", "plain.txt", "--unknown", "UNK", cwd=folder).message
 
 
+@pytest.mark.parametrize("rest", ["UNK nan 1\n", "unk 1 2\nunk 3 4\n", "unk 1 2\n"])
+@pytest.mark.parametrize("given", [["a q"], ["--lines", "-"]])
+def test_what_is_wrong_with_a_suggestion_hides_no_wrong_word(folder, rest, given):
+    (folder / "w.txt").write_text("a 1 2\n" + rest)
+    done = run("run", *given, "--embeddings", "w.txt", "--unknown", "z", stdin="a q\n", cwd=folder)
+    assert_fails(done, 65, f"--unknown: got 'z'; allowed: a word of 'w.txt'; did you mean '{rest.split()[0]}'?")
+
+
 def test_a_line_gives_what_run_gives_and_missing_words_spoil_one_line(folder):
     sentences = ["Life is short", "the of Life", "first zzz"]
     done = run("run", "--lines", "-", "--embeddings", "v.txt", "--json", stdin="\n".join(sentences), cwd=folder)

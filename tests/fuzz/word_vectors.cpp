@@ -87,14 +87,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const fuzz::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
     const std::vector<std::string> words = words_in(attn::io::as_text(bytes));
+    const std::vector<std::string> noticed{"a", "unk"};
     (void)fuzz::refused([&] { (void)attn::io::WordList(bytes, "file").row_of("a"); });
     for (const bool lenient : {false, true}) {
         const auto walk = [&] {
-            return attn::io::find_vectors(attn::io::open_vector_text(bytes, "file"), words, {lenient, {}});
+            return attn::io::find_vectors(attn::io::open_vector_text(bytes, "file"), {words, noticed}, {lenient, {}});
         };
         const auto index = [&] {
             const auto text = attn::io::open_vector_text(bytes, "file");
-            return attn::io::VectorIndex(text, VectorSearch{}).find(words, lenient);
+            return attn::io::VectorIndex(text, VectorSearch{}).find({words, noticed}, lenient);
         };
         const Answer walked = answer(walk);
         const Answer indexed = answer(index);
@@ -102,10 +103,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!walked.found) {
             continue;
         }
-        require(same(*walked.found, *indexed.found));
+        require(same(*walked.found, *indexed.found) && walked.found->noticed == indexed.found->noticed);
         const std::string again = written(words, *walked.found);
         if (!again.empty() && !lenient) { // a NaN's bits are not written
-            require(same(attn::io::find_vectors(attn::io::open_vector_text(attn::io::as_bytes(again), "again"), words),
+            require(same(attn::io::find_vectors(attn::io::open_vector_text(attn::io::as_bytes(again), "again"), {words}),
                          *walked.found));
         }
     }

@@ -104,7 +104,7 @@ std::optional<VectorLine> VectorLines::next()
         end == nullptr ? rest.size() : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
     if (length > longest_line) {
         throw Error(ErrorKind::data, place_of(text_.name, number_), "more than " + std::to_string(longest_line) + " bytes",
-                    "a word and up to " + std::to_string(largest_vector) + " numbers");
+                    "a word and up to " + std::to_string(model::largest_vector) + " numbers");
     }
     VectorLine line{.number = number_, .offset = offset_, .text = without_end(rest.substr(0, length))};
     line.spaces = count_spaces(line.text);

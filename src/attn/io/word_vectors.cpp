@@ -48,9 +48,9 @@ std::optional<Index> whole_number(std::string_view field)
 
 void require_dim(Index dim, const std::string& name, Index line)
 {
-    if (dim < 1 || dim > largest_vector) {
+    if (dim < 1 || dim > model::largest_vector) {
         throw Error(ErrorKind::data, place_of(name, line), std::to_string(dim) + " numbers a word",
-                    "1 to " + std::to_string(largest_vector));
+                    "1 to " + std::to_string(model::largest_vector));
     }
 }
 
@@ -165,11 +165,15 @@ private:
 /// Takes the vectors of wanted words from the lines that it is shown, in the order of the file.
 class Finder {
 public:
-    Finder(const VectorText& text, std::span<const std::string> wanted, bool allow_nonfinite)
-        : text_(text), rows_(text, wanted.size(), allow_nonfinite), lines_(wanted.size()), suspects_(wanted.size())
+    Finder(const VectorText& text, const model::WantedWords& wanted, bool allow_nonfinite)
+        : text_(text), rows_(text, wanted.words.size(), allow_nonfinite), lines_(wanted.words.size()),
+          suspects_(wanted.words.size()), noticed_(wanted.noticed)
     {
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            wanted_.emplace(wanted[i], i);
+        for (const auto& words : {wanted.words, wanted.noticed}) {
+            for (const std::string& word : words) {
+                seen_.push_back(false);
+                wanted_.emplace(word, seen_.size() - 1);
+            }
         }
     }
 
@@ -177,15 +181,10 @@ public:
     {
         const VectorEntry entry = entry_of(text_, line);
         if (const auto found = wanted_.find(entry.word); found != wanted_.end()) {
-            const std::size_t word = found->second;
-            if (rows_.has(word)) {
-                refuse_repeated(text_, entry.word, lines_[word], line.number);
-            }
-            lines_[word] = line.number;
-            rows_.read(word, line, entry.numbers);
+            take(found->second, line, entry);
         } else if (line.spaces > text_.dim) {
             const auto first = wanted_.find(first_field(entry.word));
-            if (first != wanted_.end() && !suspects_[first->second]) {
+            if (first != wanted_.end() && is_read(first->second) && !suspects_[first->second]) {
                 suspects_[first->second] = line;
             }
         }
@@ -198,15 +197,36 @@ public:
                 require_no_word_but_numbers(text_, *suspects_[word]);
             }
         }
-        return rows_.take();
+        model::FoundVectors found = rows_.take();
+        for (const std::string& word : noticed_) {
+            found.noticed.push_back(seen_[wanted_.at(word)]);
+        }
+        return found;
     }
 
 private:
+    [[nodiscard]] bool is_read(std::size_t word) const { return word < lines_.size(); }
+
+    void take(std::size_t word, const VectorLine& line, const VectorEntry& entry)
+    {
+        seen_[word] = true;
+        if (!is_read(word)) {
+            return;
+        }
+        if (rows_.has(word)) {
+            refuse_repeated(text_, entry.word, lines_[word], line.number);
+        }
+        lines_[word] = line.number;
+        rows_.read(word, line, entry.numbers);
+    }
+
     const VectorText& text_;
-    std::unordered_map<std::string_view, std::size_t> wanted_;
+    std::unordered_map<std::string_view, std::size_t> wanted_; ///< those whose vectors are read come first
     Rows rows_;
     std::vector<Index> lines_;                        ///< where the words were found
     std::vector<std::optional<VectorLine>> suspects_; ///< lines that begin with a word and go on with more than its numbers
+    std::span<const std::string> noticed_;
+    std::vector<bool> seen_; ///< of both
 };
 
 /// FNV-1a.
@@ -250,7 +270,7 @@ VectorText open_vector_text(Bytes bytes, std::string name)
     return text;
 }
 
-model::FoundVectors find_vectors(const VectorText& text, std::span<const std::string> wanted, const VectorSearch& search)
+model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted, const VectorSearch& search)
 {
     Finder finder(text, wanted, search.allow_nonfinite);
     Index words = 0;
@@ -279,16 +299,18 @@ VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(st
     std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.hash < b.hash; });
 }
 
-model::FoundVectors VectorIndex::find(std::span<const std::string> wanted, bool allow_nonfinite) const
+model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool allow_nonfinite) const
 {
     std::map<std::size_t, Index> lines; // by their offsets
-    for (const std::string& word : wanted) {
+    const auto look_up = [&](const std::string& word) {
         const std::uint64_t hash = hash_of(word);
         for (auto place = std::ranges::lower_bound(places_, hash, {}, &Place::hash);
              place != places_.end() && place->hash == hash; ++place) {
             lines.emplace(place->offset, place->line);
         }
-    }
+    };
+    std::ranges::for_each(wanted.words, look_up);
+    std::ranges::for_each(wanted.noticed, look_up);
     Finder finder(text_, wanted, allow_nonfinite);
     for (const auto& [offset, number] : lines) {
         finder.look_at(VectorLines(text_, offset, number).next().value_or(VectorLine{}));

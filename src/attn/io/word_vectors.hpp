@@ -12,7 +12,7 @@
 #pragma once
 
 #include "attn/io/bytes.hpp"
-#include "attn/model/word_vectors.hpp"
+#include "attn/model/found_vectors.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,8 +23,6 @@
 #include <vector>
 
 namespace attn::io {
-
-inline constexpr Index largest_vector = 1048576; ///< numbers of a word
 
 /// The text, and what its first lines say. The bytes outlive it.
 struct VectorText {
@@ -42,13 +40,13 @@ struct VectorSearch {
 };
 
 /// Looks at the first lines. Throws Error(data) for bytes that are no text, for a text without words, for a dimension of 0 or
-/// over largest_vector, for a first word without numbers.
+/// over model::largest_vector, for a first word without numbers.
 [[nodiscard]] VectorText open_vector_text(Bytes bytes, std::string name);
 
-/// Walks through the whole text. `wanted` are different words. Throws Error(data), with the number of the line: too few
+/// Walks through the whole text. Throws Error(data), with the number of the line: too few
 /// numbers, a word that is no UTF-8, a line of megabytes; of the wanted words also too many numbers, what is no number or not
 /// finite, a word that stands there twice; and for another number of words than the header states.
-[[nodiscard]] model::FoundVectors find_vectors(const VectorText& text, std::span<const std::string> wanted,
+[[nodiscard]] model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted,
                                                const VectorSearch& search = {});
 
 /// Where each word stands, 24 bytes a word: for whoever searches a text many times. Finds what find_vectors finds and throws
@@ -57,7 +55,7 @@ class VectorIndex {
 public:
     VectorIndex(VectorText text, const VectorSearch& search);
 
-    [[nodiscard]] model::FoundVectors find(std::span<const std::string> wanted, bool allow_nonfinite) const;
+    [[nodiscard]] model::FoundVectors find(const model::WantedWords& wanted, bool allow_nonfinite) const;
 
 private:
     struct Place {

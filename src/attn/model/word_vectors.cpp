@@ -62,13 +62,20 @@ std::vector<std::string> words_without_vector(const std::vector<std::string>& wo
     return missing;
 }
 
-/// "; did you mean '<unk>'?", if the file has a vector for what such files call unknown words.
-std::string usual_unknown(const WordVectors& vectors)
+/// What files call unknown words.
+const std::vector<std::string>& usual_unknowns()
 {
-    const std::vector<std::string> names{"<unk>", "<UNK>", "[UNK]", "UNK", "unk"};
-    const FoundVectors found = vectors.find(names);
-    const auto first = std::ranges::find(found.found, true) - found.found.begin();
-    return first == std::ssize(names) ? "" : "; did you mean " + quoted(names[static_cast<std::size_t>(first)]) + "?";
+    static const std::vector<std::string> names{"<unk>", "<UNK>", "[UNK]", "UNK", "unk"};
+    return names;
+}
+
+/// "; did you mean '<unk>'?", if the file has one of them.
+std::string usual_unknown(const FoundVectors& found)
+{
+    const auto first = std::ranges::find(found.noticed, true);
+    return first == found.noticed.end()
+               ? ""
+               : "; did you mean " + quoted(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
 }
 
 EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::string>& vocabulary, const WordVectors& vectors)
@@ -83,9 +90,10 @@ EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::strin
             wanted.push_back(*unknown);
         }
     }
-    FoundVectors found = vectors.find(wanted);
+    FoundVectors found =
+        vectors.find({.words = wanted, .noticed = unknown ? std::span(usual_unknowns()) : std::span<const std::string>()});
     if (unknown && !found.found[unknown_at]) {
-        throw Error(ErrorKind::data, "--unknown", quoted(*unknown), "a word of " + vectors.name + usual_unknown(vectors));
+        throw Error(ErrorKind::data, "--unknown", quoted(*unknown), "a word of " + vectors.name + usual_unknown(found));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
     if (missing.empty() || !unknown) {

@@ -1,27 +1,20 @@
 // Embeddings from a file: words, or ids, to rows of the embedding table.
 #pragma once
 
+#include "attn/model/found_vectors.hpp"
 #include "attn/model/words.hpp"
 
 #include <functional>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace attn::model {
-
-/// Rows for words, in the order of the words.
-struct FoundVectors {
-    Tensor<double> rows;     ///< (n, D); of a word that is not there, zeros
-    std::vector<bool> found; ///< (n)
-};
 
 /// What Recipe::embeddings names. find and rows may be called from several threads at a time.
 struct WordVectors {
     std::string name; ///< of the file, for messages
     Index dim = 0;
-    /// Of text, or of a tensor with a list of words. Every word at most once among `words`.
-    std::function<FoundVectors(std::span<const std::string> words)> find = {};
+    /// Of text, or of a tensor with a list of words.
+    std::function<FoundVectors(const WantedWords& wanted)> find = {};
     /// Makes many searches fast; before the first one. Absent where they are anyway.
     std::function<void()> prepare = {};
     /// Of a tensor without one: so many rows, and all of them.

@@ -32,9 +32,9 @@ FoundVectors find(std::string_view file, const Words& words, bool allow_nonfinit
 {
     const auto text = open_vector_text(as_bytes(file), "file");
     const attn::io::VectorSearch search{.allow_nonfinite = allow_nonfinite};
-    FoundVectors found = attn::io::find_vectors(text, words, search);
+    FoundVectors found = attn::io::find_vectors(text, {words}, search);
     if (!allow_nonfinite) { // NaN equals nothing
-        EXPECT_TRUE(same(attn::io::VectorIndex(text, search).find(words, false), found));
+        EXPECT_TRUE(same(attn::io::VectorIndex(text, search).find({words}, false), found));
     }
     return found;
 }
@@ -54,11 +54,11 @@ std::string refusal(Use use)
 /// What both ways of searching say.
 void expect_refused(std::string_view file, const std::string& part, const Words& words = {"a", "b", "c"})
 {
-    const std::string walk = refusal([&] { (void)attn::io::find_vectors(open_vector_text(as_bytes(file), "file"), words); });
+    const std::string walk = refusal([&] { (void)attn::io::find_vectors(open_vector_text(as_bytes(file), "file"), {words}); });
     EXPECT_NE(walk.find(part), std::string::npos) << walk;
     const std::string index = refusal([&] {
         const auto text = open_vector_text(as_bytes(file), "file");
-        (void)attn::io::VectorIndex(text, {}).find(words, false);
+        (void)attn::io::VectorIndex(text, {}).find({words}, false);
     });
     EXPECT_EQ(index, walk);
 }
@@ -121,6 +121,19 @@ TEST(WordVectors, OfUnwantedWordsAreNotRead)
     EXPECT_EQ(row(find("a 1 2\nx nan inf\ny z z\nx 5 5\nb 3 4\n", {"b"}), 0), (std::vector<double>{3, 4}));
 }
 
+TEST(WordVectors, OfNoticedWordsAreNotReadEither)
+{
+    const std::string file = "a 1 2\nUNK nan 1\nunk 1 2\nunk 3 4\n[UNK] 1 2 3\n";
+    const Words words{"a", "z"};
+    const Words noticed{"<unk>", "unk", "UNK", "[UNK]", "a"};
+    const auto text = open_vector_text(as_bytes(file), "file");
+    const FoundVectors found = attn::io::find_vectors(text, {words, noticed});
+    EXPECT_EQ(found.found, (std::vector<bool>{true, false}));
+    EXPECT_EQ(found.rows.values, (std::vector<double>{1, 2, 0, 0}));
+    EXPECT_EQ(found.noticed, (std::vector<bool>{false, true, true, false, true}));
+    EXPECT_EQ(attn::io::VectorIndex(text, {}).find({words, noticed}, false).noticed, found.noticed);
+}
+
 TEST(WordVectors, MayBeInfiniteWhereThatIsAllowed)
 {
     const FoundVectors found = find("a 1 2\nb inf nan\n", {"b"}, true);
@@ -138,7 +151,7 @@ TEST(WordVectors, OfALongFileAreFoundAndTheWalkTellsWhereItIs)
     const auto text = open_vector_text(as_bytes(file), "file");
     std::vector<std::size_t> passed;
     const Words words{"w299999", "w0", "w123456", "none"};
-    const auto found = attn::io::find_vectors(text, words, {.passed = [&](std::size_t at) { passed.push_back(at); }});
+    const auto found = attn::io::find_vectors(text, {words}, {.passed = [&](std::size_t at) { passed.push_back(at); }});
     EXPECT_EQ(found.found, (std::vector<bool>{true, true, true, false}));
     EXPECT_EQ(row(found, 0)[0], 299'999);
     EXPECT_EQ(row(found, 2)[0], 123'456);
@@ -146,7 +159,7 @@ TEST(WordVectors, OfALongFileAreFoundAndTheWalkTellsWhereItIs)
     for (std::size_t i = 1; i < passed.size(); ++i) {
         EXPECT_GE(passed[i] - passed[i - 1], std::size_t{4} << 20U);
     }
-    EXPECT_TRUE(same(attn::io::VectorIndex(text, {}).find(words, false), found));
+    EXPECT_TRUE(same(attn::io::VectorIndex(text, {}).find({words}, false), found));
 }
 
 /// Every length around the blocks in which spaces are counted.
@@ -169,10 +182,10 @@ TEST(WordVectors, OfEveryLengthOfLineAreCounted)
 TEST(WordVectors, OfAHugeDimensionNeedNotMoreThanTheirLine)
 {
     std::string file = "w";
-    for (Index i = 0; i < attn::io::largest_vector; ++i) {
+    for (Index i = 0; i < attn::model::largest_vector; ++i) {
         file += " 1";
     }
-    EXPECT_EQ(find(file, {"w"}).rows.shape[1], attn::io::largest_vector);
+    EXPECT_EQ(find(file, {"w"}).rows.shape[1], attn::model::largest_vector);
     expect_refused(file + " 1", "got 1048577 numbers a word; allowed: 1 to 1048576");
 }
 

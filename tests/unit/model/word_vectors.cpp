@@ -17,7 +17,8 @@ using attn::Tensor;
 /// Words of the letters a to h have a vector, (number of the letter, its square).
 WordVectors letters()
 {
-    const auto find = [](std::span<const std::string> words) {
+    const auto find = [](const WantedWords& wanted) {
+        const std::span<const std::string> words = wanted.words;
         FoundVectors found{.rows = Tensor<double>({static_cast<Index>(words.size()), 2}), .found = {}};
         for (std::size_t i = 0; i < words.size(); ++i) {
             const int number = words[i][0] - 'a';
