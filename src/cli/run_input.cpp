@@ -1,6 +1,7 @@
 #include "cli/run_input.hpp"
 
 #include "attn/model/words.hpp"
+#include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
 #include "cli/files.hpp"
 #include "cli/recipes.hpp"
@@ -29,8 +30,7 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
     if (given.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
         return std::nullopt;
     }
-    const std::string rows =
-        given.table() + " has " + std::to_string(*recipe.dims.vocab_size) + " rows and no words for them: ";
+    const std::string rows = given.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no words for them: ";
     if (lines) {
         return rows + "they go by the ids of each line's own vocabulary, so that other lines give other words the same rows";
     }

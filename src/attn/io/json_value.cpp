@@ -33,11 +33,6 @@ std::string joined(std::span<const std::string_view> names)
     return text;
 }
 
-std::string count_of(std::size_t n, const char* thing)
-{
-    return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
-}
-
 } // namespace
 
 std::string member_place(const std::string& place, std::string_view key)
@@ -65,8 +60,8 @@ void JsonValue::refuse(std::string_view allowed) const
     case JsonKind::boolean: shown = node().truth ? "true" : "false"; break;
     case JsonKind::number: shown = text().substr(0, 40); break;
     case JsonKind::string: shown = quoted(text()); break;
-    case JsonKind::array: shown = "an array of " + count_of(node().first, "element"); break;
-    case JsonKind::object: shown = "an object of " + count_of(node().first, "member"); break;
+    case JsonKind::array: shown = "an array of " + counted(node().first, "element"); break;
+    case JsonKind::object: shown = "an object of " + counted(node().first, "member"); break;
     }
     throw Error(ErrorKind::data, name_of(place_), shown, allowed);
 }
@@ -243,7 +238,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     const JsonDocument::Node& value = document_->nodes_[node];
     if (depth < out.shape.size()) {
         if (value.kind != JsonKind::array || static_cast<Index>(value.first) != out.shape[depth]) {
-            here().refuse("an array of " + count_of(static_cast<std::size_t>(out.shape[depth]), "element") + ", as beside it");
+            here().refuse("an array of " + counted(out.shape[depth], "element") + ", as beside it");
         }
         at.push_back(0);
         for (std::size_t child = node + 1; child < value.extent; child = behind(child)) {

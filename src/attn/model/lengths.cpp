@@ -86,7 +86,7 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
         if (given && *given < distinct) {
             const std::string allowed = std::to_string(distinct) + " and more, the distinct words of the input";
             throw options.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
-                                          : Error(ErrorKind::data, options.table(), std::to_string(*given) + " rows", allowed);
+                                          : Error(ErrorKind::data, options.table(), counted(*given, "row"), allowed);
         }
         return given.value_or(distinct);
     }
@@ -105,7 +105,7 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
             throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
                         "0 to " + std::to_string(*given - 1) + " (" +
                             (options.table().empty() ? name + " is " + std::to_string(*given)
-                                                     : options.table() + " has " + std::to_string(*given) + " rows") +
+                                                     : options.table() + " has " + counted(*given, "row")) +
                             ")");
         }
     }

@@ -183,7 +183,7 @@ void require_count(const std::optional<std::vector<std::string>>& words, const c
                    const char* of)
 {
     if (words && std::ssize(*words) != count) {
-        throw Error(ErrorKind::data, option, std::to_string(words->size()) + " words",
+        throw Error(ErrorKind::data, option, counted(std::ssize(*words), "word"),
                     std::to_string(count) + ", as many as " + std::string(what) + " has " + of);
     }
 }

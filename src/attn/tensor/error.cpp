@@ -84,4 +84,9 @@ std::string quoted(std::string_view bytes, std::size_t most)
     return text + "'";
 }
 
+std::string counted(std::int64_t count, std::string_view thing)
+{
+    return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
 } // namespace attn

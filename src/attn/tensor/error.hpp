@@ -3,6 +3,7 @@
 // The library throws it and never catches it; `main` alone turns it into one line on stderr and an exit code.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,5 +42,8 @@ private:
 /// `bytes` between single quotes, fit for one line of a terminal: control characters, those that break a line or turn its
 /// direction, and bytes that are no UTF-8 are escaped as \n, \t or \xNN, and what is longer than `most` bytes ends in "…".
 [[nodiscard]] std::string quoted(std::string_view bytes, std::size_t most = 60);
+
+/// "1 row", "3 rows"
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view thing);
 
 } // namespace attn

@@ -43,4 +43,11 @@ TEST(Quoted, ShortensWhatIsLong)
     EXPECT_EQ(quoted(std::string(100, 'x'), 10), "'xxxxxxxxx…'");
 }
 
+TEST(Counted, IsOneOfAThingOrManyOfThem)
+{
+    EXPECT_EQ(attn::counted(0, "row"), "0 rows");
+    EXPECT_EQ(attn::counted(1, "row"), "1 row");
+    EXPECT_EQ(attn::counted(2, "row"), "2 rows");
+}
+
 } // namespace
