@@ -108,6 +108,7 @@ def test_a_recipe_may_say_positions_and_an_option_takes_them_away(tmp_path):
         (["--positions", "rope", "--rope-dim", "0"], 2, ["--rope-dim: got '0'"]),
         (["--positions", "rope", "--rope-dim", "26"], 2, ["rotary dimension: got 26", "up to the 24"]),
         (["--positions", "rope", "--d-k", "7"], 2, ["rotary dimension: got 7", "even"]),
+        (["--positions", "rope", "--d-k", "1"], 2, ["rotary dimension: got 1; allowed: none, since rope turns pairs"]),
         (["--positions", "rope", "--rope-style", "pairs"], 2, ["half, interleaved"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and value[0].startswith("--") else None,
