@@ -247,7 +247,7 @@ def test_an_embed_dim_that_fits_is_no_contradiction(folder):
 @pytest.mark.parametrize(
     "content, parts",
     [
-        (b"Life 1 2\nx 1\nis 1 2\n", ["line 2", "a word and 1 numbers"]),
+        (b"Life 1 2\nx 1\nis 1 2\n", ["line 2", "a word and 1 number;"]),
         (b"x 1 2\ny 1 2\nLife 1 2 3\nis 1 2\n", ["line 3", "'Life' and 3 numbers", "2 numbers"]),
         (b"Life 1 2\nis 1 2\nLife 3 4\n", ["line 3", "'Life' stands also in line 1"]),
         (b"Life 1 2\nis 1 nan\n", ["line 2, number 2", "'nan'", "--allow-nonfinite"]),
@@ -270,6 +270,7 @@ def test_hostile_text_is_refused_by_line(folder, content, parts):
     assert_fails(run("run", "Life is", "--embeddings", "bad", cwd=folder), 65, "'bad'", *parts)
 
 
+        (b"Life 1 2\nis 1e400 2\n", ["line 2, number 1: got '1e400', which is beyond float64; allowed: numbers up to 1.797e308"]),
 @pytest.mark.parametrize(
     "name, array, parts",
     [

@@ -14,6 +14,8 @@ FILES = {
     "windows": b"2 2\r\na 1 2\r\nb 3 4 \r\n",
     "spaces": b"x 1 2\ny 1 2\n. . . 1 2\nat name 3 4\nat 5 6\n",
     "no-break-space": "New\u00a0York 7 8\n\u2028 1 2\n".encode(),
+    "byte-order-mark": b"\xef\xbb\xbf2 2\na 1 2\nb 3 4\n",
+    "noticed": b"a 1 2\nunk nan 1\nthe 1 2\nunk 1 2\n",
     "one-number": b"12 5.0\nb 6\n",
     "whole-number": b"1 1\n12 5\n",
     "empty-word": b" 1 2\na 3 4\n",

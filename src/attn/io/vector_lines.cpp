@@ -68,13 +68,49 @@ std::string wanted_instead_of(std::string_view field)
     return number;
 }
 
-/// Locales do not change it. Nothing for what is no number, or beyond float64.
-std::optional<double> number_of(std::string_view field)
+/// Of a decimal number that is not 0 and beyond the range of float64: whether it is too near to 0, and not too far from it.
+bool is_tiny(std::string_view number)
+{
+    const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+    const std::string_view digits = number.substr(0, end);
+    const auto point = static_cast<Index>(std::min(digits.find('.'), digits.size()));
+    const auto first = static_cast<Index>(digits.find_first_of("123456789"));
+    std::string_view power = number.substr(std::min(end + 1, number.size()));
+    power.remove_prefix(power.starts_with('+') ? 1 : 0);
+    std::int32_t exponent = 0;
+    if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range) {
+        return power.starts_with('-');
+    }
+    return exponent + point - first <= 0;
+}
+
+struct Number {
+    double value = 0;
+    bool too_large = false; ///< for float64
+};
+
+/// Locales do not change it. Nothing for what is no number.
+std::optional<Number> number_of(std::string_view field)
 {
     double value = 0;
     const char* behind = field.data() + field.size();
     const auto [end, error] = std::from_chars(field.data(), behind, value);
-    return error == std::errc() && end == behind ? std::optional(value) : std::nullopt;
+    if (end != behind || error == std::errc::invalid_argument) {
+        return std::nullopt;
+    }
+    if (error == std::errc()) {
+        return Number{.value = value};
+    }
+    return is_tiny(field) ? Number{.value = field.starts_with('-') ? -0.0 : 0.0} : Number{.too_large = true};
+}
+
+/// What a field that cannot be taken should be.
+std::string wanted_instead_of(std::string_view field, const std::optional<Number>& number)
+{
+    if (!number) {
+        return wanted_instead_of(field);
+    }
+    return number->too_large ? "numbers up to 1.797e308" : "finite numbers, or any with --allow-nonfinite";
 }
 
 } // namespace
@@ -84,26 +120,26 @@ std::string place_of(const std::string& name, Index line)
     return name + ", line " + std::to_string(line);
 }
 
-VectorLines::VectorLines(const VectorText& text, std::size_t offset, Index number, std::function<void(std::size_t)> passed)
-    : text_(text), passed_(std::move(passed)), offset_(offset), told_(offset), number_(number)
+VectorLines::VectorLines(const TextFile& file, std::size_t offset, Index number, std::function<void(std::size_t)> passed)
+    : file_(file), passed_(std::move(passed)), offset_(offset), told_(offset), number_(number)
 {
 }
 
 std::optional<VectorLine> VectorLines::next()
 {
-    if (offset_ >= text_.text.size()) {
+    if (offset_ >= file_.text.size()) {
         return std::nullopt;
     }
     if (passed_ && offset_ - told_ >= stride) {
         passed_(offset_);
         told_ = offset_;
     }
-    const std::string_view rest = text_.text.substr(offset_, longest_line + 1);
+    const std::string_view rest = file_.text.substr(offset_, longest_line + 1);
     const void* end = std::memchr(rest.data(), '\n', rest.size());
     const std::size_t length =
         end == nullptr ? rest.size() : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
     if (length > longest_line) {
-        throw Error(ErrorKind::data, place_of(text_.name, number_), "more than " + std::to_string(longest_line) + " bytes",
+        throw Error(ErrorKind::data, place_of(file_.name, number_), "more than " + std::to_string(longest_line) + " bytes",
                     "a word and up to " + std::to_string(model::largest_vector) + " numbers");
     }
     VectorLine line{.number = number_, .offset = offset_, .text = without_end(rest.substr(0, length))};
@@ -113,7 +149,7 @@ std::optional<VectorLine> VectorLines::next()
     return line;
 }
 
-void require_word(const VectorText& text, const VectorLine& line, std::string_view word)
+void require_word(const std::string& name, const VectorLine& line, std::string_view word)
 {
     for (std::string_view rest = word; !rest.empty();) {
         if (static_cast<unsigned char>(rest.front() - 1) < 0x7F) {
@@ -122,8 +158,7 @@ void require_word(const VectorText& text, const VectorLine& line, std::string_vi
         }
         const std::size_t length = rest.front() == '\0' ? 0 : utf8_length(rest);
         if (length == 0) {
-            throw Error(ErrorKind::data,
-                        place_of(text.name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
+            throw Error(ErrorKind::data, place_of(name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
                         quoted(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
         }
         rest.remove_prefix(length);
@@ -134,9 +169,9 @@ VectorEntry entry_of(const VectorText& text, const VectorLine& line)
 {
     const Index extra = line.spaces - text.dim;
     if (extra < 0) {
-        throw Error(ErrorKind::data, place_of(text.name, line.number),
-                    line.text.empty() ? "nothing" : "a word and " + std::to_string(line.spaces) + " numbers",
-                    "a word and " + std::to_string(text.dim) + " numbers, as " +
+        throw Error(ErrorKind::data, place_of(text.file.name, line.number),
+                    line.text.empty() ? "nothing" : "a word and " + counted(line.spaces, "number"),
+                    "a word and " + counted(text.dim, "number") + ", as " +
                         (text.count ? "the header says" : "most of the first lines have"));
     }
     std::size_t end = line.text.find(' ');
@@ -144,23 +179,24 @@ VectorEntry entry_of(const VectorText& text, const VectorLine& line)
         end = line.text.find(' ', end + 1);
     }
     const VectorEntry entry{.word = line.text.substr(0, end), .numbers = line.text.substr(end + 1)};
-    require_word(text, line, entry.word);
+    require_word(text.file.name, line, entry.word);
     return entry;
 }
 
-void read_numbers(const VectorText& text, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
+void read_numbers(const std::string& name, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
                   std::span<double> row)
 {
     for (std::size_t i = 0; i < row.size(); ++i) {
         const std::string_view field = next_field(numbers);
-        const std::optional<double> value = number_of(field);
-        const bool finite = value && std::isfinite(*value);
-        if (!finite && !(value && allow_nonfinite)) {
-            throw Error(ErrorKind::data, place_of(text.name, line.number) + ", number " + std::to_string(i + 1),
-                        field.empty() ? "nothing between two spaces" : quoted(field),
-                        value ? "finite numbers, or any with --allow-nonfinite" : wanted_instead_of(field));
+        const std::optional<Number> number = number_of(field);
+        if (!number || number->too_large || !(allow_nonfinite || std::isfinite(number->value))) {
+            throw Error(ErrorKind::data, place_of(name, line.number) + ", number " + std::to_string(i + 1),
+                        field.empty()                 ? "nothing between two spaces"
+                        : number && number->too_large ? quoted(field) + ", which is beyond float64"
+                                                      : quoted(field),
+                        wanted_instead_of(field, number));
         }
-        row[i] = *value;
+        row[i] = number->value;
     }
 }
 

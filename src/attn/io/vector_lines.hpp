@@ -18,13 +18,13 @@ struct VectorLine {
 /// Walks from `offset`, where line `number` begins, to the end of the text.
 class VectorLines {
 public:
-    VectorLines(const VectorText& text, std::size_t offset, Index number, std::function<void(std::size_t)> passed = {});
+    VectorLines(const TextFile& file, std::size_t offset, Index number, std::function<void(std::size_t)> passed = {});
 
     /// Throws Error(data) for a line of many megabytes.
     [[nodiscard]] std::optional<VectorLine> next();
 
 private:
-    const VectorText& text_;
+    const TextFile& file_;
     std::function<void(std::size_t)> passed_;
     std::size_t offset_;
     std::size_t told_;
@@ -32,7 +32,7 @@ private:
 };
 
 /// Throws Error(data) for what is no UTF-8, by line and byte.
-void require_word(const VectorText& text, const VectorLine& line, std::string_view word);
+void require_word(const std::string& name, const VectorLine& line, std::string_view word);
 
 /// A line, taken apart.
 struct VectorEntry {
@@ -42,8 +42,9 @@ struct VectorEntry {
 /// Throws Error(data) for fewer numbers than `dim` and for a word that is no UTF-8.
 [[nodiscard]] VectorEntry entry_of(const VectorText& text, const VectorLine& line);
 
-/// Into `row`, as many as it has room for. Throws Error(data).
-void read_numbers(const VectorText& text, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
+/// Into `row`, as many as it has room for: the nearest float64, 0 for what is nearer to 0 than to any other. Throws Error(data)
+/// for what is no number, not finite, or beyond float64.
+void read_numbers(const std::string& name, const VectorLine& line, std::string_view numbers, bool allow_nonfinite,
                   std::span<double> row);
 
 /// Whether all fields of `fields` are numbers.

@@ -21,11 +21,11 @@ constexpr std::size_t first_bytes = 1U << 16U;                  ///< in which a 
 constexpr std::string_view vectors_allowed = "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)";
 constexpr std::string_view words_allowed = "words as text, one a line";
 
-void require_text(std::string_view text, const std::string& name, std::string_view allowed)
+/// Throws for bytes that are no text.
+TextFile open_text(Bytes bytes, std::string name, std::string_view allowed)
 {
-    if (text.empty()) {
-        throw Error(ErrorKind::data, name, "an empty file", allowed);
-    }
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    std::string_view text = as_text(bytes);
     const std::size_t nul = text.substr(0, first_bytes).find('\0');
     const bool packed = text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
                         text.starts_with("\xFD"
@@ -34,6 +34,11 @@ void require_text(std::string_view text, const std::string& name, std::string_vi
         throw Error(ErrorKind::data, name,
                     packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")", allowed);
     }
+    text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+    if (text.empty()) {
+        throw Error(ErrorKind::data, name, "an empty file", allowed);
+    }
+    return {text, std::move(name)};
 }
 
 std::optional<Index> whole_number(std::string_view field)
@@ -49,7 +54,7 @@ std::optional<Index> whole_number(std::string_view field)
 void require_dim(Index dim, const std::string& name, Index line)
 {
     if (dim < 1 || dim > model::largest_vector) {
-        throw Error(ErrorKind::data, place_of(name, line), std::to_string(dim) + " numbers a word",
+        throw Error(ErrorKind::data, place_of(name, line), counted(dim, "number") + " a word",
                     "1 to " + std::to_string(model::largest_vector));
     }
 }
@@ -75,7 +80,7 @@ void read_header(VectorText& text, const VectorLine& line)
     const auto count = whole_number(line.text.substr(0, space));
     const auto dim = whole_number(line.text.substr(space + 1));
     if (count && dim) {
-        require_dim(*dim, text.name, line.number);
+        require_dim(*dim, text.file.name, line.number);
         text.count = count;
         text.dim = *dim;
     }
@@ -85,7 +90,7 @@ void read_header(VectorText& text, const VectorLine& line)
 Index usual_dim(const VectorText& text)
 {
     std::vector<Index> spaces;
-    VectorLines lines(text, 0, 1);
+    VectorLines lines(text.file, 0, 1);
     for (auto line = lines.next(); line && spaces.size() < first_lines && line->offset < most_first_bytes;
          line = lines.next()) {
         spaces.push_back(line->spaces);
@@ -98,14 +103,14 @@ Index usual_dim(const VectorText& text)
 void require_count(const VectorText& text, Index words)
 {
     if (text.count && *text.count != words) {
-        throw Error(ErrorKind::data, text.name, std::to_string(words) + " words",
+        throw Error(ErrorKind::data, text.file.name, counted(words, "word"),
                     std::to_string(*text.count) + ", as its first line says (is it cut short?)");
     }
 }
 
-[[noreturn]] void refuse_repeated(const VectorText& text, std::string_view word, Index first, Index second)
+[[noreturn]] void refuse_repeated(const std::string& name, std::string_view word, Index first, Index second)
 {
-    throw Error(ErrorKind::data, place_of(text.name, second) + ": the word " + quoted(word) + " stands also in line " +
+    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + quoted(word) + " stands also in line " +
                                      std::to_string(first) + "; allowed: once");
 }
 
@@ -125,9 +130,8 @@ void require_no_word_but_numbers(const VectorText& text, const VectorLine& line)
     const std::string_view word = entry_of(text, line).word;
     const std::string_view extra = word.substr(word.find(' ') + 1);
     if (are_numbers(extra)) {
-        throw Error(ErrorKind::data, place_of(text.name, line.number),
-                    quoted(first_field(word)) + " and " + std::to_string(line.spaces) + " numbers",
-                    std::to_string(text.dim) + " numbers");
+        throw Error(ErrorKind::data, place_of(text.file.name, line.number),
+                    quoted(first_field(word)) + " and " + counted(line.spaces, "number"), counted(text.dim, "number"));
     }
 }
 
@@ -146,7 +150,7 @@ public:
     {
         const auto dim = static_cast<std::size_t>(text_.dim);
         found_.rows.values.resize(found_.found.size() * dim);
-        read_numbers(text_, line, numbers, allow_nonfinite_, std::span(found_.rows.values).subspan(word * dim, dim));
+        read_numbers(text_.file.name, line, numbers, allow_nonfinite_, std::span(found_.rows.values).subspan(word * dim, dim));
         found_.found[word] = true;
     }
 
@@ -214,7 +218,7 @@ private:
             return;
         }
         if (rows_.has(word)) {
-            refuse_repeated(text_, entry.word, lines_[word], line.number);
+            refuse_repeated(text_.file.name, entry.word, lines_[word], line.number);
         }
         lines_[word] = line.number;
         rows_.read(word, line, entry.numbers);
@@ -243,29 +247,28 @@ std::uint64_t hash_of(std::string_view word)
 
 VectorText open_vector_text(Bytes bytes, std::string name)
 {
-    VectorText text{.text = as_text(bytes), .name = std::move(name), .dim = 0, .count = {}, .first = 0};
-    require_text(text.text, text.name, vectors_allowed);
-    VectorLines lines(text, 0, 1);
+    VectorText text{.file = open_text(bytes, std::move(name), vectors_allowed)};
+    VectorLines lines(text.file, 0, 1);
     VectorLine first = lines.next().value_or(VectorLine{});
     read_header(text, first);
     if (text.count) {
         const auto second = lines.next();
-        text.first = second ? second->offset : text.text.size();
+        text.first = second ? second->offset : text.file.text.size();
         if (!second) {
             require_count(text, 0);
-            throw Error(ErrorKind::data, text.name, "no words", "at least one");
+            throw Error(ErrorKind::data, text.file.name, "no words", "at least one");
         }
         first = *second;
     } else {
         text.dim = usual_dim(text);
         if (text.dim == 0) {
-            require_spaces(first, text.name);
+            require_spaces(first, text.file.name);
         }
-        require_dim(text.dim, text.name, first.number);
+        require_dim(text.dim, text.file.name, first.number);
     }
     if (const auto entry = entry_of(text, first); !are_numbers(entry.numbers)) {
         std::vector<double> row(static_cast<std::size_t>(text.dim));
-        read_numbers(text, first, entry.numbers, true, row); // tells which one is none
+        read_numbers(text.file.name, first, entry.numbers, true, row); // tells which one is none
     }
     return text;
 }
@@ -274,7 +277,7 @@ model::FoundVectors find_vectors(const VectorText& text, const model::WantedWord
 {
     Finder finder(text, wanted, search.allow_nonfinite);
     Index words = 0;
-    VectorLines lines(text, text.first, first_word_line(text), search.passed);
+    VectorLines lines(text.file, text.first, first_word_line(text), search.passed);
     for (auto line = lines.next(); line; line = lines.next(), ++words) {
         finder.look_at(*line);
     }
@@ -287,7 +290,7 @@ model::FoundVectors find_vectors(const VectorText& text, const model::WantedWord
 VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(std::move(text))
 {
     Index words = 0;
-    VectorLines lines(text_, text_.first, first_word_line(text_), search.passed);
+    VectorLines lines(text_.file, text_.first, first_word_line(text_), search.passed);
     for (auto line = lines.next(); line; line = lines.next(), ++words) {
         const std::string_view word = entry_of(text_, *line).word;
         places_.push_back({hash_of(word), line->offset, line->number});
@@ -313,7 +316,7 @@ model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool all
     std::ranges::for_each(wanted.noticed, look_up);
     Finder finder(text_, wanted, allow_nonfinite);
     for (const auto& [offset, number] : lines) {
-        finder.look_at(VectorLines(text_, offset, number).next().value_or(VectorLine{}));
+        finder.look_at(VectorLines(text_.file, offset, number).next().value_or(VectorLine{}));
     }
     return finder.take();
 }
@@ -322,15 +325,14 @@ model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool all
 
 std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
 {
-    const VectorText text{.text = as_text(bytes), .name = name, .dim = 0, .count = {}, .first = 0};
-    require_text(text.text, name, words_allowed);
+    const TextFile file = open_text(bytes, name, words_allowed);
     std::vector<std::string_view> words;
-    VectorLines lines(text, 0, 1);
+    VectorLines lines(file, 0, 1);
     for (auto line = lines.next(); line; line = lines.next()) {
         if (line->text.empty()) {
             throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word a line");
         }
-        require_word(text, *line, line->text);
+        require_word(name, *line, line->text);
         words.push_back(line->text);
     }
     return words;
@@ -338,14 +340,13 @@ std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
 
 WordList::WordList(Bytes bytes, const std::string& name)
 {
-    const VectorText text{.text = as_text(bytes), .name = name, .dim = 0, .count = {}, .first = 0};
     for (const std::string_view word : word_lines(bytes, name)) {
         places_.push_back({word, std::ssize(places_)});
     }
     std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.word, place.row); });
     const auto repeated = std::ranges::adjacent_find(places_, {}, &Place::word);
     if (repeated != places_.end()) {
-        refuse_repeated(text, repeated->word, repeated->row + 1, std::next(repeated)->row + 1);
+        refuse_repeated(name, repeated->word, repeated->row + 1, std::next(repeated)->row + 1);
     }
 }
 

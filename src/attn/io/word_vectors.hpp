@@ -5,7 +5,8 @@
 //
 // The last `dim` fields are the vector; whatever stands before them is the word, which may hold spaces. A first line of two
 // whole numbers is a header; without one, dim is how many numbers most of the first lines have. Lines end in "\n" or "\r\n",
-// with or without a space before it (word2vec writes one); the last line may lack its end.
+// with or without a space before it (word2vec writes one); the last line may lack its end. A byte order mark before the first
+// line is skipped.
 //
 // A file of millions of words is walked through, never held: of every line the fields are counted and the word is checked, and
 // of the wanted lines alone the numbers are read.
@@ -24,13 +25,18 @@
 
 namespace attn::io {
 
-/// The text, and what its first lines say. The bytes outlive it.
-struct VectorText {
+/// What stands in a file, behind a byte order mark. The bytes outlive it.
+struct TextFile {
     std::string_view text;
-    std::string name;           ///< of the file, for messages
-    Index dim = 0;              ///< numbers of a word
-    std::optional<Index> count; ///< of words, as the header states
-    std::size_t first = 0;      ///< where the first word stands
+    std::string name; ///< for messages
+};
+
+/// Word vectors, and what their first lines say.
+struct VectorText {
+    TextFile file;
+    Index dim = 0;                   ///< numbers of a word
+    std::optional<Index> count = {}; ///< of words, as the header states
+    std::size_t first = 0;           ///< where the first word stands in the text
 };
 
 struct VectorSearch {
@@ -44,8 +50,8 @@ struct VectorSearch {
 [[nodiscard]] VectorText open_vector_text(Bytes bytes, std::string name);
 
 /// Walks through the whole text. Throws Error(data), with the number of the line: too few
-/// numbers, a word that is no UTF-8, a line of megabytes; of the wanted words also too many numbers, what is no number or not
-/// finite, a word that stands there twice; and for another number of words than the header states.
+/// numbers, a word that is no UTF-8, a line of megabytes; of the wanted words also too many numbers, what is no number, not
+/// finite or beyond float64, a word that stands there twice; and for another number of words than the header states.
 [[nodiscard]] model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted,
                                                const VectorSearch& search = {});
 
@@ -69,11 +75,11 @@ private:
         places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
 };
 
-/// Words, one a line; lines end as above. The same word may stand there often. Throws Error(data) for a line that is empty or
-/// no UTF-8.
+/// Words, one a line; the text begins and its lines end as above. The same word may stand there often. Throws Error(data) for a
+/// line that is empty or no UTF-8.
 [[nodiscard]] std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name);
 
-/// A list of words, one a line, for the rows of a tensor; lines end as above.
+/// A list of words, one a line, for the rows of a tensor, as above.
 class WordList {
 public:
     /// Throws Error(data): a line that is empty or no UTF-8, a word that stands there twice.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -116,6 +117,41 @@ TEST(WordVectors, AreReadToTheNearestFloat64InAnyLocale)
               (std::vector<double>{0.1, 1e-320, -0.0, 123456789012345678.0}));
 }
 
+/// As Python's float() and NumPy do; 2.4703282292062328e-324 lies just above the middle between 0 and the least subnormal.
+TEST(WordVectors, NearerToZeroThanFloat64GoesAreZero)
+{
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    const std::string zeros(400, '0');
+    const auto values = find("a 1e-400 -1e-400 2.4703282292062328e-324 2.4703282292062327e-324 0." + zeros + "1 1" + zeros +
+                                 "e-999 .5e-99999999999999999999 1" + zeros + "e-400 -0e99999999999999999999\n",
+                             {"a"})
+                            .rows.values;
+    EXPECT_EQ(values, (std::vector<double>{0, 0, least, 0, 0, 0, 0, 1, 0}));
+    EXPECT_TRUE(std::signbit(values[1]));
+}
+
+TEST(WordVectors, BeyondFloat64AreRefusedAsSuch)
+{
+    const std::string zeros(400, '0');
+    for (const std::string& number :
+         {std::string("1e400"), std::string("-1e+400"), "1" + zeros, "1" + zeros + zeros + "e-400", "0." + zeros + "1e999",
+          std::string("5.e99999999999999999999"), std::string("1.7976931348623159e308")}) {
+        expect_refused("x 1 2\na 1 " + number + "\n", ", which is beyond float64; allowed: numbers up to 1.797e308");
+        EXPECT_EQ(find("a 1 2\nx 1 " + number + "\n", {"a"}).rows.values, (std::vector<double>{1, 2}));
+        EXPECT_EQ(find("x 1 " + number + "\na 1 2\n", {"a"}).rows.values, (std::vector<double>{1, 2}));
+    }
+}
+
+TEST(WordVectors, MayBeginWithAByteOrderMark)
+{
+    for (const std::string header : {"", "2 2\n"}) {
+        const FoundVectors found = find("\uFEFF" + header + "a 1 2\nb 3 4\n", {"a", "b"});
+        EXPECT_EQ(found.rows.values, (std::vector<double>{1, 2, 3, 4}));
+    }
+    EXPECT_TRUE(find("a 1 2\n\uFEFFb 3 4\n", {"\uFEFFb"}).found[0]);
+    expect_refused("\uFEFF", "file: got an empty file");
+}
+
 TEST(WordVectors, OfUnwantedWordsAreNotRead)
 {
     EXPECT_EQ(row(find("a 1 2\nx nan inf\ny z z\nx 5 5\nb 3 4\n", {"b"}), 0), (std::vector<double>{3, 4}));
@@ -175,7 +211,7 @@ TEST(WordVectors, OfEveryLengthOfLineAreCounted)
         const std::string file = std::string("a").append(line).append("\n").append(line);
         EXPECT_EQ(find(file, {"w"}).rows.values, numbers);
         const std::string cut = file.substr(0, file.size() - 2);
-        expect_refused(cut, "line 2: got a word and " + std::to_string(dim - 1) + " numbers");
+        expect_refused(cut, "line 2: got a word and " + attn::counted(dim - 1, "number"));
     }
 }
 
@@ -193,18 +229,19 @@ TEST(WordVectors, OfAHugeDimensionNeedNotMoreThanTheirLine)
 
 TEST(WordVectors, AreRefusedByLine)
 {
-    expect_refused("a 1 2\nx 1\nb 3 4\n", "file, line 2: got a word and 1 numbers; allowed: a word and 2 numbers");
+    expect_refused("a 1 2\nx 1\nb 3 4\n", "file, line 2: got a word and 1 number; allowed: a word and 2 numbers");
     expect_refused("x 1 2\n\na 1 2\n", "file, line 2: got nothing");
     expect_refused("x 1 2\ny 1 2\na 1 2 3\n", "file, line 3: got 'a' and 3 numbers; allowed: 2 numbers");
     expect_refused("x 1 2\na 1 2\nb 1 2\na 1 2\n", "file, line 4: the word 'a' stands also in line 2");
     expect_refused("x 1 2\na 1 nan\n", "file, line 2, number 2: got 'nan'; allowed: finite numbers");
     expect_refused("x 1 2\na -inf 1\n", "file, line 2, number 1: got '-inf'");
-    expect_refused("x 1 2\na 1e999 1\n", "file, line 2, number 1: got '1e999'; allowed: a decimal number");
+    expect_refused("x 1 2\na 1e999 1\n",
+                   "file, line 2, number 1: got '1e999', which is beyond float64; allowed: numbers up to 1.797e308");
     expect_refused("x 1 2\na 1 0x1p3\n", "file, line 2, number 2: got '0x1p3'");
     expect_refused("x 1 2\na 1 1,5\n", "file, line 2, number 2: got '1,5'");
     expect_refused("x 1 2\nz\xff 1 2\n", "file, line 2, byte 1: got '\\xff'; allowed: words in UTF-8");
     expect_refused("x 1 2\n\xed\xa0\x80 1 2\n", "file, line 2, byte 0");
-    expect_refused("2 2\na 1 2\nb 1\n", "line 3: got a word and 1 numbers; allowed: a word and 2 numbers, as the header says");
+    expect_refused("2 2\na 1 2\nb 1\n", "line 3: got a word and 1 number; allowed: a word and 2 numbers, as the header says");
 }
 
 TEST(WordVectors, WithoutWordsOrNumbersAreRefused)
@@ -214,6 +251,7 @@ TEST(WordVectors, WithoutWordsOrNumbersAreRefused)
     expect_refused("word\nlist\n", "line 1: got 0 numbers a word; allowed: 1 to 1048576");
     expect_refused("Life is short\n", "line 1, number 1: got 'is'; allowed: a decimal number");
     expect_refused("0 5\n", "got no words");
+    expect_refused("2 2\na 1 2\n", "got 1 word; allowed: 2, as its first line says");
     expect_refused("3 5\n", "got 0 words; allowed: 3, as its first line says");
 }
 
@@ -246,6 +284,7 @@ TEST(WordList, GivesEachWordItsRow)
     EXPECT_EQ(list.row_of("New York"), 2);
     EXPECT_EQ(list.row_of("ä"), 3);
     EXPECT_EQ(list.row_of("none"), std::nullopt);
+    EXPECT_EQ(attn::io::WordList(as_bytes("\uFEFFzebra\n"), "list").row_of("zebra"), 0);
 }
 
 TEST(WordList, RefusesWhatIsNone)
