@@ -194,8 +194,9 @@ private:
         const Tensor<Scalar>& table = ready->of_table;
         tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
         Tensor<Scalar> rows = look_up(table, sequence.ids);
-        if (!ready->finite_table) {
-            warn_of_overflow(name, rows);
+        const auto overflowed = [&](Index id) { return ready->overflowed[static_cast<std::size_t>(id)]; };
+        if (!ready->overflowed.empty() && std::ranges::any_of(sequence.ids, overflowed)) {
+            warn_of_overflow(name);
         }
         return rows;
     }
@@ -209,7 +210,10 @@ private:
         const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
         Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
-        warn_of_overflow(name, projected);
+        const std::vector<bool> overflowed = overflowed_rows(X, layer, projected);
+        if (std::ranges::find(overflowed, true) != overflowed.end()) {
+            warn_of_overflow(name);
+        }
         return projected;
     }
 
@@ -246,11 +250,14 @@ private:
         const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
         tell("attention", shape);
         core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
-        if (stages.overflowed) {
+        // What was infinite or NaN before has been warned of, or was allowed.
+        if (stages.overflowed && all_finite<Scalar>(heads.queries.values) && all_finite<Scalar>(heads.keys.values)) {
             warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
-        warn_of_overflow("context", context);
+        if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(heads.values.values)) {
+            warn_of_overflow("context");
+        }
         Tensor<Scalar> output;
         if (plan_.show.contains(Item::output)) {
             output = project("output", context, Target::W_o, 1);
@@ -287,12 +294,7 @@ private:
 
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
-    void warn_of_overflow(const char* name, const Tensor<Scalar>& tensor)
-    {
-        if (!all_finite<Scalar>(tensor.values)) {
-            warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>);
-        }
-    }
+    void warn_of_overflow(const char* name) { warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>); }
 
     void tell(std::string_view stage, const Shape& shape) const
     {

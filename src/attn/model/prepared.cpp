@@ -89,7 +89,7 @@ std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const L
         Layer<Scalar>& layer = layers.back();
         if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
             layer.of_table = core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {});
-            layer.finite_table = all_finite<Scalar>(layer.of_table.values);
+            layer.overflowed = overflowed_rows(table->tensor, layer, layer.of_table);
         }
     }
     if (prepared.parameter(Target::W_o) != nullptr) {
@@ -122,6 +122,26 @@ Layer<Scalar> make_layer(const Prepared<Scalar>& prepared, Target W, Index heads
         layer.b = b->tensor.matrix().template cast<double>();
     }
     return layer;
+}
+
+template <typename Scalar>
+std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer, const Tensor<Scalar>& projected)
+{
+    if (all_finite<Scalar>(projected.values)) {
+        return {};
+    }
+    std::vector<bool> overflowed(static_cast<std::size_t>(X.rows()));
+    if (!layer.W.allFinite() || !layer.b.allFinite()) {
+        return overflowed;
+    }
+    const Index heads = projected.shape.size() < 3 ? 1 : projected.shape[0];
+    for (Index t = 0; t < X.rows(); ++t) {
+        for (Index h = 0; h < heads && X.matrix().row(t).allFinite(); ++h) {
+            overflowed[static_cast<std::size_t>(t)] =
+                overflowed[static_cast<std::size_t>(t)] || !projected.matrix(h).row(t).allFinite();
+        }
+    }
+    return overflowed;
 }
 
 Preparations::Preparations(const Recipe& recipe)
@@ -175,6 +195,8 @@ template struct Prepared<float>;
 template struct Prepared<double>;
 template Layer<float> make_layer(const Prepared<float>&, Target, Index);
 template Layer<double> make_layer(const Prepared<double>&, Target, Index);
+template std::vector<bool> overflowed_rows(const Tensor<float>&, const Layer<float>&, const Tensor<float>&);
+template std::vector<bool> overflowed_rows(const Tensor<double>&, const Layer<double>&, const Tensor<double>&);
 template const Prepared<float>& Preparations::of(const Recipe&, const ParameterInputs&);
 template const Prepared<double>& Preparations::of(const Recipe&, const ParameterInputs&);
 

@@ -15,12 +15,12 @@ namespace attn::model {
 /// x·W + b of all heads.
 template <typename Scalar>
 struct Layer {
-    Target target;             ///< W_q, W_k, W_v, W_o
-    Matrix<double> W;          ///< (D, heads·d)
-    RowVector<double> b;       ///< (heads·d), or empty
-    Tensor<Scalar> of_table{}; ///< (heads, V, d), the table of its words projected; empty for W_o, without a table, and
-                               ///< where positions are added to the words
-    bool finite_table = true;  ///< no product in it overflowed
+    Target target;                  ///< W_q, W_k, W_v, W_o
+    Matrix<double> W;               ///< (D, heads·d)
+    RowVector<double> b;            ///< (heads·d), or empty
+    Tensor<Scalar> of_table{};      ///< (heads, V, d), the table of its words projected; empty for W_o, without a table, and
+                                    ///< where positions are added to the words
+    std::vector<bool> overflowed{}; ///< (V), the rows of that in which a product overflowed; empty where none did
 };
 
 template <typename Scalar>
@@ -35,6 +35,11 @@ struct Prepared {
 /// W_… and its bias, as factors.
 template <typename Scalar>
 [[nodiscard]] Layer<Scalar> make_layer(const Prepared<Scalar>& prepared, Target W, Index heads);
+
+/// Of x·W + b (heads, T, d) the rows that are not finite although what they were made of is; empty where all are finite.
+template <typename Scalar>
+[[nodiscard]] std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer,
+                                                const Tensor<Scalar>& projected);
 
 /// Remembers what was prepared for a recipe, by the lengths it was prepared for, within a few megabytes. It changes no number.
 /// A value; not for two threads at a time.
