@@ -71,16 +71,24 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
             parameters.add(shape, draw->target == Target::none ? 0 : 1);
         }
     }
-    Count doubles;           // factors of products are held in double, one key/value head at a time
+    Index largest_of_files = 0;
+    const auto add_of_file = [&](const Shape& shape) {
+        parameters.add(shape);
+        largest_of_files = std::max(largest_of_files, element_count(shape));
+    };
     if (recipe.parameters) { // a table of the file counts as one of the words' own
         for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
-            parameters.add(shape_of(Draw{.target = target}, l));
+            add_of_file(shape_of(Draw{.target = target}, l));
         }
     }
-    if (recipe.embeddings) { // as the file gives them, and as parameters
-        parameters.add({l.V, l.D});
-        doubles.add({l.V, l.D});
+    Count drawn; // in double
+    drawn.add({largest_draw});
+    if (recipe.embeddings) { // as the file gives them, with the word of the unknown, and as parameters
+        add_of_file({l.V, l.D});
+        drawn.add({checked_sum(l.V, recipe.embeddings->unknown ? 1 : 0, Count::what), l.D});
     }
+    memory.from_files = largest_of_files > largest_draw;
+    Count doubles; // factors of products are held in double, one key/value head at a time
     Count working; // the inputs of attention, in Scalar
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
@@ -94,8 +102,6 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
     }
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
-    Count drawn; // in double
-    drawn.add({largest_draw});
 
     const Index width = (recipe.dtype == Dtype::float32 ? 4 : 8) + (recipe.verify ? 8 : 0);
     const auto bytes = [](const Count& scalars, Index each, const Count& doubled) {
@@ -114,6 +120,10 @@ void require_memory(const Memory& memory, Index limit)
         return;
     }
     const std::string free = " and " + in_words(limit) + " are free; ask for ";
+    if (memory.draws > memory.arrays && memory.from_files) {
+        throw Error(ErrorKind::too_large, "the parameters, of files and drawn, need " + in_words(memory.draws) + free +
+                                              "fewer words, or a smaller layer or table");
+    }
     if (memory.draws > memory.arrays) {
         throw Error(ErrorKind::too_large, "the draws need " + in_words(memory.draws) + " (the largest: " + memory.largest_draw +
                                               ")" + free +

@@ -9,9 +9,10 @@ namespace attn::model {
 /// Bytes of everything that a run holds at the same time at most, estimated from above.
 struct Memory {
     Index total = 0;
-    Index draws = 0;          ///< of it: parameters and the draw under way
+    Index draws = 0;          ///< of it: parameters, a table as its file gives it, and the draw under way
     Index arrays = 0;         ///< of it: embeddings, queries, keys, values, and the arrays that are kept
-    std::string largest_draw; ///< "draws[1], embedding (6, 16)"
+    std::string largest_draw; ///< "draws[1], embedding (6, 16)"; empty: none
+    bool from_files = false;  ///< what takes the most of the draws comes from a file
 };
 
 /// With Recipe::verify in both types. `rows` is the number of query rows. Throws Error(too_large) when a number overflows.

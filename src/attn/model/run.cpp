@@ -152,7 +152,7 @@ Memory memory_of(const Recipe& recipe, const Lengths& l, Index rows, const Show&
 {
     if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
         l.S <= shared->largest.S && rows <= shared->largest_rows) {
-        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}};
+        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}, .from_files = false};
     }
     Memory memory = required_memory(recipe, l, rows, show);
     if (shared != nullptr) {

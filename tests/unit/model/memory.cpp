@@ -1,5 +1,6 @@
 #include "attn/model/memory.hpp"
 
+#include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <gtest/gtest.h>
@@ -60,6 +61,23 @@ TEST(Memory, OfWhatIsTooLargeGivesAdviceThatHelps)
     EXPECT_NE(draws.find("and 1,073,741,824 bytes (1.00 GiB) are free"), std::string::npos) << draws;
     EXPECT_NE(draws.find("--vocab-size"), std::string::npos) << draws;
     EXPECT_EQ(draws.find("--query"), std::string::npos) << draws;
+}
+
+/// As the file gives it in double, with a row for the unknown beside those of the words, and as a parameter.
+TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
+{
+    Overrides overrides;
+    overrides.embeddings = FileEmbeddings{.file = "a.txt"};
+    Recipe recipe = apply(words(1000), overrides);
+    recipe.dims.embed_dim = 100;
+    const Memory known = memory_of(recipe, {Item::weights});
+    EXPECT_GE(known.draws, 1000 * 100 * (8 + 4));
+    recipe.embeddings->unknown = "w1";
+    EXPECT_EQ(memory_of(recipe, {Item::weights}).draws, known.draws + 100 * 8);
+    recipe.dims.vocab_size = 1'000'000;
+    const std::string message = message_of(memory_of(recipe, {Item::weights}), 9'999);
+    EXPECT_TRUE(message.starts_with("the parameters, of files and drawn, need 1,2")) << message;
+    EXPECT_EQ(message.find("--"), std::string::npos) << message;
 }
 
 TEST(Memory, ThatIsThereIsEnough)
