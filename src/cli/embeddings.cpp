@@ -2,6 +2,7 @@
 
 #include "attn/io/file_digest.hpp"
 #include "attn/io/word_vectors.hpp"
+#include "attn/model/embedding_tensor.hpp"
 #include "attn/tensor/error.hpp"
 
 #include "cli/option_values.hpp"
@@ -11,9 +12,6 @@
 
 namespace attn::cli {
 namespace {
-
-using model::Setting;
-using model::WordVectors;
 
 constexpr std::array specs{
     OptionSpec{
@@ -59,7 +57,7 @@ private:
     std::optional<io::VectorIndex> index_;
 };
 
-WordVectors vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
+model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
 {
     if (!embeddings.name.empty() || embeddings.words) {
         throw Error(ErrorKind::data, file.name(), "word vectors as text",
@@ -73,74 +71,23 @@ WordVectors vectors_of_text(const MappedFile& file, const model::FileEmbeddings&
             .prepare = [text] { text->make_index(); }};
 }
 
-/// The rows of a tensor (rows, D), by the words of a list.
-model::FoundVectors find_rows(const TensorView& tensor, const io::WordList& list, const model::WantedWords& wanted)
+model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbeddings& embeddings, TensorInputs& inputs)
 {
-    const auto count = static_cast<Index>(wanted.words.size());
-    model::FoundVectors found{.rows = Tensor<double>({count, tensor.shape[1]}),
-                              .found = std::vector<bool>(wanted.words.size())};
-    for (const std::string& word : wanted.noticed) {
-        found.noticed.push_back(list.row_of(word).has_value());
-    }
-    for (Index i = 0; i < count; ++i) {
-        if (const auto row = list.row_of(wanted.words[static_cast<std::size_t>(i)])) {
-            found.rows.matrix().row(i) = load_matrix<double>(row_block(tensor, *row, 1), {});
-            found.found[static_cast<std::size_t>(i)] = true;
-        }
-    }
-    return found;
-}
-
-void require_table(const TensorView& tensor, const std::string& what)
-{
-    const bool fits = tensor.shape.size() == 2 && tensor.shape[0] >= 1 && tensor.shape[0] <= largest_int32 &&
-                      tensor.shape[1] >= 1 && tensor.shape[1] <= model::largest_vector;
-    if (!fits) {
-        throw Error(ErrorKind::data, what, "the shape " + to_string(tensor.shape),
-                    "(rows, D), D up to " + std::to_string(model::largest_vector));
-    }
-}
-
-/// The rows of the words that are wanted must be numbers; of others nobody knows.
-void require_finite_rows(const TensorView& tensor, const io::WordList& list, std::span<const std::string> words,
-                         const std::string& what)
-{
-    for (const std::string& word : words) {
-        if (const auto row = list.row_of(word)) {
-            require_finite(row_block(tensor, *row, 1), what + ", row " + std::to_string(*row) + ", " + quoted(word) + ",");
-        }
-    }
-}
-
-WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbeddings& embeddings, TensorInputs& inputs)
-{
-    const TensorView tensor = inputs.open({embeddings.file, embeddings.name});
-    const std::string what = embeddings.name.empty() ? file.name() : quoted(embeddings.name) + " of " + file.name();
-    require_table(tensor, what);
-    WordVectors vectors{.name = what, .dim = tensor.shape[1]};
+    const model::EmbeddingTensor tensor =
+        model::embedding_tensor({.name = embeddings.name.empty() ? file.name() : quoted(embeddings.name) + " of " + file.name(),
+                                 .rows = inputs.open({embeddings.file, embeddings.name}),
+                                 .allow_nonfinite = embeddings.allow_nonfinite});
     if (!embeddings.words) {
-        vectors.row_count = tensor.shape[0];
-        vectors.rows = [tensor, what, lenient = embeddings.allow_nonfinite] {
-            if (!lenient) {
-                require_finite(tensor, what);
-            }
-            return load<double>(tensor);
-        };
-        return vectors;
+        return model::vectors_of_ids(tensor);
     }
     const MappedFile& words_file = inputs.any_file(embeddings.words->file);
     const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
-    if (list->size() != tensor.shape[0]) {
-        throw Error(ErrorKind::data, words_file.name(), std::to_string(list->size()) + " words",
-                    std::to_string(tensor.shape[0]) + ", as many as " + what + " has rows");
+    const Index rows = tensor.rows.shape[0];
+    if (list->size() != rows) {
+        throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
+                    std::to_string(rows) + ", as many as " + tensor.name + " has rows");
     }
-    vectors.find = [tensor, what, list, lenient = embeddings.allow_nonfinite](const model::WantedWords& wanted) {
-        if (!lenient) {
-            require_finite_rows(tensor, *list, wanted.words, what);
-        }
-        return find_rows(tensor, *list, wanted);
-    };
-    return vectors;
+    return model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
 }
 
 void require_digest(const MappedFile& file, model::FileDigest& stated)
@@ -155,16 +102,6 @@ void require_digest(const MappedFile& file, model::FileDigest& stated)
                     text(stated) + ", that of the file which was used");
     }
     stated = digest;
-}
-
-/// What the file decides: puts it in, or throws where another one is stated.
-void put(std::optional<Index>& length, Index of_file, Setting setting, const model::Given& given, const std::string& file)
-{
-    if (length && *length != of_file) {
-        throw Error(given.fault({setting}), given.name_of(setting), std::to_string(*length),
-                    std::to_string(of_file) + ", which is that of " + file);
-    }
-    length = of_file;
 }
 
 } // namespace
@@ -216,33 +153,18 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
         refuse_standard_input(embeddings.words->file, "--embedding-words");
         require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest);
     }
-    WordVectors vectors =
-        io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs) : vectors_of_text(file, embeddings);
-    if (recipe.parameters && recipe.dims.embed_dim && *recipe.dims.embed_dim != vectors.dim) {
-        throw Error(ErrorKind::data, vectors.name, "vectors of " + std::to_string(vectors.dim) + " numbers",
-                    std::to_string(*recipe.dims.embed_dim) + ", which the layer of " + quoted(recipe.parameters->file) +
-                        " reads");
-    }
-    put(recipe.dims.embed_dim, vectors.dim, Setting::embed_dim, settings.given, vectors.name);
-    const bool ids = std::holds_alternative<model::IdsInput>(recipe.input);
-    if (vectors.rows && (ids || recipe.dims.vocab_size)) {
-        put(recipe.dims.vocab_size, vectors.row_count, Setting::vocab_size, settings.given, vectors.name);
-    }
-    if (vectors.find && ids) {
-        throw Error(settings.given.fault({Setting::ids}),
-                    settings.given.name_of(Setting::ids) + " beside " + vectors.name +
-                        ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
-                        "are ids");
-    }
-    if (vectors.find && recipe.dims.vocab_size) {
-        throw Error(settings.given.fault({Setting::vocab_size}),
-                    settings.given.name_of(Setting::vocab_size) +
-                        " beside vectors of words: the table has a row for each distinct word of the input");
-    }
-    if (!vectors.find && embeddings.unknown) {
-        throw Error(ErrorKind::data, vectors.name + " has no words for --unknown; allowed: with --embedding-words");
-    }
+    model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
+                                                                  : model::WordVectors(vectors_of_text(file, embeddings));
+    recipe = model::with_vectors(recipe, vectors, settings.given);
     settings.word_vectors = std::move(vectors);
+}
+
+void prepare_embeddings(const model::RunSettings& settings)
+{
+    const auto* words = settings.word_vectors ? std::get_if<model::VectorsOfWords>(&*settings.word_vectors) : nullptr;
+    if (words != nullptr && words->prepare) {
+        words->prepare();
+    }
 }
 
 } // namespace attn::cli

@@ -17,7 +17,10 @@ void split_name(model::FileEmbeddings& embeddings);
 
 /// Opens what Recipe::embeddings names and puts it into `settings`; `inputs` keeps it, and must outlive the settings. The
 /// file's dimension, and its digest if it is not stated, are put into the recipe, and for ids the number of rows. Throws as
-/// TensorInputs and io/word_vectors.hpp, and Error for dimensions or a digest that are stated otherwise.
+/// TensorInputs, io/word_vectors.hpp and model::with_vectors, and Error for a digest that is stated otherwise.
 void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings);
+
+/// For many sentences; before the first one.
+void prepare_embeddings(const model::RunSettings& settings);
 
 } // namespace attn::cli

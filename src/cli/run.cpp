@@ -7,6 +7,7 @@
 #include "attn/report/svg.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
@@ -75,8 +76,8 @@ public:
         if (options.format == Format::svg && settings.show.contains(model::Item::weights) && input_.recipe().attention.mask) {
             settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
         }
-        if (options.source == Source::lines && settings.word_vectors && settings.word_vectors->prepare) {
-            settings.word_vectors->prepare();
+        if (options.source == Source::lines) {
+            prepare_embeddings(settings);
         }
     }
 

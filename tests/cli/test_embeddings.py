@@ -125,7 +125,7 @@ def test_punctuation_that_hides_a_word_is_hinted_at(folder):
 
 def test_the_usual_name_of_unknown_words_is_suggested(folder):
     done = run("run", "Life zzz", "--embeddings", "v.txt", "--unknown", "UNK", cwd=folder)
-    assert_fails(done, 65, "--unknown: got 'UNK'; allowed: a word of 'v.txt'; did you mean '<unk>'?")
+    assert_fails(done, 2, "--unknown: got 'UNK'; allowed: a word of 'v.txt'; did you mean '<unk>'?")
     (folder / "plain.txt").write_text(text_of(made()))
     assert "did you mean" not in run("run", "Life zzz", "--embeddings", "plain.txt", "--unknown", "UNK", cwd=folder).message
 
@@ -135,7 +135,7 @@ def test_the_usual_name_of_unknown_words_is_suggested(folder):
 def test_what_is_wrong_with_a_suggestion_hides_no_wrong_word(folder, rest, given):
     (folder / "w.txt").write_text("a 1 2\n" + rest)
     done = run("run", *given, "--embeddings", "w.txt", "--unknown", "z", stdin="a q\n", cwd=folder)
-    assert_fails(done, 65, f"--unknown: got 'z'; allowed: a word of 'w.txt'; did you mean '{rest.split()[0]}'?")
+    assert_fails(done, 2, f"--unknown: got 'z'; allowed: a word of 'w.txt'; did you mean '{rest.split()[0]}'?")
 
 
 def test_a_line_gives_what_run_gives_and_missing_words_spoil_one_line(folder):
@@ -153,6 +153,25 @@ def test_a_broken_file_ends_lines_before_the_first(folder):
     (folder / "bad.txt").write_text("a 1 2\nb 1\n")
     done = run("run", "--lines", "-", "--embeddings", "bad.txt", "--json", stdin="a\nb\n", cwd=folder)
     assert_fails(done, 65, "'bad.txt', line 2")
+
+
+def test_of_infinite_vectors_nothing_is_said_to_overflow(folder):
+    (folder / "w.txt").write_text("a nan 1\nb 1 2\nc 3e38 3e38\n")
+    given = ["--embeddings", "w.txt", "--allow-nonfinite", "--init", "normal"]
+    assert result(folder, *given, sentence="a b").get("warnings", []) == []
+    said = result(folder, *given, sentence="a b c")["warnings"]
+    assert said[0] == "queries: a dot product overflowed float32" and not [line for line in said if "context" in line]
+    lines = succeeds("run", "--lines", "-", "--json", *given, stdin="a b\na b c\n", cwd=folder).json_lines
+    assert [line.get("warnings", []) for line in lines] == [[], said]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_word(folder):
+    vectors = text_of(made())
+    (folder / "w.txt").write_text("\ufeff" + vectors)
+    assert numpy.array_equal(embeddings(folder, "w.txt"), embeddings(folder, "v.txt"))
+    numpy.save(folder / "e.npy", numpy.array([made()[word] for word in WORDS]))
+    (folder / "words.txt").write_text("\ufeff" + "\n".join(WORDS))
+    assert numpy.array_equal(embeddings(folder, "e.npy", "--embedding-words", "words.txt"), embeddings(folder, "v.txt"))
 
 
 # ---- tensors ---------------------------------------------------------------------------------------------------------
@@ -223,7 +242,7 @@ def test_only_rows_that_are_used_must_be_finite(folder):
         (["--embeddings", "none.txt"], 66, ["'none.txt'"]),
         (["--embeddings", "v.txt", "--embed-dim", "16"], 2, ["--embed-dim: got 16; allowed: 5, which is that of 'v.txt'"]),
         (["--embeddings", "v.txt", "--vocab-size", "9"], 2, ["--vocab-size"]),
-        (["--embeddings", "v.txt", "--unknown", "none"], 65, ["--unknown: got 'none'; allowed: a word of 'v.txt'"]),
+        (["--embeddings", "v.txt", "--unknown", "none"], 2, ["--unknown: got 'none'; allowed: a word of 'v.txt'"]),
         (["--embeddings", "v.txt", "--cross", "one Two the"], 65, ["'v.txt' has no vector for 'Two', 'one'", "--casefold", "--unknown"]),
         (["--embeddings", "v.txt", "--embedding-words", "v.txt"], 65, ["word vectors as text"]),
         (["--embeddings", "/dev/null"], 65, ["an empty file"]),
@@ -251,6 +270,7 @@ def test_an_embed_dim_that_fits_is_no_contradiction(folder):
         (b"x 1 2\ny 1 2\nLife 1 2 3\nis 1 2\n", ["line 3", "'Life' and 3 numbers", "2 numbers"]),
         (b"Life 1 2\nis 1 2\nLife 3 4\n", ["line 3", "'Life' stands also in line 1"]),
         (b"Life 1 2\nis 1 nan\n", ["line 2, number 2", "'nan'", "--allow-nonfinite"]),
+        (b"Life 1 2\nis 1e400 2\n", ["line 2, number 1: got '1e400', which is beyond float64; allowed: numbers up to 1.797e308"]),
         (b"Life 1 2\nis 1e99 2\n", ["beyond float32", "--dtype float64"]),
         (b"Life 1 2\nis 1 2\n\xff\xfe 1 2\n", ["line 3, byte 0", "'\\xff'", "UTF-8"]),
         (b"3 2\nLife 1 2\nis 1 2\n", ["2 words", "3, as its first line says"]),
@@ -270,7 +290,6 @@ def test_hostile_text_is_refused_by_line(folder, content, parts):
     assert_fails(run("run", "Life is", "--embeddings", "bad", cwd=folder), 65, "'bad'", *parts)
 
 
-        (b"Life 1 2\nis 1e400 2\n", ["line 2, number 1: got '1e400', which is beyond float64; allowed: numbers up to 1.797e308"]),
 @pytest.mark.parametrize(
     "name, array, parts",
     [
@@ -279,6 +298,8 @@ def test_hostile_text_is_refused_by_line(folder, content, parts):
         ("none", numpy.zeros((6, 0)), ["shape (6, 0)"]),
         ("rows", numpy.zeros((5, 2)), ["6 words", "5, as many"]),
         ("text", numpy.array(["a"] * 6), ["<U1"]),
+        ("bool", numpy.zeros((6, 2), bool), ["type of 'bool.npy': got bool; allowed: float16, bfloat16, float32, float64"]),
+        ("int64", numpy.zeros((6, 2), "int64"), ["type of 'int64.npy': got int64; allowed: float16, bfloat16, float32, float64"]),
     ],
 )
 def test_a_tensor_that_is_no_table_is_refused(folder, name, array, parts):
@@ -332,6 +353,8 @@ def test_a_result_with_vectors_fits_the_schema_and_is_a_recipe(folder):
     jsonschema.Draft202012Validator(succeeds("schema", "recipe").json).validate(recipe)
     (folder / "r.json").write_text(json.dumps(recipe))
     assert succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=folder).json == done
+    (folder / "r.json").write_text(json.dumps({**recipe, "embeddings": {"file": "v.txt", "unknown": "zz"}}))
+    assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, "embeddings.unknown: got 'zz'; allowed: a word of 'v.txt'")
     (folder / "r.json").write_text(json.dumps({**recipe, "dims": {"embed_dim": 4}}))
     assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, "dims.embed_dim: got 4; allowed: 5")
 

@@ -13,15 +13,16 @@ struct Names {
 };
 
 /// In the order of Setting.
-constexpr std::array<Names, 9> names{{{"--embed-dim", "dims.embed_dim"},
-                                      {"--heads", "dims.heads"},
-                                      {"--kv-heads", "dims.kv_heads"},
-                                      {"--d-k", "dims.d_k"},
-                                      {"--d-v", "dims.d_v"},
-                                      {"--vocab-size", "dims.vocab_size"},
-                                      {"--ids", "input.ids"},
-                                      {"--cross", "input.cross"},
-                                      {"--query", "query"}}};
+constexpr std::array<Names, 10> names{{{"--embed-dim", "dims.embed_dim"},
+                                       {"--heads", "dims.heads"},
+                                       {"--kv-heads", "dims.kv_heads"},
+                                       {"--d-k", "dims.d_k"},
+                                       {"--d-v", "dims.d_v"},
+                                       {"--vocab-size", "dims.vocab_size"},
+                                       {"--ids", "input.ids"},
+                                       {"--cross", "input.cross"},
+                                       {"--query", "query"},
+                                       {"--unknown", "embeddings.unknown"}}};
 
 } // namespace
 
@@ -41,6 +42,7 @@ Given::Given(const Overrides& overrides)
     add(overrides.input && std::holds_alternative<IdsInput>(*overrides.input), Setting::ids);
     add(overrides.cross.has_value(), Setting::cross);
     add(!overrides.query.empty(), Setting::query);
+    add(overrides.embeddings && overrides.embeddings->unknown, Setting::unknown);
 }
 
 Given Given::all()

@@ -108,11 +108,11 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     text::require_utf8(recipe.embeddings->file, "the name of the embeddings' file");
     text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
     text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
-    text::require_utf8(recipe.embeddings->unknown.value_or(""), "--unknown");
+    text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.given.name_of(Setting::unknown));
     if (!settings.word_vectors) {
         throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + quoted(recipe.embeddings->file) + " holds");
     }
-    return embedding_table(recipe, words, *settings.word_vectors);
+    return embedding_table(recipe, words, *settings.word_vectors, settings.given);
 }
 
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)

@@ -20,7 +20,7 @@ std::string list_of(const std::vector<std::string>& words)
         list += (i == 0 ? "" : ", ") + quoted(words[i]);
     }
     if (words.size() > most_listed) {
-        list += ", … (" + std::to_string(words.size()) + " words)";
+        list += ", … (" + counted(std::ssize(words), "word") + ")";
     }
     return list;
 }
@@ -37,14 +37,14 @@ bool has_marks_around(const std::string& word)
     return plain.empty() || (plain.size() == 1 && plain.front() != word);
 }
 
-[[noreturn]] void refuse_missing(const std::vector<std::string>& missing, const Recipe& recipe, const WordVectors& vectors)
+[[noreturn]] void refuse_missing(const std::vector<std::string>& missing, const Recipe& recipe, const std::string& file)
 {
     const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
     const bool folding_may_help =
         sentence != nullptr && !sentence->casefold && std::any_of(missing.begin(), missing.end(), would_change);
     const bool marks_in_the_way = sentence != nullptr && sentence->tokenizer == Tokenizer::document &&
                                   std::any_of(missing.begin(), missing.end(), has_marks_around);
-    throw Error(ErrorKind::data, vectors.name + " has no vector for " + list_of(missing) +
+    throw Error(ErrorKind::data, file + " has no vector for " + list_of(missing) +
                                      "; allowed: words of that file, as they are written there" +
                                      (folding_may_help ? "; --casefold looks them up in lower case" : "") +
                                      (marks_in_the_way ? "; --tokenizer words looks them up without punctuation" : "") +
@@ -78,8 +78,14 @@ std::string usual_unknown(const FoundVectors& found)
                : "; did you mean " + quoted(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
 }
 
-EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::string>& vocabulary, const WordVectors& vectors)
+EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Given& given)
 {
+    if (!words.vocabulary) {
+        throw Error(ErrorKind::data, vectors.name +
+                                         " gives vectors to words, and the input is of ids; allowed: a sentence, or a "
+                                         "tensor without a list of words");
+    }
+    const std::vector<std::string>& vocabulary = *words.vocabulary;
     const std::optional<std::string>& unknown = recipe.embeddings->unknown;
     std::vector<std::string> wanted = vocabulary;
     std::size_t unknown_at = wanted.size();
@@ -93,55 +99,109 @@ EmbeddingTable table_of_words(const Recipe& recipe, const std::vector<std::strin
     FoundVectors found =
         vectors.find({.words = wanted, .noticed = unknown ? std::span(usual_unknowns()) : std::span<const std::string>()});
     if (unknown && !found.found[unknown_at]) {
-        throw Error(ErrorKind::data, "--unknown", quoted(*unknown), "a word of " + vectors.name + usual_unknown(found));
+        throw Error(given.fault({Setting::unknown}), given.name_of(Setting::unknown), quoted(*unknown),
+                    "a word of " + vectors.name + usual_unknown(found));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
-    if (missing.empty() || !unknown) {
-        if (!missing.empty()) {
-            refuse_missing(missing, recipe, vectors);
-        }
-        found.rows.shape[0] = static_cast<Index>(vocabulary.size());
-        found.rows.values.resize(vocabulary.size() * static_cast<std::size_t>(vectors.dim));
-        return {std::move(found.rows), {}};
+    if (!missing.empty() && !unknown) {
+        refuse_missing(missing, recipe, vectors.name);
     }
-    Tensor<double> rows({static_cast<Index>(vocabulary.size()), vectors.dim});
     for (std::size_t i = 0; i < vocabulary.size(); ++i) {
-        rows.matrix().row(static_cast<Index>(i)) = found.rows.matrix().row(static_cast<Index>(found.found[i] ? i : unknown_at));
+        if (!found.found[i]) {
+            found.rows.matrix().row(static_cast<Index>(i)) = found.rows.matrix().row(static_cast<Index>(unknown_at));
+        }
     }
-    return {std::move(rows), "embeddings: no vector for " + list_of(missing) + "; that of " + quoted(*unknown) + " is used"};
+    found.rows.shape[0] = static_cast<Index>(vocabulary.size());
+    found.rows.values.resize(vocabulary.size() * static_cast<std::size_t>(vectors.dim));
+    const std::string warning =
+        missing.empty() ? "" : "embeddings: no vector for " + list_of(missing) + "; that of " + quoted(*unknown) + " is used";
+    return {std::move(found.rows), warning};
 }
 
-EmbeddingTable table_of(const Recipe& recipe, const Words& words, const WordVectors& vectors)
+EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfIds& vectors, const Given& /*given*/)
 {
-    if (vectors.find && words.vocabulary) {
-        return table_of_words(recipe, *words.vocabulary, vectors);
-    }
-    if (!vectors.rows) {
-        throw Error(ErrorKind::data, vectors.name +
-                                         " gives vectors to words, and the input is of ids; allowed: a sentence, or a "
-                                         "tensor without a list of words");
-    }
     const auto distinct = static_cast<Index>(words.vocabulary ? words.vocabulary->size() : 0);
-    if (words.vocabulary && distinct != vectors.row_count && recipe.dims.vocab_size != vectors.row_count) {
-        throw Error(ErrorKind::data, vectors.name, std::to_string(vectors.row_count) + " rows without a list of words",
-                    std::to_string(distinct) + " rows, one for each word of the vocabulary in its order, or a list with "
+    if (words.vocabulary && distinct != vectors.count && recipe.dims.vocab_size != vectors.count) {
+        throw Error(ErrorKind::data, vectors.name, counted(vectors.count, "row") + " without a list of words",
+                    counted(distinct, "row") + ", one for each word of the vocabulary in its order, or a list with "
                                                "--embedding-words");
     }
     return {vectors.rows(), {}};
 }
 
+void require_range(const Recipe& recipe, const Tensor<double>& rows, const std::string& file)
+{
+    constexpr double most = std::numeric_limits<float>::max();
+    const auto too_large = std::find_if(rows.values.begin(), rows.values.end(),
+                                        [](double value) { return std::isfinite(value) && std::abs(value) > most; });
+    if (recipe.dtype == Dtype::float32 && too_large != rows.values.end()) {
+        throw Error(ErrorKind::data, file + " holds numbers beyond float32; allowed: up to 3.4e38, or --dtype float64");
+    }
+}
+
+/// What the file decides, or Error where another one is stated.
+Index agreed(const std::optional<Index>& length, Index of_file, Setting setting, const Given& given, const std::string& file)
+{
+    if (length && *length != of_file) {
+        throw Error(given.fault({setting}), given.name_of(setting), std::to_string(*length),
+                    std::to_string(of_file) + ", which is that of " + file);
+    }
+    return of_file;
+}
+
+void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Given& given)
+{
+    if (std::holds_alternative<IdsInput>(recipe.input)) {
+        throw Error(given.fault({Setting::ids}),
+                    given.name_of(Setting::ids) + " beside " + vectors.name +
+                        ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
+                        "are ids");
+    }
+    if (recipe.dims.vocab_size) {
+        throw Error(given.fault({Setting::vocab_size}),
+                    given.name_of(Setting::vocab_size) +
+                        " beside vectors of words: the table has a row for each distinct word of the input");
+    }
+}
+
+void fit(Recipe& recipe, const VectorsOfIds& vectors, const Given& given)
+{
+    if (std::holds_alternative<IdsInput>(recipe.input) || recipe.dims.vocab_size) {
+        recipe.dims.vocab_size = agreed(recipe.dims.vocab_size, vectors.count, Setting::vocab_size, given, vectors.name);
+    }
+    if (recipe.embeddings->unknown) {
+        throw Error(given.fault({Setting::unknown}), vectors.name + " has no words for " + given.name_of(Setting::unknown) +
+                                                         "; allowed: with --embedding-words");
+    }
+}
+
 } // namespace
 
-EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors)
+Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Given& given)
 {
-    EmbeddingTable table = table_of(recipe, words, vectors);
-    constexpr double most = std::numeric_limits<float>::max();
-    const auto too_large = std::find_if(table.rows.values.begin(), table.rows.values.end(),
-                                        [](double value) { return std::isfinite(value) && std::abs(value) > most; });
-    if (recipe.dtype == Dtype::float32 && too_large != table.rows.values.end()) {
-        throw Error(ErrorKind::data, vectors.name + " holds numbers beyond float32; allowed: up to 3.4e38, or --dtype float64");
-    }
-    return table;
+    std::visit(
+        [&](const auto& known) {
+            if (recipe.parameters && recipe.dims.embed_dim && *recipe.dims.embed_dim != known.dim) {
+                throw Error(ErrorKind::data, known.name, "vectors of " + counted(known.dim, "number"),
+                            std::to_string(*recipe.dims.embed_dim) + ", which the layer of " + quoted(recipe.parameters->file) +
+                                " reads");
+            }
+            recipe.dims.embed_dim = agreed(recipe.dims.embed_dim, known.dim, Setting::embed_dim, given, known.name);
+            fit(recipe, known, given);
+        },
+        vectors);
+    return recipe;
+}
+
+EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors, const Given& given)
+{
+    return std::visit(
+        [&](const auto& known) {
+            EmbeddingTable table = table_of(recipe, words, known, given);
+            require_range(recipe, table.rows, known.name);
+            return table;
+        },
+        vectors);
 }
 
 } // namespace attn::model

@@ -6,21 +6,33 @@
 
 #include <functional>
 #include <string>
+#include <variant>
 
 namespace attn::model {
 
-/// What Recipe::embeddings names. find and rows may be called from several threads at a time.
-struct WordVectors {
+/// Of text, or of a tensor with a list of words. find may be called from several threads at a time.
+struct VectorsOfWords {
     std::string name; ///< of the file, for messages
     Index dim = 0;
-    /// Of text, or of a tensor with a list of words.
-    std::function<FoundVectors(const WantedWords& wanted)> find = {};
+    std::function<FoundVectors(const WantedWords& wanted)> find;
     /// Makes many searches fast; before the first one. Absent where they are anyway.
     std::function<void()> prepare = {};
-    /// Of a tensor without one: so many rows, and all of them.
-    Index row_count = 0;
-    std::function<Tensor<double>()> rows = {};
 };
+
+/// Of a tensor without a list of words. rows may be called from several threads at a time.
+struct VectorsOfIds {
+    std::string name; ///< of the file, for messages
+    Index dim = 0;
+    Index count = 0;                      ///< of rows
+    std::function<Tensor<double>()> rows; ///< all of them (count, dim)
+};
+
+/// What Recipe::embeddings names.
+using WordVectors = std::variant<VectorsOfWords, VectorsOfIds>;
+
+/// The recipe with what the vectors decide: the dimension, and of ids the number of rows. Throws Error where the recipe states
+/// another one or does not go with such vectors: usage or data, as `given` says who is at fault.
+[[nodiscard]] Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Given& given = {});
 
 struct EmbeddingTable {
     Tensor<double> rows; ///< (V, D)
@@ -29,6 +41,8 @@ struct EmbeddingTable {
 
 /// The table of this run. Throws Error(data) for words that the file lacks, listing them, unless FileEmbeddings::unknown names
 /// one that has a vector, for a tensor whose rows are not as many as V, and for numbers beyond float32 in a run of that type.
-[[nodiscard]] EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors);
+/// A word for the unknown that the file lacks is a matter of usage or data, as `given` says.
+[[nodiscard]] EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors,
+                                             const Given& given = {});
 
 } // namespace attn::model

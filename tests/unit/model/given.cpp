@@ -72,6 +72,10 @@ TEST(Given, KnowsEachOptionThatLiesOverARecipe)
     EXPECT_FALSE(Given(overrides).contains(Setting::query));
     overrides.query = {"a"};
     EXPECT_TRUE(Given(overrides).contains(Setting::query));
+    overrides.embeddings = attn::model::FileEmbeddings{.file = "a.txt"};
+    EXPECT_FALSE(Given(overrides).contains(Setting::unknown));
+    overrides.embeddings->unknown = "<unk>";
+    EXPECT_TRUE(Given(overrides).contains(Setting::unknown));
 }
 
 TEST(Resolve, BlamesWhoGaveTheNumbersThatDoNotFit)

@@ -1,5 +1,6 @@
 #include "attn/model/word_vectors.hpp"
 
+#include "attn/model/embedding_tensor.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/model/run.hpp"
 #include "attn/tensor/error.hpp"
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace {
 
@@ -28,7 +30,7 @@ WordVectors letters()
         }
         return found;
     };
-    return {.name = "letters", .dim = 2, .find = find};
+    return VectorsOfWords{.name = "letters", .dim = 2, .find = find};
 }
 
 Recipe recipe_of(const std::string& sentence, std::optional<std::string> unknown = {})
@@ -88,23 +90,62 @@ TEST(EmbeddingTable, ListsTheWordsThatAreMissing)
     const std::string cut = refusal(recipe_of(many));
     EXPECT_NE(cut.find("'w21', … (20 words); allowed"), std::string::npos) << cut;
     EXPECT_EQ(cut.find("w22"), std::string::npos) << cut;
-    EXPECT_EQ(refusal(recipe_of("a b", "zz")), "--unknown: got 'zz'; allowed: a word of letters");
+}
+
+TEST(EmbeddingTable, NamesTheOptionOfAnUnknownThatTheFileLacksWhereItWasTyped)
+{
+    const Recipe recipe = recipe_of("a b", "zz");
+    EXPECT_EQ(refusal(recipe), "embeddings.unknown: got 'zz'; allowed: a word of letters");
+    try {
+        (void)embedding_table(recipe, read_words(recipe), letters(), Given::all());
+        FAIL() << "nothing was refused";
+    } catch (const attn::Error& error) {
+        EXPECT_EQ(error.kind(), attn::ErrorKind::usage);
+        EXPECT_STREQ(error.what(), "--unknown: got 'zz'; allowed: a word of letters");
+    }
 }
 
 TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
 {
-    WordVectors rows{.name = "tensor", .dim = 2, .row_count = 2};
-    rows.rows = [] { return Tensor<double>({2, 2}, {1, 2, 3, 4}); };
+    const VectorsOfIds rows{.name = "tensor", .dim = 2, .count = 2, .rows = [] {
+                                return Tensor<double>({2, 2}, {1, 2, 3, 4});
+                            }};
     const Recipe two = recipe_of("x y x");
     EXPECT_EQ(embedding_table(two, read_words(two), rows).rows.values, (std::vector<double>{1, 2, 3, 4}));
     const Recipe three = recipe_of("x y z");
-    EXPECT_THROW((void)embedding_table(three, read_words(three), rows), attn::Error);
+    try {
+        (void)embedding_table(three, read_words(three), rows);
+        FAIL() << "nothing was refused";
+    } catch (const attn::Error& error) {
+        EXPECT_TRUE(std::string(error.what()).starts_with("tensor: got 2 rows without a list of words; allowed: 3 rows, one"));
+    }
+}
+
+TEST(EmbeddingTensor, IsOfFloatingPoint)
+{
+    const std::array<std::byte, 16> bytes{};
+    const auto message = [&](attn::ElementType type, Index columns) {
+        try {
+            (void)embedding_tensor(
+                {.name = "'e.npy'",
+                 .rows = attn::row_major_view(
+                     type, {2, columns}, std::span(bytes).first(static_cast<std::size_t>(2 * columns * attn::size_of(type))))});
+        } catch (const attn::Error& error) {
+            EXPECT_EQ(error.kind(), attn::ErrorKind::data);
+            return std::string(error.what());
+        }
+        return std::string("nothing was refused");
+    };
+    const std::string allowed = "; allowed: float16, bfloat16, float32, float64";
+    EXPECT_EQ(message(attn::ElementType::boolean, 8), "type of 'e.npy': got bool" + allowed);
+    EXPECT_EQ(message(attn::ElementType::int64, 1), "type of 'e.npy': got int64" + allowed);
+    EXPECT_EQ(message(attn::ElementType::float32, 0), "'e.npy': got the shape (2, 0); allowed: (rows, D), D up to 1048576");
+    EXPECT_EQ(message(attn::ElementType::float16, 4), "nothing was refused");
 }
 
 TEST(EmbeddingTable, RefusesNumbersThatFloat32CannotHold)
 {
-    WordVectors rows{.name = "tensor", .dim = 1, .row_count = 1};
-    rows.rows = [] { return Tensor<double>({1, 1}, {1e39}); };
+    const VectorsOfIds rows{.name = "tensor", .dim = 1, .count = 1, .rows = [] { return Tensor<double>({1, 1}, {1e39}); }};
     Recipe recipe = recipe_of("x");
     EXPECT_THROW((void)embedding_table(recipe, read_words(recipe), rows), attn::Error);
     recipe.dtype = attn::Dtype::float64;
