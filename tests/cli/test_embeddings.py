@@ -165,6 +165,18 @@ def test_of_infinite_vectors_nothing_is_said_to_overflow(folder):
     assert [line.get("warnings", []) for line in lines] == [[], said]
 
 
+def test_of_a_layer_too_only_finite_rows_overflow_and_lines_say_what_run_says(folder):
+    table = numpy.ones((3, 4), "float32")
+    table[1], table[2] = numpy.nan, 3e38
+    numpy.savez(folder / "layer.npz", embedding=table, **{name: numpy.eye(4, dtype="float32") * 2 for name in ("W_q", "W_k", "W_v")})
+    given = ["--params", "layer.npz", "--layout", "run", "--allow-nonfinite", "--quiet"]
+    sentences = ["a b", "a b c", "a"]
+    said = [result(folder, *given, sentence=sentence).get("warnings", []) for sentence in sentences]
+    assert said == [[], [f"{name}: a dot product overflowed float32" for name in ("queries", "keys", "values")], []]
+    lines = succeeds("run", "--lines", "-", "--json", *given, stdin="\n".join(sentences), cwd=folder).json_lines
+    assert [line.get("warnings", []) for line in lines] == said
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_word(folder):
     vectors = text_of(made())
     (folder / "w.txt").write_text("\ufeff" + vectors)
