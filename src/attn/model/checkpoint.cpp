@@ -227,6 +227,12 @@ void add_embeddings(Candidate& layer, const std::vector<StoredShape>& tensors, b
 
 } // namespace
 
+const Source* CheckpointLayer::find(Target target) const
+{
+    const auto found = std::ranges::find(sources, target, &Source::target);
+    return found == sources.end() ? nullptr : &*found;
+}
+
 CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe& recipe, const std::string& file)
 {
     const std::string wanted(without_separator(recipe.parameters->prefix));
@@ -256,6 +262,57 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
         found.sources.push_back(std::move(source));
     }
     return found;
+}
+
+Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
+{
+    const auto stored = [&](Target target) { return fitted.layer.find(target) != nullptr; };
+    const auto drawn = [&](Target target) {
+        return std::ranges::any_of(recipe.draws, [&](const Step& step) {
+            const auto* draw = std::get_if<Draw>(&step);
+            return draw != nullptr && draw->target == target;
+        });
+    };
+    const bool words = stored(Target::embedding) || stored(Target::embeddings);
+    std::erase_if(recipe.draws, [&](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && draw->target != Target::none && draw->target < Target::W_q &&
+               (stored(draw->target) || (words && (draw->target == Target::embedding || draw->target == Target::embeddings)));
+    });
+    const auto draw_unless_there = [&](bool needed, Target target) {
+        if (needed && !stored(target) && !drawn(target)) {
+            recipe.draws.emplace_back(Draw{.target = target, .init = Initialisation::normal});
+        }
+    };
+    draw_unless_there(fitted.dims.key_dim.has_value(), Target::key_embedding);
+    draw_unless_there(fitted.dims.value_dim.has_value(), Target::value_embedding);
+
+    const std::optional<Index> rows = fitted.dims.vocab_size ? fitted.dims.vocab_size : recipe.dims.vocab_size;
+    recipe.dims = fitted.dims;
+    recipe.dims.vocab_size = rows;
+    recipe.parameters->prefix = fitted.layer.prefix;
+    recipe.parameters->layout = fitted.layout;
+    recipe.parameters->output_projection = stored(Target::W_o);
+    return recipe;
+}
+
+StoredParameter stored_parameter(const Source& source, const TensorView& whole)
+{
+    const bool number = whole.type != ElementType::boolean && whole.type != ElementType::int64;
+    if (!number) {
+        throw Error(ErrorKind::data, "type of " + quoted(source.name), std::string(name_of(whole.type)),
+                    "float16, bfloat16, float32, float64");
+    }
+    StoredParameter parameter{source.target, source.side, whole};
+    if (source.parts > 1) {
+        TensorView& view = parameter.tensor;
+        const bool rows = view.shape.size() == 2 && source.side == Side::left;
+        const std::size_t d = rows ? 0 : view.shape.size() - 1;
+        view.shape[d] /= source.parts;
+        const Index offset = source.part * view.shape[d] * view.strides[d] * size_of(view.type);
+        view.bytes = view.bytes.subspan(static_cast<std::size_t>(offset));
+    }
+    return parameter;
 }
 
 std::string describe(const CheckpointLayer& layer)

@@ -39,6 +39,9 @@ struct CheckpointLayer {
     std::string_view family;     ///< "BERT"
     std::string prefix;          ///< without the dot at its end
     std::vector<Source> sources; ///< in the order of Target
+
+    /// Where that parameter stands; nothing: nowhere.
+    [[nodiscard]] const Source* find(Target target) const;
 };
 
 /// A layer whose shapes are understood.

@@ -65,11 +65,7 @@ public:
     }
 
 private:
-    [[nodiscard]] const Source* find(Target target) const
-    {
-        const auto found = std::ranges::find(layer_.sources, target, &Source::target);
-        return found == layer_.sources.end() ? nullptr : &*found;
-    }
+    [[nodiscard]] const Source* find(Target target) const { return layer_.find(target); }
 
     [[nodiscard]] std::string place(Target target) const
     {
@@ -268,11 +264,6 @@ private:
 
 // ---- layouts ---------------------------------------------------------------------------------------------------------
 
-bool has_output(const CheckpointLayer& layer)
-{
-    return std::ranges::any_of(layer.sources, [](const Source& source) { return source.target == Target::W_o; });
-}
-
 /// In the order in which they are to be tried.
 std::vector<Sides> sides_of(const CheckpointLayer& layer)
 {
@@ -284,8 +275,9 @@ std::vector<Sides> sides_of(const CheckpointLayer& layer)
     if (layer.family != plain_family) {
         return {out_in};
     }
-    return has_output(layer) ? std::vector{Sides{Side::left, Side::right}, out_in, in_out, Sides{Side::right, Side::left}}
-                             : std::vector{out_in, in_out};
+    return layer.find(Target::W_o) != nullptr
+               ? std::vector{Sides{Side::left, Side::right}, out_in, in_out, Sides{Side::right, Side::left}}
+               : std::vector{out_in, in_out};
 }
 
 std::optional<MatrixLayout> layout_of(Sides sides)
@@ -305,9 +297,9 @@ bool is(MatrixLayout layout, Sides sides, bool output)
 [[noreturn]] void ask_for_layout(const CheckpointLayer& layer, const std::vector<Reading>& readings, const std::string& file)
 {
     const bool inputs = readings.front().sides.inputs != readings.back().sides.inputs;
-    const auto source = std::ranges::find(layer.sources, inputs ? Target::W_q : Target::W_o, &Source::target);
-    throw Error(ErrorKind::data, quoted(source->name) + " of " + file,
-                "the shape " + to_string(source->shape) + ", which can be read both ways",
+    const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
+    throw Error(ErrorKind::data, quoted(source.name) + " of " + file,
+                "the shape " + to_string(source.shape) + ", which can be read both ways",
                 "with --layout in-out, out-in, or run: W_q, W_k, W_v out-in and W_o in-out, as run saves what it draws");
 }
 
@@ -319,7 +311,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     std::vector<Reading> readings;
     std::optional<Error> problem;
     for (const Sides& sides : sides_of(layer)) {
-        if (layout && !is(*layout, sides, has_output(layer))) {
+        if (layout && !is(*layout, sides, layer.find(Target::W_o) != nullptr)) {
             continue;
         }
         Reading reading = Reader(layer, recipe.dims, given, file).read(sides);
@@ -342,59 +334,6 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
         source.side = source.target == Target::W_o ? reading.sides.output : reading.sides.inputs;
     }
     return {std::move(layer), reading.dims, layout_of(reading.sides), reading.heads_assumed};
-}
-
-Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
-{
-    const auto stored = [&](Target target) {
-        return std::ranges::any_of(fitted.layer.sources, [&](const Source& source) { return source.target == target; });
-    };
-    const auto drawn = [&](Target target) {
-        return std::ranges::any_of(recipe.draws, [&](const Step& step) {
-            const auto* draw = std::get_if<Draw>(&step);
-            return draw != nullptr && draw->target == target;
-        });
-    };
-    const bool words = stored(Target::embedding) || stored(Target::embeddings);
-    std::erase_if(recipe.draws, [&](const Step& step) {
-        const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && draw->target != Target::none && draw->target < Target::W_q &&
-               (stored(draw->target) || (words && (draw->target == Target::embedding || draw->target == Target::embeddings)));
-    });
-    const auto draw_unless_there = [&](bool needed, Target target) {
-        if (needed && !stored(target) && !drawn(target)) {
-            recipe.draws.emplace_back(Draw{.target = target, .init = Initialisation::normal});
-        }
-    };
-    draw_unless_there(fitted.dims.key_dim.has_value(), Target::key_embedding);
-    draw_unless_there(fitted.dims.value_dim.has_value(), Target::value_embedding);
-
-    const std::optional<Index> rows = fitted.dims.vocab_size ? fitted.dims.vocab_size : recipe.dims.vocab_size;
-    recipe.dims = fitted.dims;
-    recipe.dims.vocab_size = rows;
-    recipe.parameters->prefix = fitted.layer.prefix;
-    recipe.parameters->layout = fitted.layout;
-    recipe.parameters->output_projection = stored(Target::W_o);
-    return recipe;
-}
-
-StoredParameter stored_parameter(const Source& source, const TensorView& whole)
-{
-    const bool number = whole.type != ElementType::boolean && whole.type != ElementType::int64;
-    if (!number) {
-        throw Error(ErrorKind::data, "type of " + quoted(source.name), std::string(name_of(whole.type)),
-                    "float16, bfloat16, float32, float64");
-    }
-    StoredParameter parameter{source.target, source.side, whole};
-    if (source.parts > 1) {
-        TensorView& view = parameter.tensor;
-        const bool rows = view.shape.size() == 2 && source.side == Side::left;
-        const std::size_t d = rows ? 0 : view.shape.size() - 1;
-        view.shape[d] /= source.parts;
-        const Index offset = source.part * view.shape[d] * view.strides[d] * size_of(view.type);
-        view.bytes = view.bytes.subspan(static_cast<std::size_t>(offset));
-    }
-    return parameter;
 }
 
 } // namespace attn::model

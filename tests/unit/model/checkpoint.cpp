@@ -49,7 +49,7 @@ std::string refusal(const Tensors& tensors, const Recipe& recipe)
 
 const Source& source(const FittedLayer& fitted, Target target)
 {
-    return *std::ranges::find(fitted.layer.sources, target, &Source::target);
+    return *fitted.layer.find(target);
 }
 
 struct Known {
