@@ -210,6 +210,19 @@ def test_the_output_projection_can_be_left_out(tmp_path):
     assert_fails(run("run", SENTENCE, "--params", "q.npz", "--output-projection", cwd=tmp_path), 65, "no tensor for W_o")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_fused_matrix_is_read_the_same_with_and_without_an_output_projection(tmp_path, turned):
+    D = 9
+    W = normal(1, 3 * D, D)
+    save_safetensors(tmp_path / "p.safetensors", {"c_attn.weight": W.T.copy() if turned else W, "c_proj.weight": normal(2, D, D)})
+    save_safetensors(tmp_path / "q.safetensors", {"c_attn.weight": W.T.copy() if turned else W})
+    options = ("--heads", "3", "--show", "embeddings,queries,keys,values,weights")
+    whole = result(tmp_path, "--params", "p.safetensors", *options)
+    close(numpy.concatenate(numpy.array(whole["queries"]), axis=-1), numpy.array(whole["embeddings"]) @ W[:D].T)
+    for without in (["p.safetensors", "--no-output-projection"], ["q.safetensors"]):
+        assert without_config(result(tmp_path, "--params", *without, *options)) == without_config(whole)
+
+
 def test_a_recipe_may_name_parameters(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     numpy.savez(tmp_path / "p.npz", embeddings=normal(1, 5, 4), W_q=normal(2, 4, 3), W_k=normal(3, 4, 3), W_v=normal(4, 4, 3))
@@ -364,6 +377,7 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
     ("changes", "code", "parts", "options"),
     [
         ({"in_proj_weight": normal(1, 25, 8)}, 65, ["'in_proj_weight' of 'p.safetensors' (W_q): got the shape (25, 8)", "(3·D, D)"], []),
+        ({"in_proj_weight": normal(1, 24, 6)}, 65, ["(W_q): got the shape (24, 6)", "(3·D, D)"], []),
         ({"in_proj_weight": normal(1, 24)}, 65, ["the shape (24,)"], []),
         ({"in_proj_weight": normal(1, 0, 0)}, 65, ["the shape (0, 0)"], []),
         ({"out_proj.weight": normal(1, 8, 9)}, 65, ["(W_o): got the shape (8, 9); allowed: (8, 8)"], []),
@@ -390,6 +404,14 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
 def test_tensors_and_options_that_do_not_belong_together(tmp_path, changes, code, parts, options):
     extra = {"bias_k": normal(8, 1, 1, 8), "bias_v": normal(9, 1, 1, 8)} if "alibi" in options else {}
     fails(tmp_path, {**multihead(), **extra, **changes}, code, *parts, options=options)
+
+
+def test_a_width_that_a_layer_cannot_have_draws_no_table(tmp_path):
+    llama = {f"{name}_proj.weight": normal(1, 8, 9 if name == "k" else 8) for name in "qkvo"}
+    fails(tmp_path, llama, 65, "'k_proj.weight' of 'p.safetensors' (W_k): got the shape (8, 9); allowed: a matrix that reads 8 numbers")
+    tables = {"key_embedding": normal(2, V, 9), "value_embedding": normal(3, V, 8)}
+    save_safetensors(tmp_path / "p.safetensors", {**llama, **tables})
+    assert "key_embedding" in result(tmp_path, "--params", "p.safetensors", "--heads", "2", "--show", "parameters")["parameters"]
 
 
 def test_heads_of_llama_list_what_divides(tmp_path):

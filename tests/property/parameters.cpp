@@ -140,6 +140,13 @@ File gpt2(const Layer& l) // likewise
             stored("h/c_proj.weight", {l.D, l.D}, transposed(l.W_o, l.D)), stored("h/c_proj.bias", {l.D}, l.b_o)};
 }
 
+File nano_gpt(const Layer& l) // likewise, as nn.Linear keeps it
+{
+    return {stored("c_attn.weight", {3 * l.D, l.D}, joined({l.W_q, l.W_k, l.W_v})),
+            stored("c_attn.bias", {3 * l.D}, joined({l.b_q, l.b_k, l.b_v})), stored("c_proj.weight", {l.D, l.D}, l.W_o),
+            stored("c_proj.bias", {l.D}, l.b_o)};
+}
+
 Result result_of(const File& file, const Layer& layer, std::optional<MatrixLayout> layout = {})
 {
     Recipe recipe = default_recipe();
@@ -197,6 +204,7 @@ TEST(Parameters, GiveTheSameFusedAndSeparate)
         const std::string what = "layer " + std::to_string(i);
         expect_same(result_of(fused(layer), layer), expected, what);
         expect_same(result_of(gpt2(layer), layer), expected, what);
+        expect_same(result_of(nano_gpt(layer), layer), expected, what);
         expect_same(result_of(turned(layer), layer, MatrixLayout::in_out), expected, what);
     }
 }

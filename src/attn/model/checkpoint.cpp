@@ -61,7 +61,7 @@ constexpr std::array llama_rows{
     Row{"out_proj.bias", Target::b_o},
 };
 constexpr std::array families{
-    Family{plain_family, plain_rows}, Family{"nn.MultiheadAttention", multihead_rows},
+    Family{plain_family, plain_rows}, Family{multihead_family, multihead_rows},
     Family{"BERT", bert_rows},        Family{"GPT-2", gpt2_rows},
     Family{"Llama", llama_rows},
 };
@@ -247,6 +247,7 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
     if (sentence == nullptr || !sentence->cross) {
         layer.sources.erase(Target::key_embeddings);
     }
+    CheckpointLayer found{layer.family->name, std::string(without_separator(layer.prefix)), {}};
     const bool wants_output = recipe.parameters->output_projection.value_or(true);
     if (!wants_output || !layer.sources.contains(Target::W_o)) {
         if (wants_output && recipe.parameters->output_projection) {
@@ -254,10 +255,11 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
                                              ": no tensor for W_o, the output projection that was asked for; the file holds " +
                                              quoted_list(names_of(tensors)));
         }
-        layer.sources.erase(Target::W_o);
+        if (const auto unapplied = layer.sources.extract(Target::W_o)) {
+            found.unapplied = unapplied.mapped();
+        }
         layer.sources.erase(Target::b_o);
     }
-    CheckpointLayer found{layer.family->name, std::string(without_separator(layer.prefix)), {}};
     for (auto& [target, source] : layer.sources) {
         found.sources.push_back(std::move(source));
     }

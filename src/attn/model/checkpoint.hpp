@@ -4,7 +4,7 @@
 //   nn.MultiheadAttention   in_proj_weight (3E, E), or q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias (3E);
 //                           out_proj.weight, out_proj.bias; bias_k, bias_v
 //   BERT                    self.query.weight … self.value.bias, output.dense.weight, output.dense.bias
-//   GPT-2                   c_attn.weight (D, 3D), c_attn.bias (3D), c_proj.weight, c_proj.bias; (in, out)
+//   GPT-2                   c_attn.weight (D, 3D) or (3D, D), c_attn.bias (3D), c_proj.weight, c_proj.bias
 //   Llama                   q_proj.weight k_proj.weight v_proj.weight o_proj.weight, with biases where there are some
 //
 // A layer's names have a prefix in common, which ends in a dot or a slash. A table of embeddings may stand beside them, or
@@ -17,6 +17,7 @@
 namespace attn::model {
 
 inline constexpr std::string_view plain_family = "plain names";
+inline constexpr std::string_view multihead_family = "nn.MultiheadAttention";
 
 /// What a file says of a tensor.
 struct StoredShape {
@@ -36,9 +37,10 @@ struct Source {
 
 /// One layer of a file.
 struct CheckpointLayer {
-    std::string_view family;     ///< "BERT"
-    std::string prefix;          ///< without the dot at its end
-    std::vector<Source> sources; ///< in the order of Target
+    std::string_view family;              ///< "BERT"
+    std::string prefix;                   ///< without the dot at its end
+    std::vector<Source> sources;          ///< in the order of Target
+    std::optional<Source> unapplied = {}; ///< a W_o that the recipe leaves out
 
     /// Where that parameter stands; nothing: nowhere.
     [[nodiscard]] const Source* find(Target target) const;

@@ -3,6 +3,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace attn::model {
 namespace {
@@ -30,10 +31,12 @@ std::optional<Sizes> sizes_of(const Source& source, Side side)
     const Index rows = shape[shape.size() - 2];
     const Index columns = shape.back();
     const Index out = side == Side::left ? rows : columns;
-    if (out % source.parts != 0) {
+    const Index in = side == Side::left ? columns : rows;
+    const bool fits = source.parts == 1 || (out % source.parts == 0 && out / source.parts == in);
+    if (!fits) { // a fused matrix makes queries as long as a word, and so reads one way
         return std::nullopt;
     }
-    return Sizes{stacked ? shape[0] : 0, (stacked ? shape[0] : 1) * out / source.parts, side == Side::left ? columns : rows};
+    return Sizes{stacked ? shape[0] : 0, (stacked ? shape[0] : 1) * out / source.parts, in};
 }
 
 /// The sides of W_q, W_k, W_v, and of W_o.
@@ -52,8 +55,8 @@ struct Reading {
 /// Reads the shapes of a layer one way.
 class Reader {
 public:
-    Reader(const CheckpointLayer& layer, const Dims& said, const Given& given, const std::string& file)
-        : layer_(layer), said_(said), given_(given), file_(file)
+    Reader(const CheckpointLayer& layer, const Recipe& recipe, const Given& given, const std::string& file)
+        : layer_(layer), said_(recipe.dims), layout_said_(recipe.parameters->layout.has_value()), given_(given), file_(file)
     {
     }
 
@@ -93,14 +96,23 @@ private:
                       std::to_string(found) + ", which follows from " + place(target));
     }
 
+    [[nodiscard]] std::string allowed_of(const Source& matrix) const
+    {
+        if (matrix.parts == 1) {
+            return "(out, in), or with a matrix for each head three dimensions";
+        }
+        if (layout_said_) {
+            return std::string(reading_.sides.inputs == Side::left ? "(3·D, D)" : "(D, 3·D)") + " with that layout";
+        }
+        return "(3·D, D), or (D, 3·D) in GPT-2";
+    }
+
     bool read_projections()
     {
         for (const auto& [target, sizes] : {std::pair{Target::W_q, &q_}, {Target::W_k, &k_}, {Target::W_v, &v_}}) {
             const std::optional<Sizes> read = sizes_of(*find(target), reading_.sides.inputs);
             if (!read) {
-                return refuse_shape(target, find(target)->parts == 3
-                                                ? "(3·D, D), or (D, 3·D) in GPT-2"
-                                                : "(out, in), or with a matrix for each head three dimensions");
+                return refuse_shape(target, allowed_of(*find(target)));
             }
             *sizes = *read;
             if (read->in > largest_length || read->out > largest_length) {
@@ -113,15 +125,15 @@ private:
                reads(Target::W_v, v_.in, width_read(said_.value_dim, Target::value_embedding, k_.in));
     }
 
-    /// What W_k or W_v must read: as the recipe says, as wide as a table of its own is, or with plain names as much as the one
-    /// before.
+    /// What W_k or W_v must read: as the recipe says, as wide as a table of its own is, or as much as the one before. Separate
+    /// matrices of nn.MultiheadAttention are the ones that come with other widths (kdim, vdim) and no tables.
     [[nodiscard]] std::optional<Index> width_read(const std::optional<Index>& given, Target table, Index before) const
     {
         const Source* own = find(table);
         if (given || (own != nullptr && !own->shape.empty())) {
             return given ? given : own->shape.back();
         }
-        return layer_.family == plain_family ? std::optional(before) : std::nullopt;
+        return layer_.family == multihead_family ? std::nullopt : std::optional(before);
     }
 
     bool reads(Target target, Index found, const std::optional<Index>& expected)
@@ -256,6 +268,7 @@ private:
 
     const CheckpointLayer& layer_;
     const Dims& said_; ///< by options or the recipe
+    bool layout_said_; ///< so that there is no other way to read
     const Given& given_;
     const std::string& file_;
     Reading reading_{};
@@ -303,18 +316,37 @@ bool is(MatrixLayout layout, Sides sides, bool output)
                 "with --layout in-out, out-in, or run: W_q, W_k, W_v out-in and W_o in-out, as run saves what it draws");
 }
 
+/// A W_o that is not applied may tell which way round the others lie; one that fits no reading tells nothing.
+void heed_unapplied(std::vector<Reading>& readings, const CheckpointLayer& layer,
+                    const std::function<Reading(const CheckpointLayer&, Sides)>& read)
+{
+    CheckpointLayer whole = layer;
+    whole.sources.push_back(*layer.unapplied);
+    const auto fits = [&](const Reading& reading) {
+        return std::ranges::any_of(std::array{Side::left, Side::right}, [&](Side output) {
+            return !read(whole, {reading.sides.inputs, output}).problem;
+        });
+    };
+    if (std::ranges::any_of(readings, fits)) {
+        std::erase_if(readings, std::not_fn(fits));
+    }
+}
+
 } // namespace
 
 FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Given& given)
 {
     const std::optional<MatrixLayout>& layout = recipe.parameters->layout;
+    const auto read = [&](const CheckpointLayer& shapes, Sides sides) {
+        return Reader(shapes, recipe, given, file).read(sides);
+    };
     std::vector<Reading> readings;
     std::optional<Error> problem;
     for (const Sides& sides : sides_of(layer)) {
         if (layout && !is(*layout, sides, layer.find(Target::W_o) != nullptr)) {
             continue;
         }
-        Reading reading = Reader(layer, recipe.dims, given, file).read(sides);
+        Reading reading = read(layer, sides);
         if (!reading.problem) {
             readings.push_back(std::move(reading));
         } else if (!problem) {
@@ -326,7 +358,10 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
                       : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
                               "out-in, as the matrices of " + std::string(layer.family) + " lie");
     }
-    if (readings.size() > 1 && layer.family == plain_family) {
+    if (readings.size() > 1 && layer.unapplied) {
+        heed_unapplied(readings, layer, read);
+    }
+    if (readings.size() > 1) {
         ask_for_layout(layer, readings, file);
     }
     const Reading& reading = readings.front();
