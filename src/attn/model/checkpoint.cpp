@@ -4,6 +4,7 @@
 #include "attn/tensor/suggest.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace attn::model {
@@ -145,14 +146,19 @@ std::vector<std::string> prefixes_of(const std::vector<Candidate>& layers)
     return prefixes;
 }
 
-/// No layer is complete: the one that comes nearest tells what it lacks.
+/// Whether the user means the layer, or something that it belongs to.
+bool is_at_or_below(const Candidate& layer, const std::string& wanted)
+{
+    return wanted.empty() ||
+           (layer.prefix.starts_with(wanted) && separators.find(layer.prefix[wanted.size()]) != std::string_view::npos);
+}
+
+/// No layer that the user may mean is complete: the one that comes nearest tells what it lacks.
 [[noreturn]] void refuse_incomplete(const std::vector<Candidate>& candidates, const std::vector<StoredShape>& tensors,
                                     const std::string& wanted, const std::string& file)
 {
     const auto fewer = [&](const Candidate& a, const Candidate& b) {
-        const bool a_there = without_separator(a.prefix).starts_with(wanted);
-        const bool b_there = without_separator(b.prefix).starts_with(wanted);
-        return std::pair(a_there, a.sources.size()) < std::pair(b_there, b.sources.size());
+        return std::pair(is_at_or_below(a, wanted), a.sources.size()) < std::pair(is_at_or_below(b, wanted), b.sources.size());
     };
     const Candidate none{families.data(), wanted.empty() ? "" : wanted + "."};
     const auto best = std::ranges::max_element(candidates, fewer);
@@ -175,13 +181,9 @@ std::vector<std::string> prefixes_of(const std::vector<Candidate>& layers)
 Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const std::string& file)
 {
     const auto is = [&](const Candidate& layer) { return without_separator(layer.prefix) == wanted; };
-    const auto is_below = [&](const Candidate& layer) {
-        return wanted.empty() ||
-               (layer.prefix.starts_with(wanted) && separators.find(layer.prefix[wanted.size()]) != std::string_view::npos);
-    };
     const std::vector<std::string> all = prefixes_of(layers);
     const bool exactly = std::ranges::any_of(layers, is);
-    std::erase_if(layers, [&](const Candidate& layer) { return !(exactly ? is(layer) : is_below(layer)); });
+    std::erase_if(layers, [&](const Candidate& layer) { return !(exactly ? is(layer) : is_at_or_below(layer, wanted)); });
     if (layers.size() == 1) {
         return layers.front();
     }
@@ -192,13 +194,19 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
                         ? "none, " + file + " holds one layer, whose names have no prefix"
                         : "the layers of " + file + ": " + quoted_list(all) + did_you_mean(wanted, views));
     }
-    if (exactly) {
-        throw Error(ErrorKind::data, file,
-                    "names of two kinds, " + std::string(layers[0].family->name) + " and " +
-                        std::string(layers[1].family->name),
-                    "those of one");
+    const std::vector<std::string> left = prefixes_of(layers);
+    std::vector<std::string> alone; // those that can be told apart by their prefix
+    std::ranges::copy_if(left, std::back_inserter(alone),
+                         [&](const std::string& prefix) { return std::ranges::count(left, prefix) == 1; });
+    if (!alone.empty()) {
+        throw Error(ErrorKind::data, file, "several layers", "--prefix with one of " + quoted_list(alone));
     }
-    throw Error(ErrorKind::data, file, "several layers", "--prefix with one of " + quoted_list(prefixes_of(layers)));
+    const auto other = std::find(left.begin() + 1, left.end(), left.front()) - left.begin();
+    throw Error(ErrorKind::data, file,
+                "names of two kinds" + (left.front().empty() ? "" : " below " + quoted(left.front())) + ", " +
+                    std::string(layers[0].family->name) + " and " +
+                    std::string(layers[static_cast<std::size_t>(other)].family->name),
+                "those of one");
 }
 
 /// Tables of the words, beside the layer or at the top. By position only where there is no table that could serve.
@@ -237,10 +245,14 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
 {
     const std::string wanted(without_separator(recipe.parameters->prefix));
     std::vector<Candidate> candidates = candidates_in(tensors);
-    if (std::ranges::none_of(candidates, &Candidate::complete)) {
+    const auto meant = [&](const Candidate& candidate) { return is_at_or_below(candidate, wanted); };
+    const auto whole = [](const Candidate& candidate) { return candidate.complete(); };
+    const auto served = [&](const Candidate& candidate) { return meant(candidate) && whole(candidate); };
+    const bool any_meant = std::ranges::any_of(candidates, meant);
+    if (std::ranges::none_of(candidates, whole) || (any_meant && std::ranges::none_of(candidates, served))) {
         refuse_incomplete(candidates, tensors, wanted, file);
     }
-    std::erase_if(candidates, [](const Candidate& candidate) { return !candidate.complete(); });
+    std::erase_if(candidates, std::not_fn(whole));
     Candidate layer = chosen(std::move(candidates), wanted, file);
     add_embeddings(layer, tensors, std::holds_alternative<PositionsInput>(recipe.input));
     const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
@@ -248,13 +260,12 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
         layer.sources.erase(Target::key_embeddings);
     }
     CheckpointLayer found{layer.family->name, std::string(without_separator(layer.prefix)), {}};
-    const bool wants_output = recipe.parameters->output_projection.value_or(true);
-    if (!wants_output || !layer.sources.contains(Target::W_o)) {
-        if (wants_output && recipe.parameters->output_projection) {
-            throw Error(ErrorKind::data, file +
-                                             ": no tensor for W_o, the output projection that was asked for; the file holds " +
-                                             quoted_list(names_of(tensors)));
-        }
+    const std::optional<bool>& output = recipe.parameters->output_projection;
+    if (output == true && !layer.sources.contains(Target::W_o)) {
+        throw Error(ErrorKind::data, file + ": no tensor for W_o, the output projection that was asked for; the file holds " +
+                                         quoted_list(names_of(tensors)));
+    }
+    if (output == false) {
         if (const auto unapplied = layer.sources.extract(Target::W_o)) {
             found.unapplied = unapplied.mapped();
         }

@@ -221,6 +221,9 @@ private:
                 return refuse_shape(target, to_string({source->parts * length}));
             }
         }
+        if (find(Target::b_o) != nullptr && find(Target::W_o) == nullptr) {
+            return refuse(ErrorKind::data, place(Target::b_o), "no W_o", "both, or --no-output-projection");
+        }
         for (const auto& [one, other] : {std::pair{Target::bias_k, Target::bias_v}, {Target::bias_v, Target::bias_k}}) {
             if (find(one) != nullptr && find(other) == nullptr) {
                 return refuse(ErrorKind::data, place(one), std::string("no ") + std::string(name_of(other)),

@@ -90,6 +90,61 @@ TEST(Prefix, DoesNotChooseBetweenTwoKindsOfNames)
         tensors.push_back({name, {2, 2}});
     }
     EXPECT_EQ(refusal(tensors, recipe_with(1)), "'f': got names of two kinds, plain names and GPT-2; allowed: those of one");
+    tensors = layers({"h.0.attn."});
+    for (const char* name : {"W_q", "W_k", "W_v"}) {
+        tensors.push_back({std::string("h.0.attn.") + name, {2, 2}});
+    }
+    for (const char* prefix : {"", "h", "h.0.attn"}) {
+        EXPECT_EQ(refusal(tensors, recipe_with(1, prefix)),
+                  "'f': got names of two kinds below 'h.0.attn', plain names and GPT-2; allowed: those of one");
+    }
+    std::ranges::move(layers({"h.1.attn.", "h.2.attn."}), std::back_inserter(tensors)); // of which one kind is there
+    EXPECT_EQ(refusal(tensors, recipe_with(1)),
+              "'f': got several layers; allowed: --prefix with one of 'h.1.attn', 'h.2.attn'");
+}
+
+/// Layers of Llama: h.1 without keys, h.10 without values, h.2 with all.
+Tensors incomplete_layers(bool one_is_complete)
+{
+    Tensors tensors{{"h.1.q_proj.weight", {4, 4}},
+                    {"h.1.v_proj.weight", {4, 4}},
+                    {"h.10.q_proj.weight", {4, 4}},
+                    {"h.10.k_proj.weight", {4, 4}},
+                    {"h.10.o_proj.weight", {4, 4}}};
+    for (const char* name : {"h.2.q_proj.weight", "h.2.k_proj.weight", "h.2.v_proj.weight"}) {
+        if (one_is_complete) {
+            tensors.push_back({name, {4, 4}});
+        }
+    }
+    return tensors;
+}
+
+TEST(Prefix, OfAnIncompleteLayerIsToldWhatItLacks)
+{
+    for (const bool one_is_complete : {false, true}) {
+        const Tensors tensors = incomplete_layers(one_is_complete);
+        for (const auto& [prefix, missing] : {std::pair{"h.1", "'h.1.k_proj.weight' (W_k)"},
+                                              {"h.1.", "'h.1.k_proj.weight' (W_k)"},
+                                              {"h.10", "'h.10.v_proj.weight' (W_v)"}}) {
+            EXPECT_NE(refusal(tensors, recipe_with(1, prefix)).find("'f': no tensor " + std::string(missing)),
+                      std::string::npos)
+                << prefix;
+        }
+    }
+    EXPECT_EQ(fitted(incomplete_layers(true), recipe_with(1, "h")).layer.prefix, "h.2"); // the one below h that is whole
+    EXPECT_EQ(
+        refusal(incomplete_layers(true), recipe_with(1, "h.3")).find("--prefix: got 'h.3'; allowed: the layers of 'f': 'h.2'"),
+        0);
+}
+
+TEST(OutputProjection, NeedsItsMatrixForItsBias)
+{
+    const Tensors tensors{{"in_proj_weight", {24, 8}}, {"out_proj.bias", {8}}};
+    EXPECT_EQ(refusal(tensors, recipe_with(2)),
+              "'out_proj.bias' of 'f' (b_o): got no W_o; allowed: both, or --no-output-projection");
+    Recipe without = recipe_with(2);
+    without.parameters->output_projection = false;
+    EXPECT_EQ(fitted(tensors, without).layer.find(Target::b_o), nullptr);
 }
 
 TEST(WithLayer, LeavesOutWhatTheFileHoldsAndDrawsWhatItNeeds)
