@@ -238,6 +238,12 @@ def test_a_recipe_may_name_parameters(tmp_path):
         (tmp_path / "w.json").write_text(json.dumps({**recipe, "parameters": wrong}))
         assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, part)
         assert list(jsonschema.Draft202012Validator(schema).iter_errors({**recipe, "parameters": wrong}))
+    numpy.savez(tmp_path / "e.npz", in_proj_weight=normal(1, 12, 4), bias_k=normal(2, 4), bias_v=normal(3, 4), embedding=normal(4, 5, 4))
+    for wrong, part in [({"attention": {"positions": {"kind": "alibi"}}}, "attention.positions: got alibi; allowed: others beside bias_k of 'e.npz'"),
+                        ({"attention": {"scores": "KQ"}, "input": {"sentence": "a b"}}, "'e.npz' holds bias_k, and the scores are KQ; allowed: with QK"),
+                        ({}, "'e.npz' holds embedding, and bare positions have no ids to look up in a table; allowed: the tensor embeddings")]:
+        (tmp_path / "w.json").write_text(json.dumps({**recipe, "parameters": {"file": "e.npz"}, **wrong}))
+        assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, part)
     twice = {**recipe, "draws": [{"seed": 1}, {"tensor": "W_q", "init": "uniform"}]}
     (tmp_path / "w.json").write_text(json.dumps(twice))
     assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, "draws[1]: W_q is drawn and also in 'p.npz'")
@@ -397,7 +403,8 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
         ({}, 2, ["--d-v: got 3; allowed: 4"], ["--heads", "2", "--d-v", "3"]),
         ({}, 2, ["--params", "--init"], ["--init", "linear"]),
         ({}, 2, ["--layout: got 'rows'", "in-out, out-in, run"], ["--layout", "rows"]),
-        ({}, 65, ["bias_k"], ["--positions", "alibi"]),
+        ({}, 2, ["--positions: got alibi; allowed: others beside bias_k of 'p.safetensors', whose key has no position"], ["--positions", "alibi"]),
+        ({"embeddings": normal(1, 6, 8)}, 65, ["'p.safetensors' holds embeddings by position and no key_embeddings for the second sentence"], ["--cross", "x y"]),
     ],
     ids=lambda value: None if not isinstance(value, list) else " ".join(map(str, value))[:40],
 )

@@ -13,7 +13,7 @@ struct Names {
 };
 
 /// In the order of Setting.
-constexpr std::array<Names, 10> names{{{"--embed-dim", "dims.embed_dim"},
+constexpr std::array<Names, 11> names{{{"--embed-dim", "dims.embed_dim"},
                                        {"--heads", "dims.heads"},
                                        {"--kv-heads", "dims.kv_heads"},
                                        {"--d-k", "dims.d_k"},
@@ -21,6 +21,7 @@ constexpr std::array<Names, 10> names{{{"--embed-dim", "dims.embed_dim"},
                                        {"--vocab-size", "dims.vocab_size"},
                                        {"--ids", "input.ids"},
                                        {"--cross", "input.cross"},
+                                       {"--positions", "attention.positions"},
                                        {"--query", "query"},
                                        {"--unknown", "embeddings.unknown"}}};
 
@@ -41,6 +42,7 @@ Given::Given(const Overrides& overrides)
     add(overrides.dims.vocab_size.has_value(), Setting::vocab_size);
     add(overrides.input && std::holds_alternative<IdsInput>(*overrides.input), Setting::ids);
     add(overrides.cross.has_value(), Setting::cross);
+    add(overrides.positions.has_value(), Setting::positions);
     add(!overrides.query.empty(), Setting::query);
     add(overrides.embeddings && overrides.embeddings->unknown, Setting::unknown);
 }

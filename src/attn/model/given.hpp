@@ -12,7 +12,7 @@
 namespace attn::model {
 
 /// What a run can find fault with only when it knows the words.
-enum class Setting { embed_dim, heads, kv_heads, d_k, d_v, vocab_size, ids, cross, query, unknown };
+enum class Setting { embed_dim, heads, kv_heads, d_k, d_v, vocab_size, ids, cross, positions, query, unknown };
 
 /// The settings that the command line gave.
 class Given {

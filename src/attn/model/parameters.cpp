@@ -188,6 +188,16 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
         }
     };
     const auto drawn = [&](Target target) { return places.contains(target); };
+    const auto in_file = [&](Target target) { return drawn(target) && !places.at(target).starts_with("draws["); };
+    const auto there = [&](Target target) {
+        const std::string name(name_of(target));
+        return in_file(target) ? places.at(target) + " holds " + name : "draws: " + name + " is drawn";
+    };
+    const auto refuse_if = [&](bool wrong, Target target, const char* why) {
+        if (wrong) {
+            throw Error(ErrorKind::data, there(target) + why);
+        }
+    };
     require(!drawn(Target::embedding) || !recipe.embeddings,
             "embedding is drawn beside embeddings from a file; allowed: one of them");
     const Lengths& l = inputs.lengths;
@@ -196,11 +206,17 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
+    refuse_if(inputs.cross && in_file(Target::embeddings) && !drawn(Target::key_embeddings), Target::embeddings,
+              " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
     require(!rows || inputs.cross == drawn(Target::key_embeddings),
             "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
     require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
     require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
             "key_embeddings are drawn beside key_embedding; allowed: one of them");
+    for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
+        refuse_if(in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
+                  ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
+    }
     require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
     require(l.keys_read() == l.D || drawn(Target::key_embedding),
@@ -212,10 +228,11 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     }
     require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: with it");
     require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
-    require(!drawn(Target::bias_k) || recipe.attention.order == ScoreOrder::query_key,
-            "bias_k is drawn, and the scores are KQ; allowed: with QK");
-    require(!drawn(Target::bias_k) || !recipe.attention.positions || recipe.attention.positions->kind != PositionKind::alibi,
-            "bias_k is drawn, whose key has no position for alibi; allowed: other positions");
+    refuse_if(drawn(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
+              ", and the scores are KQ; allowed: with QK");
+    const bool alibi = recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
+    refuse_if(drawn(Target::bias_k) && alibi, Target::bias_k,
+              ", whose key has no position for alibi; allowed: other positions");
 }
 
 bool is_vector(Target target)

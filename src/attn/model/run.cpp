@@ -97,6 +97,12 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     if (settings.parameters.empty()) {
         throw Error(ErrorKind::internal, "parameters", "nothing", "what " + quoted(recipe.parameters->file) + " holds");
     }
+    const bool extra_key =
+        std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
+    if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
+        throw Error(settings.given.fault({Setting::positions}), settings.given.name_of(Setting::positions), "alibi",
+                    "others beside bias_k of " + quoted(recipe.parameters->file) + ", whose key has no position");
+    }
 }
 
 /// The table that the config's file gives, if it names one; with a warning where words had to share a vector.

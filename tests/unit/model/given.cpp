@@ -39,6 +39,7 @@ TEST(Given, NamesOptionsByTheirDashesAndTheRestByItsKey)
     const Given none;
     EXPECT_EQ(none.name_of(Setting::embed_dim), "dims.embed_dim");
     EXPECT_EQ(none.name_of(Setting::cross), "input.cross");
+    EXPECT_EQ(none.name_of(Setting::positions), "attention.positions");
     EXPECT_EQ(Given::all().name_of(Setting::embed_dim), "--embed-dim");
     EXPECT_EQ(Given::all().name_of(Setting::query), "--query");
     const Given heads(dims([](auto& d) { d.heads = 3; }));
@@ -70,6 +71,9 @@ TEST(Given, KnowsEachOptionThatLiesOverARecipe)
     overrides.cross = "b";
     EXPECT_TRUE(Given(overrides).contains(Setting::cross));
     EXPECT_FALSE(Given(overrides).contains(Setting::query));
+    EXPECT_FALSE(Given(overrides).contains(Setting::positions));
+    overrides.positions = std::optional<attn::model::Positions>();
+    EXPECT_TRUE(Given(overrides).contains(Setting::positions));
     overrides.query = {"a"};
     EXPECT_TRUE(Given(overrides).contains(Setting::query));
     overrides.embeddings = attn::model::FileEmbeddings{.file = "a.txt"};
