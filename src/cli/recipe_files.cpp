@@ -3,6 +3,7 @@
 #include "attn/io/recipe.hpp"
 #include "attn/io/sha256.hpp"
 #include "attn/model/checkpoint.hpp"
+#include "attn/model/float32_range.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
@@ -129,8 +130,14 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     for (const model::Source& source : fitted.layer.sources) {
         const TensorView& whole = tensors.at(source.name, file.name());
         files.settings.parameters.push_back(model::stored_parameter(source, whole));
-        if (source.name != last && !parameters.allow_nonfinite) {
-            require_finite(whole, quoted(source.name) + " of " + file.name());
+        if (source.name != last) {
+            const std::string what = quoted(source.name) + " of " + file.name();
+            if (!parameters.allow_nonfinite) {
+                require_finite(whole, what);
+            }
+            if (recipe.dtype == Dtype::float32) {
+                model::require_float32_range(whole, what);
+            }
         }
         last = source.name;
     }

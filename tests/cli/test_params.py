@@ -336,7 +336,7 @@ def fails(folder, arrays, code, *parts, options=()):
 def test_a_missing_tensor_lists_what_is_there_and_what_is_near(tmp_path):
     arrays = plain()
     arrays["Wv"] = arrays.pop("W_v")
-    fails(tmp_path, arrays, 65, "no tensor 'W_v'", "the file holds 'embedding', 'W_q', 'W_k', 'Wv'", "did you mean Wv?")
+    fails(tmp_path, arrays, 65, "no tensor 'W_v'", "the file holds 'embedding', 'W_q', 'W_k', 'Wv'", "did you mean 'Wv'?")
     fails(tmp_path, {"x": normal(1, 2)}, 65, "no tensor 'W_q'", "nn.MultiheadAttention, BERT, GPT-2 or Llama", "'x'")
     fails(tmp_path, {}, 65, "the file holds none")
     bert = {f"layer.0.attention.self.{name}.weight": normal(1, 4, 4) for name in ("query", "key")}
@@ -377,6 +377,17 @@ def test_numbers_that_are_none_are_named(tmp_path, value):
     arrays = plain()
     arrays["embedding"][5, 1] = value
     fails(tmp_path, arrays, 65, "'embedding' of 'p.safetensors' at (5, 1)")
+
+
+@pytest.mark.parametrize(("name", "place"), [("W_q", "(23, 0)"), ("embedding", "(2, 5)")])
+def test_numbers_beyond_float32_are_named(tmp_path, name, place):
+    arrays = {key: array.astype("f8") for key, array in plain().items()}
+    arrays[name][int(place[1:-4]), int(place[-2])] = -1e300
+    message = f"'{name}' of 'p.safetensors' at {place}: got -1e+300, which is beyond float32; allowed: up to 3.4e38, or --dtype float64"
+    fails(tmp_path, arrays, 65, message)
+    fails(tmp_path, arrays, 65, message, options=("--allow-nonfinite",))
+    done = result(tmp_path, "--params", "p.safetensors", "--dtype", "float64", "--show", "parameters")
+    assert numpy.array_equal(numpy.array(done["parameters"][name]), arrays[name])
 
 
 @pytest.mark.parametrize(

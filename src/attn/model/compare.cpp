@@ -83,16 +83,6 @@ void for_each_piece(const TensorView& a, const TensorView& b, Visit visit)
     }
 }
 
-Shape index_of(const Shape& shape, Index place)
-{
-    Shape index(shape.size());
-    for (std::size_t d = shape.size(); d-- > 0;) {
-        index[d] = place % shape[d];
-        place /= shape[d];
-    }
-    return index;
-}
-
 // ---- two tensors -------------------------------------------------------------------------------------------------------
 
 bool is_integer(ElementType type)

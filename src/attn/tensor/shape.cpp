@@ -57,4 +57,14 @@ Index element_count(const Shape& shape)
     return count;
 }
 
+Shape index_of(const Shape& shape, Index place)
+{
+    Shape index(shape.size());
+    for (std::size_t d = shape.size(); d-- > 0;) {
+        index[d] = place % shape[d];
+        place /= shape[d];
+    }
+    return index;
+}
+
 } // namespace attn

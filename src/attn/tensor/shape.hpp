@@ -23,6 +23,9 @@ using Shape = std::vector<Index>;
 /// length.
 [[nodiscard]] Index element_count(const Shape& shape);
 
+/// The index of the element that is the `place`-th in row-major order, of a shape that has one.
+[[nodiscard]] Shape index_of(const Shape& shape, Index place);
+
 /// a·b and a+b for sizes ≥ 0. Throw Error(too_large), naming `what`, instead of overflowing.
 [[nodiscard]] Index checked_product(Index a, Index b, const char* what);
 [[nodiscard]] Index checked_sum(Index a, Index b, const char* what);

@@ -27,6 +27,14 @@ TEST(Shape, CountsElements)
     EXPECT_EQ(attn::element_count({largest, largest, 0}), 0);
 }
 
+TEST(Shape, HasAnIndexForEachPlace)
+{
+    EXPECT_EQ(attn::index_of({}, 0), Shape{});
+    EXPECT_EQ(attn::index_of({5}, 3), Shape{3});
+    EXPECT_EQ(attn::index_of({2, 3, 4}, 23), (Shape{1, 2, 3}));
+    EXPECT_EQ(attn::index_of({2, 3, 4}, 5), (Shape{0, 1, 1}));
+}
+
 TEST(Shape, RefusesWhatCannotBeAddressed)
 {
     EXPECT_THROW((void)attn::element_count({largest, 2}), attn::Error);
