@@ -98,13 +98,13 @@ std::vector<std::string_view> every_option()
     return names;
 }
 
-/// "; did you mean --heads?" for "heads", "output" and what is near them.
+/// "; did you mean '--heads'?" for "heads", "output" and what is near them.
 std::string guess_of(std::string_view letters)
 {
     const std::string name = "--" + std::string(letters.substr(0, letters.find('=')));
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            return "; did you mean " + std::string(meant) + "?";
+            return "; did you mean " + attn::quoted(meant) + "?";
         }
     }
     return did_you_mean(name, every_option());
@@ -255,7 +255,7 @@ bool looks_like_option(std::string_view word)
     const std::string start = "unknown option " + attn::quoted(name);
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            throw Error(ErrorKind::usage, start + "; did you mean " + std::string(meant) + "?");
+            throw Error(ErrorKind::usage, start + "; did you mean " + attn::quoted(meant) + "?");
         }
     }
     const auto has_it = [&](const Command* other) { return find_option(other, name) != nullptr; };

@@ -26,16 +26,8 @@ TensorArgument split_at(const std::string& text, std::size_t colon)
 /// "'W_q', 'W_k', …; did you mean 'W_k'?"; the first few are enough.
 std::string list_of(const std::vector<std::string>& names, const std::string& wanted)
 {
-    constexpr std::size_t most = 8;
-    std::vector<std::string> quoted_names;
-    quoted_names.reserve(names.size());
-    for (const std::string& name : names) {
-        quoted_names.push_back(quoted(name));
-    }
-    const std::vector<std::string_view> all(quoted_names.begin(), quoted_names.end());
-    const std::span shown = std::span(all).first(std::min(most, all.size()));
-    const std::string guess = wanted.empty() ? "" : did_you_mean(quoted(wanted), all);
-    return all.empty() ? "none, it holds no tensor" : joined(shown) + (all.size() > most ? ", …" : "") + guess;
+    const std::vector<std::string_view> all(names.begin(), names.end());
+    return names.empty() ? "none, it holds no tensor" : quoted_list(names) + did_you_mean(wanted, all);
 }
 
 /// `wanted`, or without one the name of the only tensor there is.

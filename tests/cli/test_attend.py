@@ -261,7 +261,7 @@ def test_json_fits_its_schema(folder):
 def test_a_stage_that_does_not_exist_is_a_usage_error(folder):
     fails(folder, 2, "capped_scores", "with a softcap", options=["--show", "capped_scores"])
     fails(folder, 2, "masked_scores", options=["--show", "masked_scores"])
-    fails(folder, 2, "did you mean weights?", options=["--show", "weigths"])
+    fails(folder, 2, "did you mean 'weights'?", options=["--show", "weigths"])
 
 
 def test_an_npy_holds_one_stage(folder):
@@ -380,6 +380,6 @@ def test_verbose_tells_shapes_and_times(folder):
 
 def test_other_commands_still_guess_what_v_and_q_mean():
     for option, meant in (("-v", "--verbose"), ("-q", "--quiet")):
-        assert_fails(run("run", "Life is short", option), 2, f"did you mean {meant}?")
-        assert_fails(run(option, "run", "Life is short"), 2, f"did you mean {meant}?")
-        assert_fails(run(option), 2, f"did you mean {meant}?")
+        assert_fails(run("run", "Life is short", option), 2, f"did you mean '{meant}'?")
+        assert_fails(run(option, "run", "Life is short"), 2, f"did you mean '{meant}'?")
+        assert_fails(run(option), 2, f"did you mean '{meant}'?")

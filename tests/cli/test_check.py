@@ -191,7 +191,7 @@ def test_a_file_larger_than_allowed_is_bad_data(golden):
 def test_what_is_missing_is_no_input(tmp_path):
     assert_fails(run("check", tmp_path / "none"), 66, "no such file or recipe")
     assert_fails(run("check", tmp_path), 66, "directory")
-    assert_fails(run("check", "owen-2024"), 66, "did you mean owen-2025?")
+    assert_fails(run("check", "owen-2024"), 66, "did you mean 'owen-2025'?")
 
 
 def test_check_needs_something_to_check():

@@ -75,17 +75,17 @@ def test_global_options_work_before_and_after_the_command(option):
     ],
 )
 def test_an_unknown_or_abbreviated_option_is_an_error_with_a_guess(typed, meant):
-    assert_fails(run("run", SENTENCE, typed, "2"), 2, "unknown option", f"did you mean {meant}?")
+    assert_fails(run("run", SENTENCE, typed, "2"), 2, "unknown option", f"did you mean '{meant}'?")
 
 
 @pytest.mark.parametrize(
     ("typed", "hint"),
     [
-        ("-heads", "did you mean --heads?"),
-        ("-haeds", "did you mean --heads?"),
-        ("-heads=2", "did you mean --heads?"),
-        ("-help", "did you mean --help?"),
-        ("-output", "did you mean -o?"),
+        ("-heads", "did you mean '--heads'?"),
+        ("-haeds", "did you mean '--heads'?"),
+        ("-heads=2", "did you mean '--heads'?"),
+        ("-help", "did you mean '--help'?"),
+        ("-output", "did you mean '-o'?"),
         ("-oout.json", "the value of -o is the next word"),
         ("-Vx", "after one dash there is one letter"),
         ("-hV", "after one dash there is one letter"),
@@ -99,7 +99,7 @@ def test_one_dash_takes_one_letter(typed, hint):
 
 @pytest.mark.parametrize("dash", ["–", "—", "−"])
 def test_a_typographic_dash_is_noticed(dash):
-    assert_fails(run("run", f"{dash}heads", "2", SENTENCE), 2, f"'{dash}heads'", "the ASCII '-'; did you mean --heads?")
+    assert_fails(run("run", f"{dash}heads", "2", SENTENCE), 2, f"'{dash}heads'", "the ASCII '-'; did you mean '--heads'?")
     assert succeeds("run", f"{dash} a dash", "--json").json["tokens"] == [dash, "a", "dash"]
 
 
@@ -132,7 +132,7 @@ def test_an_option_like_nothing_points_to_the_help():
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
     commands = "run, attend, explain, plot, check, compare, recipe, bench, schema"
-    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", commands, f"did you mean {meant}?")
+    assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", commands, f"did you mean '{meant}'?")
 
 
 def test_what_stands_before_the_command_is_not_taken_for_its_sentence():
@@ -192,7 +192,7 @@ def test_threads_have_a_range(value):
 
 def test_choices_list_what_is_allowed():
     assert_fails(run("run", SENTENCE, "--isa", "avx9"), 2, "--isa: got 'avx9'", "allowed: portable, ", "auto")
-    assert_fails(run("run", SENTENCE, "--color", "atuo"), 2, "auto, always, never; did you mean auto?")
+    assert_fails(run("run", SENTENCE, "--color", "atuo"), 2, "auto, always, never; did you mean 'auto'?")
 
 
 def test_an_error_shows_hostile_text_on_one_line():
@@ -206,7 +206,7 @@ def test_the_schema_is_that_of_results_unless_another_is_asked_for():
     for name in ("result", "recipe", "tensor", "explanation"):
         assert succeeds("schema", name).json["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert succeeds("schema").out == succeeds("schema", "result").out
-    assert_fails(run("schema", "resutl"), 2, "did you mean result?")
+    assert_fails(run("schema", "resutl"), 2, "did you mean 'result'?")
     assert_fails(run("schema", "result", "recipe"), 2, "unexpected argument 'recipe'")
 
 
@@ -227,8 +227,8 @@ def test_a_recipe_is_shown_as_it_is():
 
 def test_recipe_tells_what_it_needs():
     assert_fails(run("recipe"), 2, "list, or show NAME")
-    assert_fails(run("recipe", "shwo", "owen-2025"), 2, "did you mean show?")
+    assert_fails(run("recipe", "shwo", "owen-2025"), 2, "did you mean 'show'?")
     assert_fails(run("recipe", "show"), 2, "a name is missing")
     assert_fails(run("recipe", "list", "x"), 2, "unexpected argument 'x'")
     assert_fails(run("recipe", "show", "a", "b"), 2, "unexpected argument 'b'")
-    assert_fails(run("recipe", "show", "owen"), 66, "did you mean owen-2025?")
+    assert_fails(run("recipe", "show", "owen"), 66, "did you mean 'owen-2025'?")

@@ -228,7 +228,7 @@ ALLOWED = "a word of the input ('Life', 'is', 'short', 'eat', 'dessert', 'first'
         (["--query", "is", "--show", "weights"], "unknown option '--show'; `attn-cli explain --help` lists them"),
         (["--query", "is", "--json", "--digits", "3"], "--digits is for tables and pictures only"),
         (["--query", "is", "--isa", "avx2"], "--isa: got avx2; allowed: portable or auto"),
-        (["--qeury", "is"], "unknown option '--qeury'; did you mean --query?"),
+        (["--qeury", "is"], "unknown option '--qeury'; did you mean '--query'?"),
     ],
 )
 def test_what_cannot_be_explained_is_a_usage_error(options, message):

@@ -31,7 +31,7 @@ def test_standard_input_without_words_is_named(text, what):
 
 
 def test_an_unknown_ending_needs_a_format(tmp_path):
-    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.jsn"), 2, "json (.json)", "did you mean .json?")
+    assert_fails(run("run", SENTENCE, "-o", tmp_path / "x.jsn"), 2, "json (.json)", "did you mean '.json'?")
     assert not (tmp_path / "x.jsn").exists()
     succeeds("run", SENTENCE, "--json", "-o", tmp_path / "x.jsn")
     succeeds("run", SENTENCE, "-o", tmp_path / "table")
@@ -74,7 +74,7 @@ def test_a_recipe_error_names_its_draw(tmp_path):
         (lambda d: d.append({"tensor": "embeddings", "init": "normal"}), ["both embedding and embeddings are drawn"]),
         (lambda d: d.append({"discard": True, "init": "xavier", "shape": [3]}), ["draws[5]: a draw initialised as linear or xavier"]),
         (lambda d: d[0].update(seed="1337"), ["draws[0].seed: got the string '1337'"]),
-        (lambda d: d[2].update(int="linear"), ["draws[2]: key", "'int'", "did you mean init?"]),
+        (lambda d: d[2].update(int="linear"), ["draws[2]: key", "'int'", "did you mean 'init'?"]),
         (lambda d: d[2].update(init="unifrom"), ["draws[2].init: got 'unifrom'", "uniform, normal"]),
     ):
         changed = {**recipe, "draws": [dict(draw) for draw in recipe["draws"][:5]]}

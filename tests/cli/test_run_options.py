@@ -101,7 +101,7 @@ def test_a_second_sentence_brings_keys_and_values():
 def test_the_tokenizers_differ_in_what_a_word_is():
     assert result("a-b, c's x!")["tokens"] == ["a-b", "c's", "x!"]
     assert result("a-b, c's x!", "--tokenizer", "words")["tokens"] == ["a-b", "c's", "x"]
-    assert_fails(run("run", "a", "--tokenizer", "word"), 2, "document, words; did you mean words?")
+    assert_fails(run("run", "a", "--tokenizer", "word"), 2, "document, words; did you mean 'words'?")
 
 
 def test_case_folding_joins_words():
@@ -285,7 +285,7 @@ def test_show_names_what_is_printed():
 
 
 def test_show_refuses_what_does_not_exist():
-    assert_fails(run("run", SENTENCE, "--show", "wieghts"), 2, "--show: got 'wieghts'", "weights, head_context", "did you mean weights?")
+    assert_fails(run("run", SENTENCE, "--show", "wieghts"), 2, "--show: got 'wieghts'", "weights, head_context", "did you mean 'weights'?")
     assert_fails(run("run", SENTENCE, "--show", "weights,"), 2, "--show: got ")
     assert_fails(run("run", SENTENCE, "--show", "masked_scores"), 2, "masked_scores", "--causal")
 
@@ -382,7 +382,7 @@ def test_a_sentence_overrides_that_of_a_recipe():
 
 
 def test_a_missing_recipe_is_no_input():
-    assert_fails(run("run", "--recipe", "owen-2024"), 66, "did you mean owen-2025?", "transformer-core-2024")
+    assert_fails(run("run", "--recipe", "owen-2024"), 66, "did you mean 'owen-2025'?", "transformer-core-2024")
     assert_fails(run("run", "--recipe", "/nonexistent/recipe.json"), 66, "'/nonexistent/recipe.json'")
     assert_fails(run("run", "--recipe", "/"), 66, "directory")
 

@@ -115,7 +115,7 @@ def test_the_ending_chooses_the_format(tmp_path):
         (["--show", "weights,scores"], "--show: got 2 names; allowed: one of weights, scores"),
         (["--show", "all"], "--show: got all; allowed: one of weights, scores"),
         (["--plot", "arcs", "--show", "scores"], "--show: got scores; allowed: weights with --plot arcs; a heat map draws scores"),
-        (["--plot", "arc"], "--plot: got 'arc'; allowed: heatmap, arcs; did you mean arcs?"),
+        (["--plot", "arc"], "--plot: got 'arc'; allowed: heatmap, arcs; did you mean 'arcs'?"),
         (["--top", "3"], "--top with a picture needs --plot arcs"),
         (["--plot", "arcs", "--top", "0"], "--top: got '0'; allowed: an integer"),
         (["--digits", "18"], "--digits: got '18'; allowed: an integer from 0 to 17"),

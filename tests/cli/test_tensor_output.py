@@ -250,7 +250,7 @@ def test_the_ending_and_the_format_must_agree(folder):
     assert_fails(attend(folder, "q.npy", "k.npy", "v.npy", "--json", "--format", "npz"), 2, "exclude each other")
     for ending in ("txt", "csv", "svg", "html"):
         assert_fails(attend(folder, "q.npy", "k.npy", "v.npy", "-o", f"y.{ending}"), 2, "npz (.npz)")
-    assert_fails(attend(folder, "q.npy", "k.npy", "v.npy", "--format", "npx"), 2, "json, npy, npz, safetensors", "did you mean npy?")
+    assert_fails(attend(folder, "q.npy", "k.npy", "v.npy", "--format", "npx"), 2, "json, npy, npz, safetensors", "did you mean 'npy'?")
 
 
 def test_a_terminal_gets_no_binary(folder):

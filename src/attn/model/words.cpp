@@ -104,11 +104,8 @@ std::string quoted_words(const std::vector<std::string>& words)
 std::string near_word(const std::string& word, const std::vector<std::string>& words)
 {
     constexpr std::size_t most = 10000;
-    std::vector<std::string> candidates;
-    for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
-        candidates.push_back(quoted(words[i]));
-    }
-    return did_you_mean(quoted(word), std::vector<std::string_view>(candidates.begin(), candidates.end()));
+    const auto first = std::span(words).first(std::min(words.size(), most));
+    return did_you_mean(word, std::vector<std::string_view>(first.begin(), first.end()));
 }
 
 } // namespace

@@ -56,7 +56,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
             best = candidate;
         }
     }
-    return best.empty() ? std::string{} : "; did you mean " + std::string(best) + "?";
+    return best.empty() ? std::string{} : "; did you mean " + quoted(best) + "?";
 }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most)

@@ -19,7 +19,7 @@ TEST(Choice, GivesThePlaceOrTheNames)
         (void)choice("--format", "jsn", formats);
         FAIL();
     } catch (const attn::Error& error) {
-        EXPECT_STREQ(error.what(), "--format: got 'jsn'; allowed: table, json, csv; did you mean json?");
+        EXPECT_STREQ(error.what(), "--format: got 'jsn'; allowed: table, json, csv; did you mean 'json'?");
     }
 }
 

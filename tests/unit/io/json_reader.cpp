@@ -154,7 +154,7 @@ TEST(JsonReader, RefusesUnknownKeysAndNamesTheKnown)
     EXPECT_EQ(message_of([&] {
                   (void)JsonObject(dims, {"heads", "d_k"});
               }),
-              "dims: key: got 'head'; allowed: heads, d_k; did you mean heads?");
+              "dims: key: got 'head'; allowed: heads, d_k; did you mean 'heads'?");
     const JsonObject object(document.root(), {"dims", "seed"});
     EXPECT_EQ(message_of([&] { (void)object.at("seed"); }), "JSON: key 'seed' is missing");
 }

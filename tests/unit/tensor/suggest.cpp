@@ -42,21 +42,21 @@ TEST(EditDistance, IsSymmetric)
 
 TEST(DidYouMean, NamesTheNearest)
 {
-    EXPECT_EQ(did_you_mean("--hedas", options), "; did you mean --heads?");
-    EXPECT_EQ(did_you_mean("--jsno", options), "; did you mean --json?");
-    EXPECT_EQ(did_you_mean("heads", options), "; did you mean --heads?");
+    EXPECT_EQ(did_you_mean("--hedas", options), "; did you mean '--heads'?");
+    EXPECT_EQ(did_you_mean("--jsno", options), "; did you mean '--json'?");
+    EXPECT_EQ(did_you_mean("heads", options), "; did you mean '--heads'?");
 }
 
 TEST(DidYouMean, PrefersTheNearestEvenIfItIsShorter)
 {
     constexpr std::array candidates{"--embed-dim"sv, "--embedding-words"sv, "--embeddings"sv};
-    EXPECT_EQ(did_you_mean("--embedding-dim", candidates), "; did you mean --embed-dim?");
-    EXPECT_EQ(did_you_mean("--embedding-word", candidates), "; did you mean --embedding-words?");
+    EXPECT_EQ(did_you_mean("--embedding-dim", candidates), "; did you mean '--embed-dim'?");
+    EXPECT_EQ(did_you_mean("--embedding-word", candidates), "; did you mean '--embedding-words'?");
 }
 
 TEST(DidYouMean, CompletesAbbreviations)
 {
-    EXPECT_EQ(did_you_mean("--se", options), "; did you mean --seed?");
+    EXPECT_EQ(did_you_mean("--se", options), "; did you mean '--seed'?");
 }
 
 TEST(DidYouMean, KeepsSilentWhenNothingIsNear)
