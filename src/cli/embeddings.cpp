@@ -1,10 +1,10 @@
 #include "cli/embeddings.hpp"
 
-#include "attn/io/file_digest.hpp"
 #include "attn/io/word_vectors.hpp"
 #include "attn/model/embedding_tensor.hpp"
 #include "attn/tensor/error.hpp"
 
+#include "cli/digest.hpp"
 #include "cli/option_values.hpp"
 
 #include <array>
@@ -88,20 +88,6 @@ model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEm
                     std::to_string(rows) + ", as many as " + tensor.name + " has rows");
     }
     return model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
-}
-
-void require_digest(const MappedFile& file, model::FileDigest& stated)
-{
-    const model::FileDigest digest = io::file_digest(file.bytes());
-    if (stated.stated() && stated != digest) {
-        const auto text = [](const model::FileDigest& known) {
-            return (known.sha256.empty() ? known.sha256_sample : known.sha256) +
-                   (known.bytes ? " (" + std::to_string(*known.bytes) + " bytes)" : "");
-        };
-        throw Error(ErrorKind::data, "sha256 of " + file.name(), text(digest),
-                    text(stated) + ", that of the file which was used");
-    }
-    stated = digest;
 }
 
 } // namespace

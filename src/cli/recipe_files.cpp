@@ -1,27 +1,17 @@
 #include "cli/recipe_files.hpp"
 
 #include "attn/io/recipe.hpp"
-#include "attn/io/sha256.hpp"
 #include "attn/model/checkpoint.hpp"
 #include "attn/model/float32_range.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/digest.hpp"
 #include "cli/embeddings.hpp"
 
 #include <algorithm>
 
 namespace attn::cli {
 namespace {
-
-/// Compares with the digest that is stated, or states it.
-void require_digest(const MappedFile& file, std::string& stated)
-{
-    const std::string digest = io::sha256(file.bytes());
-    if (!stated.empty() && stated != digest) {
-        throw Error(ErrorKind::data, "sha256 of " + file.name(), digest, stated + ", that of the file which was used");
-    }
-    stated = digest;
-}
 
 void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
