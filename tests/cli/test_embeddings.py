@@ -225,6 +225,9 @@ def test_ids_are_rows_and_need_no_vocab_size(folder):
     assert numpy.array_equal(numpy.array(done.json["embeddings"]), table[[8, 0, 3]])
     assert done.json["config"]["dims"] == {"embed_dim": 4, "vocab_size": 9}
     assert_fails(run("run", "--ids", "9", "--embeddings", "e.npy", cwd=folder), 65, "0 to 8")
+    table[7, 2] = -1e300
+    numpy.save(folder / "large.npy", table)
+    assert_fails(run("run", "--ids", "1", "--embeddings", "large.npy", cwd=folder), 65, "'large.npy' at (7, 2): got -1e+300, which is beyond float32")
     assert_fails(run("run", "--ids", "1", "--vocab-size", "8", "--embeddings", "e.npy", cwd=folder), 2, "--vocab-size: got 8; allowed: 9")
     assert_fails(run("run", "--ids", "1", "--embeddings", "v.txt", cwd=folder), 2, "--ids beside 'v.txt'")
 
@@ -283,7 +286,7 @@ def test_an_embed_dim_that_fits_is_no_contradiction(folder):
         (b"Life 1 2\nis 1 2\nLife 3 4\n", ["line 3", "'Life' stands also in line 1"]),
         (b"Life 1 2\nis 1 nan\n", ["line 2, number 2", "'nan'", "--allow-nonfinite"]),
         (b"Life 1 2\nis 1e400 2\n", ["line 2, number 1: got '1e400', which is beyond float64; allowed: numbers up to 1.797e308"]),
-        (b"Life 1 2\nis 1e99 2\n", ["beyond float32", "--dtype float64"]),
+        (b"Life 1 2\nis 1e99 2\n", ["the vector of 'is' in 'bad' at (0,): got 1e+99, which is beyond float32", "--dtype float64"]),
         (b"Life 1 2\nis 1 2\n\xff\xfe 1 2\n", ["line 3, byte 0", "'\\xff'", "UTF-8"]),
         (b"3 2\nLife 1 2\nis 1 2\n", ["2 words", "3, as its first line says"]),
         (b"2 1048577\nLife 1\n", ["line 1", "1048577 numbers a word"]),

@@ -1,12 +1,12 @@
 #include "attn/model/word_vectors.hpp"
 
+#include "attn/model/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <array>
 
 namespace attn::model {
 namespace {
@@ -129,14 +129,24 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     return {vectors.rows(), {}};
 }
 
-void require_range(const Recipe& recipe, const Tensor<double>& rows, const std::string& file)
+TensorView view_of(const Tensor<double>& rows)
 {
-    constexpr double most = std::numeric_limits<float>::max();
-    const auto too_large = std::find_if(rows.values.begin(), rows.values.end(),
-                                        [](double value) { return std::isfinite(value) && std::abs(value) > most; });
-    if (recipe.dtype == Dtype::float32 && too_large != rows.values.end()) {
-        throw Error(ErrorKind::data, file + " holds numbers beyond float32; allowed: up to 3.4e38, or --dtype float64");
+    return row_major_view(ElementType::float64, rows.shape, std::as_bytes(std::span(rows.values)));
+}
+
+/// A row is named by its word: in the file it stands elsewhere than in the table.
+void require_range(const Tensor<double>& rows, const Words& words, const VectorsOfWords& vectors)
+{
+    for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
+        const std::array row{static_cast<Index>(i)};
+        require_float32_range(slice(view_of(rows), row),
+                              "the vector of " + quoted((*words.vocabulary)[i]) + " in " + vectors.name);
     }
+}
+
+void require_range(const Tensor<double>& rows, const Words& /*words*/, const VectorsOfIds& vectors)
+{
+    require_float32_range(view_of(rows), vectors.name);
 }
 
 /// What the file decides, or Error where another one is stated.
@@ -198,7 +208,9 @@ EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const W
     return std::visit(
         [&](const auto& known) {
             EmbeddingTable table = table_of(recipe, words, known, given);
-            require_range(recipe, table.rows, known.name);
+            if (recipe.dtype == Dtype::float32) {
+                require_range(table.rows, words, known);
+            }
             return table;
         },
         vectors);
