@@ -6,6 +6,7 @@
 #include "attn/model/mask.hpp"
 #include "attn/model/words.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,27 +49,6 @@ bool folds_case(const Recipe& recipe)
     return sentence != nullptr && sentence->casefold;
 }
 
-/// "0 'Life', 1 'is', …": those at `places`.
-std::string places_in_words(const std::vector<std::string>& words, const std::vector<Index>& places)
-{
-    constexpr std::size_t most = 12;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
-        const Index place = places[i];
-        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + quoted(words[static_cast<std::size_t>(place)], 30);
-    }
-    return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
-}
-
-std::vector<Index> all_places(const std::vector<std::string>& words)
-{
-    std::vector<Index> places(words.size());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        places[i] = static_cast<Index>(i);
-    }
-    return places;
-}
-
 std::optional<Index> key_position(const Result& result, const std::optional<std::string>& key)
 {
     if (!key) {
@@ -78,7 +58,7 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
     const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
     if (places.size() > 1) {
         throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which stands for " + std::to_string(places.size()) + " places",
-                    "one position: " + places_in_words(words, places));
+                    "one position: " + numbered_words(places, words));
     }
     return places.front();
 }
@@ -263,7 +243,7 @@ Index query_position(const Recipe& recipe, const Given& given)
     const Words words = read_words(recipe, given);
     if (recipe.query.empty()) {
         throw Error(ErrorKind::usage, "--query", "nothing",
-                    "one word or its position: " + places_in_words(words.tokens, all_places(words.tokens)));
+                    "one word or its position: " + numbered_words(indices(std::ssize(words.tokens)), words.tokens));
     }
     const std::vector<Index> places = query_positions(recipe, words, given);
     if (places.size() > 1) {
@@ -273,7 +253,7 @@ Index query_position(const Recipe& recipe, const Given& given)
         }
         throw Error(given.fault({Setting::query}), given.name_of(Setting::query),
                     quoted(typed) + ", which stands for " + std::to_string(places.size()) + " places",
-                    "one position: " + places_in_words(words.tokens, places));
+                    "one position: " + numbered_words(places, words.tokens));
     }
     return places.front();
 }
