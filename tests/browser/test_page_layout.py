@@ -54,6 +54,15 @@ def test_labels_neither_touch_nor_leave_their_place(page, name, size):
         browser.screenshot(Path(os.environ["ATTN_SHOTS"]) / f"page-{name}-{size[0]}.png")
 
 
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_long_words_are_cut_and_their_positions_are_not(page, size):
+    browser = page("incomprehensibilities and incomprehensibilities", size=size)
+    names, positions = browser.boxes(".weights .what"), browser.boxes(".weights .position")
+    assert (len(names), len(positions)) == (3, 2)
+    for position in positions:
+        assert any(outside([position], name) == [] for name in names), position
+
+
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("view", ["map", "lines"])
 def test_a_phone_scrolls_in_one_direction_alone(page, name, view):
