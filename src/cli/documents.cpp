@@ -1,17 +1,13 @@
 #include "cli/documents.hpp"
 
+#include "attn/io/bytes.hpp"
+
 #include <algorithm>
 
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view white_space = " \t\r\n";          ///< of JSON
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; ///< which some editors put before it
-
-std::string_view without_mark(std::string_view text)
-{
-    return text.substr(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
-}
+constexpr std::string_view white_space = " \t\r\n"; ///< of JSON
 
 /// The length of the object at the front of `text`, or of everything when it does not end.
 std::size_t object_length(std::string_view text)
@@ -41,14 +37,14 @@ bool begins_json(std::span<const std::byte> front)
 {
     // A .safetensors that begins with a brace goes on with NUL, of which its length is full.
     const std::string_view text(reinterpret_cast<const char*>(front.data()), std::min<std::size_t>(front.size(), 8));
-    const std::string_view json = without_mark(text);
+    const std::string_view json = io::without_byte_order_mark(text);
     const std::size_t first = json.find_first_not_of(white_space);
     return first != std::string_view::npos && json[first] == '{' && json.find('\0') == std::string_view::npos;
 }
 
 std::vector<JsonText> split_documents(std::string_view file)
 {
-    file = without_mark(file);
+    file = io::without_byte_order_mark(file);
     std::vector<JsonText> documents;
     Index line = 1;
     for (std::string_view rest = file;;) {

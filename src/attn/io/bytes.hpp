@@ -14,6 +14,13 @@ namespace attn::io {
 
 using Bytes = std::span<const std::byte>;
 
+/// Without the byte order mark of UTF-8 that some editors put before a text.
+[[nodiscard]] inline std::string_view without_byte_order_mark(std::string_view text)
+{
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
+
 /// NumPy's limit, since its version 2; tensors of files have no more.
 inline constexpr std::size_t most_dimensions = 64;
 

@@ -24,7 +24,6 @@ constexpr std::string_view words_allowed = "words as text, one a line";
 /// Throws for bytes that are no text.
 TextFile open_text(Bytes bytes, std::string name, std::string_view allowed)
 {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     std::string_view text = as_text(bytes);
     const std::size_t nul = text.substr(0, first_bytes).find('\0');
     const bool packed = text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
@@ -34,7 +33,7 @@ TextFile open_text(Bytes bytes, std::string name, std::string_view allowed)
         throw Error(ErrorKind::data, name,
                     packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")", allowed);
     }
-    text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+    text = without_byte_order_mark(text);
     if (text.empty()) {
         throw Error(ErrorKind::data, name, "an empty file", allowed);
     }

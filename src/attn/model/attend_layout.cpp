@@ -14,13 +14,6 @@ namespace {
     throw Error(ErrorKind::data, what, "the shape " + to_string(shape), allowed);
 }
 
-void require_floating(const TensorView& view, const char* what)
-{
-    if (view.type == ElementType::boolean || view.type == ElementType::int64) {
-        throw Error(ErrorKind::data, what, std::string(name_of(view.type)), "float16, bfloat16, float32, float64");
-    }
-}
-
 /// A dimension in front, of length 1.
 TensorView with_leading(TensorView view)
 {

@@ -311,11 +311,7 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
 
 StoredParameter stored_parameter(const Source& source, const TensorView& whole)
 {
-    const bool number = whole.type != ElementType::boolean && whole.type != ElementType::int64;
-    if (!number) {
-        throw Error(ErrorKind::data, "type of " + quoted(source.name), std::string(name_of(whole.type)),
-                    "float16, bfloat16, float32, float64");
-    }
+    require_floating(whole, "type of " + quoted(source.name));
     StoredParameter parameter{source.target, source.side, whole};
     if (source.parts > 1) {
         TensorView& view = parameter.tensor;

@@ -41,10 +41,7 @@ FoundVectors find_rows(const TensorView& rows, const RowOf& row_of, const Wanted
 
 EmbeddingTensor embedding_tensor(EmbeddingTensor tensor)
 {
-    const ElementType type = tensor.rows.type;
-    if (type == ElementType::boolean || type == ElementType::int64) {
-        throw Error(ErrorKind::data, "type of " + tensor.name, name_of(type), "float16, bfloat16, float32, float64");
-    }
+    require_floating(tensor.rows, "type of " + tensor.name);
     const Shape& shape = tensor.rows.shape;
     const bool fits =
         shape.size() == 2 && shape[0] >= 1 && shape[0] <= most_rows && shape[1] >= 1 && shape[1] <= largest_vector;

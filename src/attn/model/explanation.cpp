@@ -43,12 +43,6 @@ std::vector<double> row_of(const Result& result, Item item, Index matrix, Index 
     return row_of(array(result, name_of(item)), matrix, row);
 }
 
-bool folds_case(const Recipe& recipe)
-{
-    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    return sentence != nullptr && sentence->casefold;
-}
-
 std::optional<Index> key_position(const Result& result, const std::optional<std::string>& key)
 {
     if (!key) {
@@ -274,10 +268,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     explanation.tokens = result.tokens;
     require_room(result.tokens[static_cast<std::size_t>(question.position)], result, settings.memory_limit);
     const Index heads = shape_of(array(result, name_of(Item::queries))).front();
-    if (question.head < 0 || question.head >= heads) {
-        throw Error(ErrorKind::usage, "--head", std::to_string(question.head),
-                    heads == 1 ? "0, there is one head" : "0 to " + std::to_string(heads - 1));
-    }
+    require_head(question.head, heads);
     explanation.key = key_position(result, question.key);
     explanation.config = result.config;
     explanation.config.query = {std::to_string(question.position)};

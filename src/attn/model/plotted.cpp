@@ -270,10 +270,7 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
 Result with_head(Result result, Index head)
 {
     const Index H = shape_of(*result.find(weights_name))[0];
-    if (head < 0 || head >= H) {
-        throw Error(ErrorKind::usage, "--head", std::to_string(head),
-                    H == 1 ? "0, there is one head" : "0 to " + std::to_string(H - 1));
-    }
+    require_head(head, H);
     if (H == 1) {
         return result;
     }
@@ -289,9 +286,8 @@ Result with_rows(Result result, const std::vector<std::string>& query)
 {
     const bool all = result.query_positions.empty();
     const std::vector<Index> there = all ? indices(std::ssize(result.tokens)) : result.query_positions;
-    const auto* sentence = std::get_if<SentenceInput>(&result.config.input);
     const Lookup lookup{.name = "--query",
-                        .casefold = sentence != nullptr && sentence->casefold,
+                        .casefold = folds_case(result.config),
                         .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
     std::set<Index> chosen;
     for (const std::string& item : query) {

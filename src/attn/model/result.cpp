@@ -1,5 +1,7 @@
 #include "attn/model/result.hpp"
 
+#include "attn/tensor/error.hpp"
+
 namespace attn::model {
 
 std::vector<std::string> Result::words_of_queries() const
@@ -24,6 +26,14 @@ const AnyTensor* Result::find(std::string_view name) const
         }
     }
     return nullptr;
+}
+
+void require_head(Index head, Index heads)
+{
+    if (head < 0 || head >= heads) {
+        throw Error(ErrorKind::usage, "--head", std::to_string(head),
+                    heads == 1 ? "0, there is one head" : "0 to " + std::to_string(heads - 1));
+    }
 }
 
 } // namespace attn::model

@@ -142,4 +142,7 @@ struct Result {
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent
 };
 
+/// Throws Error(usage) for a --head that is none of so many.
+void require_head(Index head, Index heads);
+
 } // namespace attn::model

@@ -145,6 +145,12 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
     return places;
 }
 
+bool folds_case(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    return sentence != nullptr && sentence->casefold;
+}
+
 std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words)
 {
     constexpr std::size_t most = 12;
@@ -158,10 +164,8 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
 
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given)
 {
-    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    const Lookup lookup{.name = given.name_of(Setting::query),
-                        .fault = given.fault({Setting::query}),
-                        .casefold = sentence != nullptr && sentence->casefold};
+    const Lookup lookup{
+        .name = given.name_of(Setting::query), .fault = given.fault({Setting::query}), .casefold = folds_case(recipe)};
     std::set<Index> chosen;
     for (const std::string& query : recipe.query) {
         const std::vector<Index> places = places_of(query, words.tokens, lookup);

@@ -37,6 +37,9 @@ struct Lookup {
 [[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
                                            const Lookup& lookup);
 
+/// Whether the words of its input are folded.
+[[nodiscard]] bool folds_case(const Recipe& recipe);
+
 /// "0 'Life', 1 'is', …": the words at these places, the first dozen of them.
 [[nodiscard]] std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words);
 

@@ -133,7 +133,7 @@ void ExplanationSteps::write_keys()
 
 void ExplanationSteps::write_score()
 {
-    const std::string terms = std::to_string(e_.query.size()) + (e_.query.size() == 1 ? " product" : " products");
+    const std::string terms = counted(std::ssize(e_.query), "product");
     if (!e_.key) {
         step("Scores: score = " + words_.own_vector() + "·" + words_.other_vector("word") + ", the sum of " + terms);
         const ExplainedKey& first = e_.keys.front();

@@ -3,6 +3,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/grid.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,9 +57,8 @@ void write_means(Buffer& buffer, const Result& result, const TableOptions& optio
             }
         }
     }
-    const std::size_t rows = result.words_of_queries().size();
     write_title(buffer,
-                {"summary", "(means of " + std::to_string(rows) + (rows == 1 ? " row;" : " rows;"), "entropy in nats,",
+                {"summary", "(means of " + counted(std::ssize(result.words_of_queries()), "row") + ";", "entropy in nats,",
                  "at most " + math::fixed(result.summary->largest_entropy, options.digits) + ")"},
                 options.width);
     write_grid(buffer, std::span<const double>(means), style);

@@ -25,16 +25,11 @@ constexpr double key_gap = 28;
 constexpr double longest_title = 640;
 constexpr double bar_room = 6; // half a label beyond the ends of the colour bar
 
-std::string count_of(Index count, const char* one)
-{
-    return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 /// "weights (6, 6)", "numbers (6, 6)" where they are none, "weights of 4 heads (6, 6)"
 std::string array_text(const Picture& picture)
 {
     const std::string shape = to_string(Shape{picture.rows, picture.columns});
-    return picture.array + (picture.heads == 1 ? " " : " of " + count_of(picture.heads, "head") + " ") + shape;
+    return picture.array + (picture.heads == 1 ? " " : " of " + counted(picture.heads, "head") + " ") + shape;
 }
 
 /// How panels of one size stand in rows and columns.

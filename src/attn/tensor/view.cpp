@@ -304,6 +304,13 @@ Tensor<Scalar> load(const TensorView& view)
     return loaded;
 }
 
+void require_floating(const TensorView& view, std::string_view what)
+{
+    if (view.type == ElementType::boolean || view.type == ElementType::int64) {
+        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64");
+    }
+}
+
 void require_finite(const TensorView& view, std::string_view what, bool or_masked)
 {
     const Rows rows = rows_of(view);
