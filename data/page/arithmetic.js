@@ -1,5 +1,5 @@
 // The stages of one row. The result's own numbers where it holds them; otherwise computed as the program defines them: products
-// summed in index order in double, rounded once to the type of the arithmetic.
+// summed in index order, rounded to the type of the arithmetic once (`round`) or after every step (`step`).
 
 const keyHead = (head, array) => Math.floor(head / (result.H / array.shape[0]));
 
@@ -16,16 +16,23 @@ function vectors(head, row, column) {
 }
 
 function dot(a, b) {
+  const { round, step } = result;
   let sum = 0;
   for (let i = 0; i < a.length; ++i) {
-    sum += a[i] * b[i];
+    sum = step(sum + step(a[i] * b[i]));
   }
-  return result.round(sum);
+  return round(sum);
 }
 
 function scaleFactor() {
   const { scale } = result.attention;
   return scale === "none" ? 1 : scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
+}
+
+/// The score times the factor; step by step 1/√d_k is a division by √d_k.
+function scaledScore(score, factor) {
+  const { round, byStep, attention, keys } = result;
+  return byStep && attention.scale === undefined ? round(score / round(Math.sqrt(keys.shape[2]))) : round(score * factor);
 }
 
 const isAlibi = () => result.attention.positions?.kind === "alibi";
@@ -59,14 +66,14 @@ function scoresOfRow(head, row) {
 
 /// scores → scaled → capped → masked of a row, each (S) or null where the result does not hold what it takes.
 function stagesOfRow(head, row) {
-  const { round, attention } = result;
+  const { round, step, attention } = result;
   const own = (array) => array && rowOf(array, head, row);
   const derived = (array, from, f) => own(array) ?? (from && from.map((value, column) => f(value, column)));
   const scores = scoresOfRow(head, row);
   const factor = scaleFactor();
-  const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => round(value * factor));
+  const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => scaledScore(value, factor));
   const cap = attention.softcap;
-  const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * tanh(value / cap)));
+  const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * step(tanh(step(value / cap)))));
   const bySight = attention.mask || isAlibi() ? null : capped;
   const after = hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : capped;
   return { scores, scaled, capped, masked: after };
@@ -74,9 +81,10 @@ function stagesOfRow(head, row) {
 
 /// exp(s − max) of a row and their sum. Scores of ∞, which overflowed, share the row among themselves.
 function softmaxTerms(scores) {
+  const { step } = result;
   const largest = scores.reduce((most, value) => (value > most ? value : most), -Infinity);
-  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : Math.exp(value - largest)));
-  return { largest, powers, sum: powers.reduce((sum, power) => sum + power, 0) };
+  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : step(Math.exp(step(value - largest)))));
+  return { largest, powers, sum: powers.reduce((sum, power) => step(sum + power), 0) };
 }
 
 /// Whether no weight is possible there, as far as the result tells; a weight may also be too small for its type.
@@ -95,12 +103,12 @@ function contextOfRow(head, row) {
   if (result.headContext) {
     return rowOf(result.headContext, head, row);
   }
-  const { values, round } = result;
+  const { values, round, step } = result;
   const weights = rowOf(result.weights, head, row);
   return Float64Array.from({ length: values.shape[2] }, (_, i) => {
     let sum = 0;
     weights.forEach((w, column) => {
-      sum += w === 0 ? 0 : w * rowOf(values, keyHead(head, values), column)[i];
+      sum = w === 0 ? sum : step(sum + step(w * rowOf(values, keyHead(head, values), column)[i]));
     });
     return round(sum);
   });

@@ -40,6 +40,8 @@ function readResult(json) {
   const read = (name) => tensor(json[name], Type);
   const weights = read("weights");
   const [H, T, S] = weights.shape;
+  const round = Type === Float32Array ? Math.fround : (x) => x;
+  const byStep = Type === Float32Array && config.rounding === "step";
   const numbers = (count) => Array.from({ length: count }, (_, i) => String(i));
   const positions = json.query_positions ?? numbers(T).map(Number);
   const tokens = json.tokens;
@@ -51,7 +53,9 @@ function readResult(json) {
   return {
     config,
     attention: config.attention ?? {},
-    round: Type === Float32Array ? Math.fround : (x) => x,
+    round,
+    byStep,
+    step: byStep ? round : (x) => x,
     H, T, S,
     hasWords: tokens !== undefined,
     cross: json.key_tokens !== undefined,

@@ -50,6 +50,11 @@ constexpr std::array parameter_list{
     OptionSpec{"--generator", "NAME", "whose random stream to reproduce: torch (default), numpy, numpy-pcg64", {}},
     OptionSpec{"--init", "NAME", "of the projections: uniform (default), normal, linear, xavier, identity", {}},
     OptionSpec{"--dtype", "TYPE", "of the arithmetic: float32 (default), float64", {}},
+    OptionSpec{"--rounding",
+               "NAME",
+               "to --dtype: after each stage, whose sums are float64 (stage, default), or after each step of it, as loops over "
+               "floats and PyTorch's small matrices do (step)",
+               {}},
     OptionSpec{
         "--params",
         "FILE",
@@ -215,6 +220,7 @@ model::Overrides read_overrides(const Arguments& arguments)
     constexpr std::array<std::string_view, 3> generators{"torch", "numpy", "numpy-pcg64"};
     constexpr std::array<std::string_view, 5> inits{"uniform", "normal", "linear", "xavier", "identity"};
     constexpr std::array<std::string_view, 2> dtypes{"float32", "float64"};
+    constexpr std::array<std::string_view, 2> roundings{"stage", "step"};
     exclude(arguments.flag("--output-projection"), arguments.flag("--no-output-projection"),
             "--output-projection and --no-output-projection");
     model::Overrides overrides;
@@ -232,6 +238,7 @@ model::Overrides read_overrides(const Arguments& arguments)
     overrides.generator = choice_option<model::Generator>(arguments, "--generator", generators);
     overrides.init = choice_option<model::Initialisation>(arguments, "--init", inits);
     overrides.dtype = choice_option<Dtype>(arguments, "--dtype", dtypes);
+    overrides.rounding = choice_option<core::Rounding>(arguments, "--rounding", roundings);
     overrides.causal = switch_option(arguments, "--causal");
     overrides.window = window_option(arguments);
     overrides.scale = scale_option(arguments);

@@ -38,7 +38,7 @@ def test_help_names_every_option_of_run():
     text = succeeds("run", "--help").text
     for option in (
         "--lines --ids --labels --cross --tokenizer --casefold --recipe --max-input-bytes --vocab-size --embed-dim --heads --kv-heads "
-        "--d-k --d-v --output-projection --no-output-projection --seed --generator --init --dtype --causal --window --scale --softcap "
+        "--d-k --d-v --output-projection --no-output-projection --seed --generator --init --dtype --rounding --causal --window --scale --softcap "
         "--query --show --format --json --digits -o --verify --verbose --quiet --color --threads --isa --help --version"
     ).split():
         assert f"  {option} " in text or f", {option} " in text or f"  {option}\n" in text, option

@@ -2,7 +2,8 @@
 """attn-cli run against live PyTorch: random sentences, seeds, shapes, initialisations and masks.
 
 Embeddings must be equal bit for bit. Weights, context and output may be no further from PyTorch's float64 result than three times
-PyTorch's own float32 error plus 1e-6 relative, both taken as the largest over the array.
+PyTorch's own float32 error plus 1e-6 relative, both taken as the largest over the array. With --rounding step the products of
+small matrices, which PyTorch multiplies in a plain loop, must be equal bit for bit; its exponential may differ in the last bit.
 
 usage: live_run.py ATTN_CLI [CASES] [FIRST_SEED]
 Exits 77 (skipped) without PyTorch, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
@@ -127,12 +128,38 @@ def check(binary: str, seed: int) -> list[str]:
     return [f"{failure} (seed {seed}: {' '.join(case.arguments())})" for failure in failures]
 
 
+def check_small(binary: str, seed: int) -> list[str]:
+    """Queries, keys, values, scores and context step by step, of matrices small enough for PyTorch's loop."""
+    rng = random.Random(seed)
+    heads, d, d_k, d_v, count = rng.randint(1, 4), *(rng.randint(1, 8) for _ in range(3)), rng.randint(1, 6)
+    words = [f"w{i}" for i in range(count)]
+    arguments = ["run", " ".join(words), "--json", "--show", "all", "--rounding", "step", "--seed", str(seed), "--heads", str(heads),
+                 "--embed-dim", str(d), "--d-k", str(d_k), "--d-v", str(d_v), "--init", rng.choice(["uniform", "normal"])]
+    ours = json.loads(subprocess.run([binary, *arguments], capture_output=True, check=True).stdout)
+    held = {name: torch.tensor(ours[name], dtype=torch.float32) for name in ("embeddings", "queries", "keys", "values", "scores",
+                                                                              "scaled_scores", "weights", "head_context")}
+    x = held["embeddings"].expand(heads, count, d)
+    w_q, w_k, w_v = (torch.tensor(ours["parameters"][name], dtype=torch.float32).view(heads, -1, d) for name in ("W_q", "W_k", "W_v"))
+    expected = {
+        "queries": torch.bmm(x, w_q.transpose(1, 2)),
+        "keys": torch.bmm(x, w_k.transpose(1, 2)),
+        "values": torch.bmm(x, w_v.transpose(1, 2)),
+        "scores": torch.bmm(held["queries"], held["keys"].transpose(1, 2)),
+        "scaled_scores": held["scores"] / d_k**0.5,
+        "head_context": torch.bmm(held["weights"], held["values"]),
+    }
+    failures = [f"{name}: not equal bit for bit" for name, array in expected.items() if not torch.equal(array, held[name].view(array.shape))]
+    if not torch.allclose(held["weights"], torch.softmax(held["scaled_scores"], -1), rtol=5e-7, atol=0):
+        failures.append("weights: further from PyTorch's than 5e-7")
+    return [f"{failure} (seed {seed}: {' '.join(arguments)})" for failure in failures]
+
+
 def main() -> int:
     binary = sys.argv[1]
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    failures = [failure for seed in range(first, first + cases) for failure in check(binary, seed)]
-    print("\n".join(failures) if failures else f"{cases} runs agree with PyTorch {torch.__version__}")
+    failures = [failure for one in (check, check_small) for seed in range(first, first + cases) for failure in one(binary, seed)]
+    print("\n".join(failures) if failures else f"{2 * cases} runs agree with PyTorch {torch.__version__}")
     return 1 if failures else 0
 
 

@@ -1,12 +1,14 @@
 // Attention against the naive oracle, and what must hold of it whatever the numbers, over many seeds and shapes.
 #include "attn/core/attention.hpp"
 
+#include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 #include "oracle/expect_close.hpp"
 #include "oracle/naive_attention.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -97,6 +99,85 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
         EXPECT_EQ(stages.capped_scores.values.empty(), !options.softcap.has_value());
         EXPECT_EQ(stages.masked_scores.values.empty(), !heads.masked(options));
         EXPECT_FALSE(stages.overflowed);
+    }
+}
+
+/// Attention as anybody would write it for floats, rounded as the machine rounds them.
+std::vector<float> loops_over_floats(const core::Heads<float>& heads, const core::AttentionOptions& options,
+                                     std::vector<float>& weights)
+{
+    const Index H = heads.queries.shape[0], T = heads.queries.rows(), S = heads.keys.rows();
+    const Index d_k = heads.queries.columns(), d_v = heads.values.columns();
+    std::vector<float> context;
+    for (Index h = 0; h < H; ++h) {
+        const Index g = h / (H / heads.keys.shape[0]);
+        for (Index i = 0; i < T; ++i) {
+            std::vector<float> s;
+            for (Index j = 0; j < S; ++j) {
+                float score = 0;
+                for (Index d = 0; d < d_k; ++d) {
+                    score += heads.queries.matrix(h)(i, d) * heads.keys.matrix(g)(j, d);
+                }
+                score = options.scale ? static_cast<float>(score * *options.scale) : score / std::sqrt(static_cast<float>(d_k));
+                if (options.softcap) {
+                    const auto share = static_cast<float>(score / *options.softcap);
+                    const auto tanh = static_cast<float>(attn::math::tanh(share));
+                    score = static_cast<float>(*options.softcap * tanh);
+                }
+                s.push_back(oracle::sees(options, i, j) ? score : -INFINITY);
+            }
+            const float largest = *std::max_element(s.begin(), s.end());
+            float sum = 0;
+            for (float& score : s) {
+                score = largest == -INFINITY ? 0 : static_cast<float>(std::exp(static_cast<double>(score - largest)));
+                sum += score;
+            }
+            const float inverse = sum == 0 ? 0 : 1 / sum;
+            for (float& power : s) {
+                weights.push_back(power *= inverse);
+            }
+            for (Index d = 0; d < d_v; ++d) {
+                float number = 0;
+                for (Index j = 0; j < S; ++j) {
+                    number += s[static_cast<std::size_t>(j)] * heads.values.matrix(g)(j, d);
+                }
+                context.push_back(number);
+            }
+        }
+    }
+    return context;
+}
+
+TEST(AttentionByStep, IsBitForBitWhatLoopsOverFloatsGive)
+{
+    int different = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        Draw draw(seed);
+        const core::Heads<float> heads = draw.heads<float>();
+        core::AttentionOptions options = draw.options();
+        const auto by_stage = core::attention(heads, options, everything, {});
+        options.rounding = core::Rounding::step;
+        const auto stages = core::attention(heads, options, everything, {2, {}});
+        std::vector<float> weights;
+        const std::vector<float> context = loops_over_floats(heads, options, weights);
+        ASSERT_EQ(stages.weights.values, weights) << "seed " << seed;
+        ASSERT_EQ(stages.head_context.values, context) << "seed " << seed;
+        different += static_cast<int>(by_stage.head_context.values != context);
+    }
+    EXPECT_GT(different, 150); // rounding decides
+}
+
+TEST(AttentionByStep, ChangesNothingInFloat64)
+{
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        Draw draw(seed);
+        const auto heads = draw.heads<double>();
+        core::AttentionOptions options = draw.options();
+        const auto by_stage = core::attention(heads, options, everything, {});
+        options.rounding = core::Rounding::step;
+        const auto by_step = core::attention(heads, options, everything, {});
+        ASSERT_EQ(by_step.weights.values, by_stage.weights.values) << "seed " << seed;
+        ASSERT_EQ(by_step.head_context.values, by_stage.head_context.values) << "seed " << seed;
     }
 }
 

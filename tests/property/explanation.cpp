@@ -57,6 +57,7 @@ model::Overrides overrides(Choices& choose, Index T, Index S)
     o.seed = static_cast<std::uint64_t>(choose.number(0, 1000));
     o.init = choose.chance() ? model::Initialisation::uniform : model::Initialisation::normal;
     o.dtype = choose.chance() ? attn::Dtype::float32 : attn::Dtype::float64;
+    o.rounding = choose.chance() ? attn::core::Rounding::stage : attn::core::Rounding::step;
     o.causal = choose.chance();
     if (choose.chance()) {
         o.window = attn::core::Window{choose.number(-1, 3), choose.number(-1, 3)};
@@ -104,13 +105,16 @@ template <typename Scalar>
 void expect_terms_add_up(const Case& c, const model::Explanation& e)
 {
     const auto rounded = [](double x) { return static_cast<double>(static_cast<Scalar>(x)); };
-    const auto total = [](const std::vector<double>& terms) {
+    const bool by_step = sizeof(Scalar) == 4 && c.recipe.rounding == attn::core::Rounding::step;
+    const auto step = [&](double x) { return by_step ? rounded(x) : x; };
+    const auto total = [&](const std::vector<double>& terms) {
         double sum = 0;
         for (const double term : terms) {
-            sum += term;
+            sum = step(sum + term);
         }
         return sum;
     };
+    const double root = rounded(std::sqrt(static_cast<double>(e.query.size())));
     for (std::size_t i = 0; i < e.sinusoid.size(); ++i) {
         EXPECT_EQ(rounded(e.embedding[i] + e.sinusoid[i]), e.x[i]);
     }
@@ -118,25 +122,27 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
     std::vector<double> context(e.context.size());
     for (const ExplainedKey& key : e.keys) {
         EXPECT_EQ(rounded(total(key.products)), key.score);
-        EXPECT_EQ(rounded(key.score * e.scale), key.scaled);
+        const bool divided = by_step && !c.recipe.attention.scale;
+        EXPECT_EQ(rounded(divided ? key.score / root : key.score * e.scale), key.scaled);
         const double before = key.capped.value_or(key.scaled);
         if (key.capped) {
             const double cap = *c.recipe.attention.softcap;
-            EXPECT_EQ(rounded(cap * attn::math::tanh(key.scaled / cap)), *key.capped);
+            EXPECT_EQ(rounded(cap * step(attn::math::tanh(step(key.scaled / cap)))), *key.capped);
         }
         if (key.masked) {
             const bool hidden = key.hidden != model::Hidden::no;
             EXPECT_EQ(*key.masked, hidden ? -INFINITY : rounded(before + (key.mask + key.distance)));
             EXPECT_TRUE(!hidden || key.weight == 0);
         }
-        sum += key.exponential;
+        sum = step(sum + key.exponential);
         EXPECT_LE(key.last_score(), e.maximum);
     }
     EXPECT_EQ(sum, e.sum);
     for (const ExplainedKey& key : e.keys) {
-        EXPECT_EQ(sum == 0 ? 0 : rounded(key.exponential / sum), key.weight);
+        const double share = by_step ? key.exponential * step(1 / sum) : key.exponential / sum;
+        EXPECT_EQ(sum == 0 ? 0 : rounded(share), key.weight);
         for (std::size_t i = 0; i < context.size(); ++i) {
-            context[i] += key.weighted_value[i];
+            context[i] = step(context[i] + key.weighted_value[i]);
         }
     }
     for (std::size_t i = 0; i < context.size(); ++i) {

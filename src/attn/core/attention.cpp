@@ -58,17 +58,17 @@ public:
     void compute(const KeysAndValues& kv, Stages<Scalar>& stages, std::atomic<bool>& overflowed) const
     {
         const auto Q = heads_.queries.matrix(h_).middleRows(first_, count_);
-        const auto d_k = static_cast<double>(Q.cols());
+        const Rounding rounding = options_.rounding;
 
-        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed); // scores = Q·Kᵀ
+        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed, rounding); // scores = Q·Kᵀ
         store(S, stages.scores);
-        S = scale<Scalar>(S, options_.scale.value_or(1 / std::sqrt(d_k))); // scaled_scores = scores · scale
-        if (!S.allFinite()) {                                              // what overflowed before the scaling has stayed so
+        S = scale<Scalar>(S, options_.scale, Q.cols(), rounding); // scaled_scores = scores · scale
+        if (!S.allFinite()) {                                     // what overflowed before the scaling has stayed so
             overflowed = true;
         }
         store(S, stages.scaled_scores);
         if (options_.softcap) {
-            S = softcap<Scalar>(S, *options_.softcap); // capped_scores = c · tanh(scaled_scores / c)
+            S = softcap<Scalar>(S, *options_.softcap, rounding); // capped_scores = c · tanh(scaled_scores / c)
             store(S, stages.capped_scores);
         }
         if (heads_.masked(options_)) { // masked_scores = capped_scores + mask, -inf where masked
@@ -80,7 +80,7 @@ public:
         }
         const Matrix<Scalar> W = weights(S);
         store(W, stages.weights);
-        store(weighted_sum<Scalar>(W, kv.V), stages.head_context); // head_context = weights · V
+        store(weighted_sum<Scalar>(W, kv.V, rounding), stages.head_context); // head_context = weights · V
         if (!stages.entropy.values.empty()) {
             stages.entropy.matrix().row(h_).segment(first_, count_) = entropy<Scalar>(W);
         }
@@ -128,10 +128,10 @@ private:
     {
         const Scalar empty = empty_row();
         if (!options_.softmax_type) {
-            return softmax<Scalar>(masked, empty);
+            return softmax<Scalar>(masked, empty, options_.rounding);
         }
         const ElementType type = *options_.softmax_type;
-        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty), type);
+        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty, options_.rounding), type);
     }
 
     void store(const Matrix<Scalar>& rows, Tensor<Scalar>& stage) const

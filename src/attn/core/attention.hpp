@@ -11,7 +11,7 @@
 // (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's.)
 //
 // This is the portable path: every number is the same on every machine and for any number of threads. Each element of a
-// product is summed in index order in double and rounded once to Scalar; stages.hpp holds the stages one by one.
+// product is summed in index order; Rounding says in which type. stages.hpp holds the stages one by one.
 // Query rows are worked off in blocks, so memory stays linear in T and S for what is not kept.
 #pragma once
 
@@ -31,6 +31,13 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
+/// When numbers are rounded to Scalar.
+enum class Rounding {
+    stage, ///< after every stage, which is computed in double
+    step,  ///< after every step of every stage, too: each product, sum, quotient and exponential, as a loop over floats does.
+           ///< float64 needs no rounding then
+};
+
 struct AttentionOptions {
     std::optional<double> scale = {};             ///< factor of the scores; 1/√d_k when absent
     std::optional<double> softcap = {};           ///< > 0
@@ -39,6 +46,7 @@ struct AttentionOptions {
     std::optional<Index> valid_keys = {};         ///< no query sees this key or a later one
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
+    Rounding rounding = Rounding::stage;          ///< the distances of slopes are taken off in one step
     std::vector<double> slopes = {}; ///< (H): minus slope · distance is added to the scores (positions.hpp); empty: none
 };
 

@@ -13,20 +13,29 @@ namespace {
 template <typename Scalar>
 constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
 
-} // namespace
-
+/// Whether a step leaves less than a double; otherwise both ways of rounding are the same.
 template <typename Scalar>
-Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B)
+bool by_step(Rounding rounding)
 {
-    if (A.cols() != B.rows()) {
-        throw Error(ErrorKind::internal, "product", to_string({A.rows(), A.cols()}) + " by " + to_string({B.rows(), B.cols()}),
-                    "inner dimensions that are equal");
-    }
+    return rounding == Rounding::step && !std::is_same_v<Scalar, double>;
+}
+
+/// Calls `compute` with a number of the type that a step of a stage leaves.
+template <typename Scalar, typename Compute>
+auto in_type_of_steps(Rounding rounding, const Compute& compute)
+{
+    return by_step<Scalar>(rounding) ? compute(Scalar{}) : compute(double{});
+}
+
+/// A (m, k) · B (k, n) → (m, n); each element is the sum of its terms in index order, rounded to Step after every operation.
+template <typename Scalar, typename Step>
+Matrix<Scalar> sum_of_terms(const MatrixView<Scalar>& A, const Matrix<Step>& B)
+{
     Matrix<Scalar> C(A.rows(), B.cols());
-    RowVector<double> sum(B.cols());
+    RowVector<Step> sum(B.cols());
     const Index inner = A.cols();
     for (Index i = 0; i < A.rows(); ++i) {
-        const auto a = [&](Index k) { return static_cast<double>(A(i, k)); };
+        const auto a = [&](Index k) { return static_cast<Step>(A(i, k)); };
         sum.setZero();
         // Four terms a pass save three quarters of the loads and stores of `sum`; the sum of each element is still
         // ((sum + a₀b₀) + a₁b₁) + …, in index order.
@@ -42,10 +51,43 @@ Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B)
     return C;
 }
 
-template <typename Scalar>
-Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b)
+/// The same without the terms whose factor in A is 0, so that 0·∞ is not NaN.
+template <typename Scalar, typename Step>
+Matrix<Scalar> sum_of_seen_terms(const MatrixView<Scalar>& A, const Matrix<Step>& B)
 {
-    Matrix<Scalar> Y = product<Scalar>(X, W);
+    Matrix<Scalar> C(A.rows(), B.cols());
+    RowVector<Step> sum(B.cols());
+    for (Index i = 0; i < A.rows(); ++i) {
+        sum.setZero();
+        for (Index k = 0; k < A.cols(); ++k) {
+            if (A(i, k) != 0) {
+                sum += static_cast<Step>(A(i, k)) * B.row(k);
+            }
+        }
+        C.row(i) = sum.template cast<Scalar>();
+    }
+    return C;
+}
+
+} // namespace
+
+template <typename Scalar>
+Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rounding rounding)
+{
+    if (A.cols() != B.rows()) {
+        throw Error(ErrorKind::internal, "product", to_string({A.rows(), A.cols()}) + " by " + to_string({B.rows(), B.cols()}),
+                    "inner dimensions that are equal");
+    }
+    if (by_step<Scalar>(rounding)) {
+        return sum_of_terms<Scalar, Scalar>(A, B.template cast<Scalar>());
+    }
+    return sum_of_terms<Scalar, double>(A, B);
+}
+
+template <typename Scalar>
+Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b, Rounding rounding)
+{
+    Matrix<Scalar> Y = product<Scalar>(X, W, rounding);
     if (b.size() != 0) {
         Y = (Y.template cast<double>().rowwise() + b).template cast<Scalar>();
     }
@@ -53,21 +95,31 @@ Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, con
 }
 
 template <typename Scalar>
-Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed)
+Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
 {
-    return product<Scalar>(Q, K_transposed);
+    return product<Scalar>(Q, K_transposed, rounding);
 }
 
 template <typename Scalar>
-Matrix<Scalar> scale(const MatrixView<Scalar>& scores, double factor)
+Matrix<Scalar> scale(const MatrixView<Scalar>& scores, std::optional<double> factor, Index d_k, Rounding rounding)
 {
-    return (scores.template cast<double>() * factor).template cast<Scalar>();
+    const double root = std::sqrt(static_cast<double>(d_k));
+    if (by_step<Scalar>(rounding) && !factor) {
+        return scores / static_cast<Scalar>(root);
+    }
+    return (scores.template cast<double>() * factor.value_or(1 / root)).template cast<Scalar>();
 }
 
 template <typename Scalar>
-Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap)
+Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding rounding)
 {
-    return scaled.unaryExpr([cap](Scalar s) { return static_cast<Scalar>(cap * math::tanh(static_cast<double>(s) / cap)); });
+    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
+        return scaled.unaryExpr([cap](Scalar s) {
+            const auto share = static_cast<Step>(static_cast<double>(s) / cap);
+            const auto tanh = static_cast<Step>(math::tanh(static_cast<double>(share)));
+            return static_cast<Scalar>(cap * static_cast<double>(tanh));
+        });
+    });
 }
 
 KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
@@ -128,52 +180,51 @@ Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type)
 }
 
 template <typename Scalar>
-Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty)
+Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty, Rounding rounding)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
     RowVector<double> powers(masked.cols());
     for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
         // maxCoeff() of Eigen may overlook a NaN, which an overflowed score can become.
-        const auto maximum = static_cast<double>(masked.row(i).template maxCoeff<Eigen::PropagateNaN>());
-        if (maximum == minus_infinity<double>) {
+        const Scalar maximum = masked.row(i).template maxCoeff<Eigen::PropagateNaN>();
+        if (maximum == minus_infinity<Scalar>) {
             weights.row(i).setConstant(empty); // no key to attend to
             continue;
         }
-        if (maximum == std::numeric_limits<double>::infinity()) {
-            // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
-            powers = (masked.row(i).array() == static_cast<Scalar>(maximum)).template cast<double>();
-        } else {
-            powers = masked.row(i).template cast<double>().array() - maximum;
-            math::exp(powers.data(), powers.data(), powers.size());
-        }
-        double sum = 0;
-        for (const double power : powers) {
-            sum += power;
-        }
-        weights.row(i) = (powers / sum).template cast<Scalar>();
+        const auto write_weights = [&]<typename Step>(Step) {
+            if (maximum == std::numeric_limits<Scalar>::infinity()) {
+                // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.
+                powers = (masked.row(i).array() == maximum).template cast<double>();
+            } else {
+                powers = (masked.row(i).template cast<Step>().array() - static_cast<Step>(maximum)).template cast<double>();
+                math::exp(powers.data(), powers.data(), powers.size());
+            }
+            Step sum = 0;
+            for (const double power : powers) {
+                sum += static_cast<Step>(power);
+            }
+            if constexpr (std::is_same_v<Step, double>) {
+                weights.row(i) = (powers / sum).template cast<Scalar>();
+            } else {
+                weights.row(i) = powers.template cast<Step>() * (1 / sum);
+            }
+        };
+        in_type_of_steps<Scalar>(rounding, write_weights);
     }
     return weights;
 }
 
 template <typename Scalar>
-Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V)
+Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V, Rounding rounding)
 {
     if (V.allFinite()) {
-        return product<Scalar>(weights, V);
+        return product<Scalar>(weights, V, rounding);
     }
-    // A value that overflowed: 0·∞ would be NaN, but a key without weight contributes nothing.
-    Matrix<Scalar> context(weights.rows(), V.cols());
-    RowVector<double> sum(V.cols());
-    for (Index i = 0; i < weights.rows(); ++i) {
-        sum.setZero();
-        for (Index j = 0; j < weights.cols(); ++j) {
-            if (weights(i, j) != 0) {
-                sum += static_cast<double>(weights(i, j)) * V.row(j);
-            }
-        }
-        context.row(i) = sum.template cast<Scalar>();
+    // A value that overflowed: a key without weight contributes nothing.
+    if (by_step<Scalar>(rounding)) {
+        return sum_of_seen_terms<Scalar, Scalar>(weights, V.template cast<Scalar>());
     }
-    return context;
+    return sum_of_seen_terms<Scalar, double>(weights, V);
 }
 
 template <typename Scalar>
@@ -205,16 +256,16 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
 }
 
 #define ATTN_INSTANTIATE(Scalar)                                                                                               \
-    template Matrix<Scalar> product(const MatrixView<Scalar>&, const Matrix<double>&);                                         \
-    template Matrix<Scalar> project(const MatrixView<Scalar>&, const Matrix<double>&, const RowVector<double>&);               \
-    template Matrix<Scalar> scores(const MatrixView<Scalar>&, const Matrix<double>&);                                          \
-    template Matrix<Scalar> scale(const MatrixView<Scalar>&, double);                                                          \
-    template Matrix<Scalar> softcap(const MatrixView<Scalar>&, double);                                                        \
+    template Matrix<Scalar> product(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                               \
+    template Matrix<Scalar> project(const MatrixView<Scalar>&, const Matrix<double>&, const RowVector<double>&, Rounding);     \
+    template Matrix<Scalar> scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                                \
+    template Matrix<Scalar> scale(const MatrixView<Scalar>&, std::optional<double>, Index, Rounding);                          \
+    template Matrix<Scalar> softcap(const MatrixView<Scalar>&, double, Rounding);                                              \
     template Matrix<Scalar> mask(const MatrixView<Scalar>&, const AttentionOptions&, const Index*);                            \
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
-    template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar);                                                        \
-    template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&);                                    \
+    template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar, Rounding);                                              \
+    template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                          \
     template RowVector<Scalar> entropy(const MatrixView<Scalar>&);                                                             \
     template Tensor<Scalar> concatenate(const Tensor<Scalar>&);
 

@@ -1,8 +1,8 @@
 // The stages of attention, one function each, to be read beside the formulas of attention.hpp.
 //
-// Everything takes and returns row-major matrices of Scalar (float or double). Products are summed in index order in double
-// and rounded once to Scalar; no other order, no fused operation, nothing that depends on the width of a vector register.
-// The right-hand factor comes as double, because every row of the left one uses it again.
+// Everything takes and returns row-major matrices of Scalar (float or double). Products are summed in index order, in double
+// and rounded once to Scalar or, with Rounding::step, in Scalar; no other order, no fused operation, nothing that depends on
+// the width of a vector register. The right-hand factor comes as double, because every row of the left one uses it again.
 #pragma once
 
 #include "attn/core/attention.hpp"
@@ -12,23 +12,26 @@ namespace attn::core {
 
 /// A (m, k) · B (k, n) → (m, n). Row i needs row i of A alone, so any block of rows gives the same numbers.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B);
+[[nodiscard]] Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rounding rounding = Rounding::stage);
 
 /// X (T, D) · W (D, d), plus b (d) to every row unless b is empty → (T, d): queries, keys, values, the output projection.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b);
+[[nodiscard]] Matrix<Scalar> project(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b,
+                                     Rounding rounding = Rounding::stage);
 
 /// Q (T, d_k) · Kᵀ (d_k, S) → (T, S)
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed);
+[[nodiscard]] Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+                                    Rounding rounding = Rounding::stage);
 
-/// scores · factor
+/// scores · factor, 1/√d_k without one; that is scores / √d_k step by step.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> scale(const MatrixView<Scalar>& scores, double factor);
+[[nodiscard]] Matrix<Scalar> scale(const MatrixView<Scalar>& scores, std::optional<double> factor, Index d_k,
+                                   Rounding rounding = Rounding::stage);
 
 /// cap · tanh(scaled / cap)
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap);
+[[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding rounding = Rounding::stage);
 
 /// The keys [begin, end) that the query at `position` may see, of S.
 struct KeyRange {
@@ -50,13 +53,15 @@ template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
 
 /// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives `empty`.
-/// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN.
+/// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN. Step by step the sum is
+/// inverted once and its inverse multiplied, as PyTorch does.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0);
+[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0, Rounding rounding = Rounding::stage);
 
 /// weights (T, S) · V (S, d_v) → (T, d_v); a weight of exactly 0 contributes nothing, whatever its value holds.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V);
+[[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V,
+                                          Rounding rounding = Rounding::stage);
 
 /// -Σ w·ln w of each row, in nats; 0·ln 0 = 0.
 template <typename Scalar>

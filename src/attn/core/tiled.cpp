@@ -215,7 +215,8 @@ Stages<float> attention(const Heads<float>& heads, const AttentionOptions& optio
 {
     const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
     const bool by_distance = !options.slopes.empty();
-    if (isa == Isa::portable || rounded || by_distance || !stays_finite(as_batch(heads, options), options)) {
+    const bool by_step = options.rounding == Rounding::step;
+    if (isa == Isa::portable || rounded || by_distance || by_step || !stays_finite(as_batch(heads, options), options)) {
         return attention(heads, options, keep, work);
     }
     Stages<float> stages = make_stages(heads, options, keep);

@@ -327,6 +327,9 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
     if (const JsonValue* dtype = object.find("dtype")) {
         recipe.dtype = dtype->one_of({"float32", "float64"}) == 0 ? Dtype::float32 : Dtype::float64;
     }
+    if (const JsonValue* rounding = object.find("rounding")) {
+        recipe.rounding = rounding->one_of({"stage", "step"}) == 0 ? core::Rounding::stage : core::Rounding::step;
+    }
     if (const JsonValue* dims = object.find("dims")) {
         recipe.dims = dims_of(*dims);
     }
@@ -349,8 +352,8 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
 Recipe recipe_of(const JsonValue& value)
 {
     const JsonObject object(value,
-                            {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "dims", "parameters",
-                             "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
+                            {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "rounding", "dims",
+                             "parameters", "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
     (void)object.at("schema").one_of({"attn-cli/recipe/1"});
     const auto text = [&](std::string_view key) {
         const JsonValue* given = object.find(key);

@@ -209,7 +209,8 @@ private:
         const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
         const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
-        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
+        Tensor<Scalar> projected =
+            core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, plan_.recipe.rounding, work(name, shape));
         const std::vector<bool> overflowed = overflowed_rows(X, layer, projected);
         if (std::ranges::find(overflowed, true) != overflowed.end()) {
             warn_of_overflow(name);
@@ -225,8 +226,11 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        core::AttentionOptions how{
-            .scale = options.scale, .softcap = options.softcap, .causal = options.causal, .window = options.window};
+        core::AttentionOptions how{.scale = options.scale,
+                                   .softcap = options.softcap,
+                                   .causal = options.causal,
+                                   .window = options.window,
+                                   .rounding = plan_.recipe.rounding};
         if (positions_are(PositionKind::alibi)) {
             how.slopes = core::alibi_slopes(l.H);
         }

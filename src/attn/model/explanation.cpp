@@ -120,10 +120,10 @@ public:
                 key.hidden = hidden(place, key.mask);
             }
             for (std::size_t i = 0; i < q.size(); ++i) {
-                key.products.push_back(q[i] * key.key[i]);
+                key.products.push_back(after_step(result_.config, q[i] * key.key[i]));
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
-                key.weighted_value.push_back(key.weight == 0 ? 0 : key.weight * v);
+                key.weighted_value.push_back(key.weight == 0 ? 0 : after_step(result_.config, key.weight * v));
             }
         }
         return keys;
@@ -183,10 +183,11 @@ void add_exponentials(Explanation& explanation)
     explanation.sum = 0;
     for (ExplainedKey& key : explanation.keys) {
         const double s = key.last_score();
-        key.exponential = maximum == -infinity  ? 0
-                          : maximum == infinity ? static_cast<double>(s == maximum)
-                                                : math::exp(s - maximum);
-        explanation.sum += key.exponential;
+        key.exponential = maximum == -infinity ? 0
+                          : maximum == infinity
+                              ? static_cast<double>(s == maximum)
+                              : after_step(explanation.config, math::exp(after_step(explanation.config, s - maximum)));
+        explanation.sum = after_step(explanation.config, explanation.sum + key.exponential);
     }
 }
 
@@ -231,6 +232,12 @@ void require_room(const std::string& word, const Result& result, Index limit)
 }
 
 } // namespace
+
+double after_step(const Recipe& recipe, double number)
+{
+    const bool rounds = recipe.rounding == core::Rounding::step && recipe.dtype == Dtype::float32;
+    return rounds ? static_cast<double>(static_cast<float>(number)) : number;
+}
 
 Index query_position(const Recipe& recipe, const Given& given)
 {

@@ -83,6 +83,9 @@ struct Explanation {
     std::vector<double> output;     ///< (D) after the output projection, if there is one
 };
 
+/// What a step of the recipe's arithmetic leaves of a number: a float with Rounding::step, the number itself otherwise.
+[[nodiscard]] double after_step(const Recipe& recipe, double number);
+
 /// The place of the one word that the recipe's query chooses. Throws Error: usage when it chooses none, usage or data, as
 /// `given` says, when it chooses several; each lists the places. Otherwise as query_positions.
 [[nodiscard]] Index query_position(const Recipe& recipe, const Given& given);

@@ -149,6 +149,7 @@ Recipe apply(Recipe recipe, const Overrides& over)
     lay(over.dims.vocab_size, recipe.dims.vocab_size);
     lay(over.generator, recipe.generator);
     lay(over.dtype, recipe.dtype);
+    lay(over.rounding, recipe.rounding);
     lay(over.causal, recipe.attention.causal);
     lay(over.window, recipe.attention.window);
     lay(over.scale, recipe.attention.scale);

@@ -17,6 +17,7 @@ struct Overrides {
     std::optional<Generator> generator;
     std::optional<Initialisation> init; ///< of every W_…
     std::optional<Dtype> dtype;
+    std::optional<core::Rounding> rounding = {};
     std::optional<bool> causal;
     std::optional<core::Window> window;
     std::optional<double> scale; ///< 1 for "none"

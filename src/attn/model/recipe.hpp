@@ -218,6 +218,7 @@ struct Recipe {
     Dims dims;
     Generator generator = Generator::torch;
     Dtype dtype = Dtype::float32;
+    core::Rounding rounding = core::Rounding::stage;
     std::optional<FileParameters> parameters = {}; ///< its tensors are RunSettings::parameters
     std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
     std::vector<Step> draws;

@@ -6,8 +6,7 @@ namespace {
 void member_unless_empty(JsonWriter& json, std::string_view key, std::string_view text)
 {
     if (!text.empty()) {
-        json.key(key);
-        json.string(text);
+        json.member(key, text);
     }
 }
 
@@ -27,20 +26,17 @@ void write_embeddings(JsonWriter& json, const model::FileEmbeddings& embeddings)
 {
     json.key("embeddings");
     json.begin_object();
-    json.key("file");
-    json.string(embeddings.file);
+    json.member("file", embeddings.file);
     member_unless_empty(json, "name", embeddings.name);
     if (embeddings.words) {
         json.key("words");
         json.begin_object();
-        json.key("file");
-        json.string(embeddings.words->file);
+        json.member("file", embeddings.words->file);
         write_digest(json, embeddings.words->digest);
         json.end_object();
     }
     if (embeddings.unknown) {
-        json.key("unknown");
-        json.string(*embeddings.unknown);
+        json.member("unknown", *embeddings.unknown);
     }
     if (embeddings.allow_nonfinite) {
         json.key("allow_nonfinite");

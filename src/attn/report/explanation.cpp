@@ -149,7 +149,8 @@ void ExplanationSteps::write_score()
 void ExplanationSteps::write_products()
 {
     std::vector<double> sums(cell().products.size());
-    std::partial_sum(cell().products.begin(), cell().products.end(), sums.begin());
+    std::partial_sum(cell().products.begin(), cell().products.end(), sums.begin(),
+                     [&](double sum, double term) { return model::after_step(e_.config, sum + term); });
     Column places{"i", {}};
     const std::string last = std::to_string(sums.size() - 1);
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -244,6 +244,20 @@ void JsonWriter::string_more(std::string_view text)
     buffer_.settle();
 }
 
+void JsonWriter::member(std::string_view name, std::string_view text)
+{
+    key(name);
+    string(text);
+}
+
+void JsonWriter::member_unless(std::string_view name, double value, double usual)
+{
+    if (value != usual) {
+        key(name);
+        number(value);
+    }
+}
+
 void JsonWriter::strings(const std::vector<std::string>& texts)
 {
     begin_array();

@@ -1,6 +1,7 @@
 #include "attn/report/recipe_json.hpp"
 
 #include "attn/report/embeddings_json.hpp"
+#include "attn/report/published_json.hpp"
 
 #include <array>
 #include <optional>
@@ -22,25 +23,10 @@ std::string_view name_in(const std::array<std::string_view, Count>& names, Enum 
 }
 
 constexpr std::array generator_names{"torch"sv, "numpy"sv, "numpy-pcg64"sv};
-constexpr std::array dtype_names{"float32"sv, "float64"sv};
 constexpr std::array tokenizer_names{"document"sv, "words"sv};
 constexpr std::array init_names{"uniform"sv, "normal"sv, "linear"sv, "xavier"sv, "identity"sv};
 constexpr std::array side_names{"left"sv, "right"sv};
 constexpr std::array rope_style_names{"half"sv, "interleaved"sv};
-
-void member(JsonWriter& json, std::string_view key, std::string_view text)
-{
-    json.key(key);
-    json.string(text);
-}
-
-void member_unless(JsonWriter& json, std::string_view key, double value, double usual)
-{
-    if (value != usual) {
-        json.key(key);
-        json.number(value);
-    }
-}
 
 // ---- input -----------------------------------------------------------------------------------------------------------
 
@@ -54,11 +40,11 @@ void write_labels(JsonWriter& json, const std::vector<std::string>& labels)
 
 void write_input(JsonWriter& json, const model::SentenceInput& input)
 {
-    member(json, "sentence", input.sentence);
+    json.member("sentence", input.sentence);
     if (input.cross) {
-        member(json, "cross", *input.cross);
+        json.member("cross", *input.cross);
     }
-    member(json, "tokenizer", name_in(tokenizer_names, input.tokenizer));
+    json.member("tokenizer", name_in(tokenizer_names, input.tokenizer));
     json.key("casefold");
     json.boolean(input.casefold);
 }
@@ -107,12 +93,12 @@ void write_parameters(JsonWriter& json, const model::FileParameters& parameters)
 {
     json.key("parameters");
     json.begin_object();
-    member(json, "file", parameters.file);
+    json.member("file", parameters.file);
     if (!parameters.prefix.empty()) {
-        member(json, "prefix", parameters.prefix);
+        json.member("prefix", parameters.prefix);
     }
     if (parameters.layout) {
-        member(json, "layout", name_in(model::layout_names, *parameters.layout));
+        json.member("layout", name_in(model::layout_names, *parameters.layout));
     }
     if (parameters.output_projection) {
         json.key("output_projection");
@@ -123,7 +109,7 @@ void write_parameters(JsonWriter& json, const model::FileParameters& parameters)
         json.boolean(true);
     }
     if (!parameters.sha256.empty()) {
-        member(json, "sha256", parameters.sha256);
+        json.member("sha256", parameters.sha256);
     }
     json.end_object();
 }
@@ -154,18 +140,18 @@ void write_step(JsonWriter& json, const Draw& draw)
         json.key("discard");
         json.boolean(true);
     } else {
-        member(json, "tensor", name_of(draw.target));
+        json.member("tensor", name_of(draw.target));
     }
-    member(json, "init", name_in(init_names, draw.init));
+    json.member("init", name_in(init_names, draw.init));
     if (draw.init == Initialisation::uniform) {
-        member_unless(json, "low", draw.first, 0);
-        member_unless(json, "high", draw.second, 1);
+        json.member_unless("low", draw.first, 0);
+        json.member_unless("high", draw.second, 1);
     } else if (draw.init == Initialisation::normal) {
-        member_unless(json, "mean", draw.first, 0);
-        member_unless(json, "std", draw.second, 1);
+        json.member_unless("mean", draw.first, 0);
+        json.member_unless("std", draw.second, 1);
     }
     if (draw.side) {
-        member(json, "side", name_in(side_names, *draw.side));
+        json.member("side", name_in(side_names, *draw.side));
     }
     if (draw.shape) {
         write_shape(json, *draw.shape);
@@ -181,12 +167,12 @@ void write_step(JsonWriter& json, const Draw& draw)
 void write_file_tensor(JsonWriter& json, const model::FileTensor& tensor)
 {
     json.begin_object();
-    member(json, "file", tensor.file);
+    json.member("file", tensor.file);
     if (!tensor.name.empty()) {
-        member(json, "name", tensor.name);
+        json.member("name", tensor.name);
     }
     if (!tensor.sha256.empty()) {
-        member(json, "sha256", tensor.sha256);
+        json.member("sha256", tensor.sha256);
     }
     json.end_object();
 }
@@ -195,15 +181,15 @@ void write_positions(JsonWriter& json, const model::Positions& positions)
 {
     json.key("positions");
     json.begin_object();
-    member(json, "kind", name_in(model::position_names, positions.kind));
+    json.member("kind", name_in(model::position_names, positions.kind));
     if (positions.kind == model::PositionKind::rope) {
-        member_unless(json, "base", positions.rope.base, core::Rope{}.base);
+        json.member_unless("base", positions.rope.base, core::Rope{}.base);
         if (positions.rope.dim) {
             json.key("dim");
             json.integer(*positions.rope.dim);
         }
         if (positions.rope.style != core::RopeStyle::half) {
-            member(json, "style", name_in(rope_style_names, positions.rope.style));
+            json.member("style", name_in(rope_style_names, positions.rope.style));
         }
     }
     json.end_object();
@@ -225,7 +211,7 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
         json.integers({attention.window->left, attention.window->right});
     }
     if (attention.scale && *attention.scale == 1) {
-        member(json, "scale", "none");
+        json.member("scale", "none");
     } else if (attention.scale) {
         json.key("scale");
         json.number(*attention.scale);
@@ -235,7 +221,7 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
         json.number(*attention.softcap);
     }
     if (attention.order == model::ScoreOrder::key_query) {
-        member(json, "scores", "KQ");
+        json.member("scores", "KQ");
     }
     if (attention.mask) {
         json.key("mask");
@@ -247,125 +233,27 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
     json.end_object();
 }
 
-// ---- published numbers -----------------------------------------------------------------------------------------------
-
-/// Rows of a word and its id, as an object.
-void write_stated_vocabulary(JsonWriter& json, const std::vector<std::string>& values)
-{
-    json.begin_object();
-    for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-        json.key(values[i]);
-        json.raw(values[i + 1]);
-    }
-    json.end_object();
-}
-
-/// The values below one place of the first `level` dimensions; `next` walks through them.
-void write_stated_nested(JsonWriter& json, const model::Published& published, bool quote, std::size_t level, std::size_t& next)
-{
-    if (level == published.shape.size()) {
-        const std::string& value = published.values.at(next++);
-        if (quote && !(published.printed && value == "null")) { // a word may be "null"
-            json.string(value);
-        } else {
-            json.raw(value);
-        }
-        return;
-    }
-    json.begin_array();
-    for (Index i = 0; i < published.shape[level]; ++i) {
-        write_stated_nested(json, published, quote, level + 1, next);
-    }
-    json.end_array();
-}
-
-void write_stated_values(JsonWriter& json, const model::Published& published)
-{
-    if (published.values.empty()) {
-        json.key("shape");
-        json.integers(published.shape);
-        return;
-    }
-    json.key("values");
-    if (published.array == "vocabulary") {
-        write_stated_vocabulary(json, published.values);
-        return;
-    }
-    const bool words = published.array == "tokens" || published.array == "key_tokens";
-    std::size_t next = 0;
-    write_stated_nested(json, published, words || published.printed, 0, next);
-}
-
-void write_statement(JsonWriter& json, const model::Published& published)
-{
-    json.begin_object();
-    member(json, "array", published.array);
-    if (!published.at.empty()) {
-        json.key("at");
-        json.begin_array();
-        for (const std::optional<Index>& index : published.at) {
-            if (index) {
-                json.integer(*index);
-            } else {
-                json.null();
-            }
-        }
-        json.end_array();
-    }
-    write_stated_values(json, published);
-    member_unless(json, "units", published.units, 0);
-    member_unless(json, "rtol", published.rtol, 0);
-    member_unless(json, "atol", published.atol, 0);
-    if (published.dtype) {
-        member(json, "dtype", name_in(dtype_names, *published.dtype));
-    }
-    json.end_object();
-}
-
-void write_statements(JsonWriter& json, const Recipe& recipe)
-{
-    if (!recipe.published.empty()) {
-        json.key("published");
-        json.begin_array();
-        for (const model::Published& published : recipe.published) {
-            write_statement(json, published);
-        }
-        json.end_array();
-    }
-    if (!recipe.precision.empty()) {
-        json.key("precision");
-        json.begin_array();
-        for (const model::PrecisionClaim& claim : recipe.precision) {
-            json.begin_object();
-            member(json, "array", claim.array);
-            json.key("rtol");
-            json.number(claim.rtol);
-            json.key("atol");
-            json.number(claim.atol);
-            json.end_object();
-        }
-        json.end_array();
-    }
-}
-
 } // namespace
 
 void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished published)
 {
     json.begin_object();
-    member(json, "schema", "attn-cli/recipe/1");
+    json.member("schema", "attn-cli/recipe/1");
     for (const auto& [key, text] :
          {std::pair("name"sv, &recipe.name), {"title"sv, &recipe.title}, {"source"sv, &recipe.source}}) {
         if (!text->empty()) {
-            member(json, key, *text);
+            json.member(key, *text);
         }
     }
     json.key("input");
     json.begin_object();
     std::visit([&](const auto& input) { write_input(json, input); }, recipe.input);
     json.end_object();
-    member(json, "generator", name_in(generator_names, recipe.generator));
-    member(json, "dtype", name_in(dtype_names, recipe.dtype));
+    json.member("generator", name_in(generator_names, recipe.generator));
+    json.member("dtype", name_of(recipe.dtype));
+    if (recipe.rounding == core::Rounding::step) {
+        json.member("rounding", "step");
+    }
     write_dims(json, recipe.dims);
     if (recipe.parameters) {
         write_parameters(json, *recipe.parameters);
@@ -391,7 +279,7 @@ void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished p
         json.boolean(true);
     }
     if (published == WithPublished::yes) {
-        write_statements(json, recipe);
+        write_published(json, recipe);
     }
     json.end_object();
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -26,6 +27,10 @@ template <typename Scalar>
 using MatrixView = Eigen::Ref<const Matrix<Scalar>>;
 
 enum class Dtype { float32, float64 };
+[[nodiscard]] constexpr std::string_view name_of(Dtype dtype)
+{
+    return dtype == Dtype::float32 ? "float32" : "float64";
+}
 
 /// A tensor of any rank; `values` has element_count(shape) elements, the last dimension varies fastest.
 template <typename Scalar>

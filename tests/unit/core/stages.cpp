@@ -42,6 +42,17 @@ TEST(Product, SumsInDoubleAndRoundsOnce)
     EXPECT_EQ(core::product<float>(A, Matrix<double>::Ones(3, 1))(0, 0), 1);
 }
 
+TEST(Product, StepByStepRoundsEveryProductAndEverySum)
+{
+    // 1e8 + 1 is 1e8 in float32; (1 + 2⁻¹²)² is 1 + 2⁻¹¹ there, without its last 2⁻²⁴.
+    const Matrix<float> A = rows({{1e8F, 1, -1e8F}});
+    EXPECT_EQ(core::product<float>(A, Matrix<double>::Ones(3, 1), core::Rounding::step)(0, 0), 0);
+    const Matrix<float> B = rows({{1 + 0x1p-12F, -1}});
+    const Matrix<double> C = rows({{1 + 0x1p-12F}, {1 + 0x1p-11F}}).cast<double>();
+    EXPECT_EQ(core::product<float>(B, C)(0, 0), 0x1p-24F);
+    EXPECT_EQ(core::product<float>(B, C, core::Rounding::step)(0, 0), 0);
+}
+
 TEST(Product, NamesBothShapesWhenTheyDoNotFit)
 {
     try {
@@ -63,7 +74,25 @@ TEST(Project, AddsTheBiasToEveryRow)
 
 TEST(Scale, MultipliesEveryScore)
 {
-    EXPECT_EQ(core::scale<float>(rows({{2, -4, 0}}), 0.5), rows({{1, -2, 0}}));
+    EXPECT_EQ(core::scale<float>(rows({{2, -4, 0}}), 0.5, 1), rows({{1, -2, 0}}));
+}
+
+TEST(Scale, IsOneOverTheRootOfTheSizeOfAKey)
+{
+    EXPECT_EQ(core::scale<float>(rows({{2, -4, 0}}), {}, 16), rows({{0.5F, -1, 0}}));
+    EXPECT_EQ(core::scale<float>(rows({{2, -4, 0}}), {}, 16, core::Rounding::step), rows({{0.5F, -1, 0}}));
+    const float score = 3;
+    EXPECT_EQ(core::scale<float>(rows({{score}}), {}, 3, core::Rounding::step)(0, 0), score / std::sqrt(3.0F));
+    EXPECT_EQ(core::scale<float>(rows({{score}}), 1e300, 3, core::Rounding::step)(0, 0), infinity);
+    EXPECT_EQ(core::scale<float>(rows({{0}}), 1e300, 3, core::Rounding::step)(0, 0), 0);
+}
+
+TEST(Softcap, StepByStepRoundsTheQuotientAndTheTangent)
+{
+    const float s = 1.1F;
+    const float tangent = static_cast<float>(std::tanh(static_cast<double>(static_cast<float>(static_cast<double>(s) / 3))));
+    EXPECT_EQ(core::softcap<float>(rows({{s}}), 3, core::Rounding::step)(0, 0), 3 * tangent);
+    EXPECT_EQ(core::softcap<float>(rows({{0, 5}}), 1e-300, core::Rounding::step), rows({{0, 0}})); // no 0 / 0
 }
 
 TEST(Softcap, LeavesSmallScoresAndBoundsLargeOnes)
@@ -183,6 +212,21 @@ TEST(Softmax, GivesScoresThatOverflowedTheWholeRow)
     EXPECT_EQ(core::softmax<float>(rows({{infinity, 5, infinity, -infinity}})), rows({{0.5F, 0, 0.5F, 0}}));
 }
 
+TEST(Softmax, StepByStepSumsFloatsAndMultipliesByTheInverse)
+{
+    const float power = static_cast<float>(std::exp(-1.0));
+    const float inverse = 1 / (1 + power + power);
+    EXPECT_EQ(core::softmax<float>(rows({{1, 0, 0}}), 0, core::Rounding::step),
+              rows({{inverse, power * inverse, power * inverse}}));
+    // Each of 1024 keys adds less than half a unit to a sum of 1: floats lose what doubles keep.
+    Matrix<float> one_large = Matrix<float>::Constant(1, 1025, std::log(0x1p-25F));
+    one_large(0, 0) = 0;
+    EXPECT_LT(core::softmax<float>(one_large)(0, 0), 1);
+    EXPECT_EQ(core::softmax<float>(one_large, 0, core::Rounding::step)(0, 0), 1);
+    EXPECT_EQ(core::softmax<float>(rows({{infinity, 5, -infinity}}), 0, core::Rounding::step), rows({{1, 0, 0}}));
+    EXPECT_EQ(core::softmax<float>(rows({{-infinity, -infinity}}), 7, core::Rounding::step), rows({{7, 7}}));
+}
+
 TEST(Softmax, OfANanIsNan)
 {
     EXPECT_TRUE(core::softmax<float>(rows({{1, std::nanf(""), 2}})).array().isNaN().all());
@@ -192,6 +236,16 @@ TEST(WeightedSum, AveragesValues)
 {
     const Matrix<double> V = rows({{2, 20}, {4, 40}}).cast<double>();
     EXPECT_EQ(core::weighted_sum<float>(rows({{0.5F, 0.5F}, {0, 1}}), V), rows({{3, 30}, {4, 40}}));
+}
+
+TEST(WeightedSum, StepByStepIsASumOfFloats)
+{
+    const Matrix<float> weights = rows({{1, 1, 1}});
+    EXPECT_EQ(core::weighted_sum<float>(weights, rows({{1e8F}, {1}, {-1e8F}}).cast<double>())(0, 0), 1);
+    EXPECT_EQ(core::weighted_sum<float>(weights, rows({{1e8F}, {1}, {-1e8F}}).cast<double>(), core::Rounding::step)(0, 0), 0);
+    const Matrix<double> beside_infinity = rows({{1e8F}, {1}, {-1e8F}, {infinity}}).cast<double>();
+    EXPECT_EQ(core::weighted_sum<float>(rows({{1, 1, 1, 0}}), beside_infinity)(0, 0), 1);
+    EXPECT_EQ(core::weighted_sum<float>(rows({{1, 1, 1, 0}}), beside_infinity, core::Rounding::step)(0, 0), 0);
 }
 
 TEST(WeightedSum, TakesNothingFromAValueWithoutWeight)

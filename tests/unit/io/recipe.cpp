@@ -64,13 +64,14 @@ TEST(Recipe, TakesItsDefaultsWhereNothingIsSaid)
 TEST(Recipe, ReadsEveryMember)
 {
     const Recipe read = parse_recipe(recipe(
-        R"("name":"n","title":"t","source":"s","note":"free","generator":"numpy-pcg64","dtype":"float64",
+        R"("name":"n","title":"t","source":"s","note":"free","generator":"numpy-pcg64","dtype":"float64","rounding":"step",
            "dims":{"embed_dim":8,"heads":4,"kv_heads":2,"d_k":3,"d_v":5,"vocab_size":1048576},
            "attention":{"causal":true,"window":[2,-1],"scale":-0.5,"softcap":30.0,"scores":"KQ"},
            "query":["is",3,"04"],"verify":true,"precision":[{"array":"context","atol":1e-6}])"));
     EXPECT_EQ(read.name + read.title + read.source, "nts");
     EXPECT_EQ(read.generator, Generator::numpy_pcg64);
     EXPECT_EQ(read.dtype, Dtype::float64);
+    EXPECT_EQ(read.rounding, attn::core::Rounding::step);
     EXPECT_EQ(read.dims, (Dims{8, 4, 2, 3, 5, 1048576}));
     EXPECT_EQ(read.attention, (Attention{true, attn::core::Window{2, -1}, -0.5, 30.0, ScoreOrder::key_query}));
     EXPECT_EQ(read.query, (std::vector<std::string>{"is", "3", "04"}));
@@ -242,6 +243,7 @@ TEST(Recipe, RefusesOtherDocumentsAndWrongMembers)
     EXPECT_EQ(error_of(recipe(R"("query":"is")")), "query: got the string 'is'; allowed: an array");
     EXPECT_EQ(error_of(recipe(R"("generator":"jax")")), "generator: got 'jax'; allowed: torch, numpy, numpy-pcg64");
     EXPECT_EQ(error_of(recipe(R"("dtype":"float16")")), "dtype: got 'float16'; allowed: float32, float64");
+    EXPECT_EQ(error_of(recipe(R"("rounding":"up")")), "rounding: got 'up'; allowed: stage, step");
     EXPECT_EQ(error_of(recipe(R"("note":1)")), "note: got 1; allowed: a string");
 }
 

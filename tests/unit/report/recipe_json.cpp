@@ -108,6 +108,7 @@ TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
     Recipe recipe;
     recipe.generator = attn::model::Generator::numpy_pcg64;
     recipe.dtype = attn::Dtype::float64;
+    recipe.rounding = attn::core::Rounding::step;
     recipe.dims.heads = 4;
     recipe.dims.d_v = 7;
     recipe.attention = {.causal = true,
@@ -120,6 +121,7 @@ TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
     const Json json = recipe_json(recipe);
     EXPECT_EQ(json["generator"], "numpy-pcg64");
     EXPECT_EQ(json["dtype"], "float64");
+    EXPECT_EQ(json["rounding"], "step");
     EXPECT_EQ(json["dims"].dump(), R"({"heads":4,"d_v":7})");
     EXPECT_EQ(json["attention"].dump(), R"({"causal":true,"window":[2,-1],"scale":0.5,"softcap":30.0,"scores":"KQ"})");
     EXPECT_EQ(json["query"].dump(), R"(["is","3"])");
@@ -217,6 +219,7 @@ Recipe random_recipe(std::mt19937& random)
     recipe.dims = {length(), length(), length(), length(), length(), length()};
     recipe.generator = static_cast<Generator>(random() % 3);
     recipe.dtype = static_cast<attn::Dtype>(random() % 2);
+    recipe.rounding = static_cast<attn::core::Rounding>(random() % 2);
     recipe.draws.push_back(Seed{std::uint64_t{random()} << 20U});
     for (auto n = random() % 8; n > 0; --n) {
         recipe.draws.push_back(random_draw(random));
@@ -242,6 +245,7 @@ TEST(RecipeJson, IsReadBackAsTheSameRecipe)
         EXPECT_EQ(recipe_text(back), text) << seed;
         EXPECT_EQ(back.input, recipe.input) << seed;
         EXPECT_EQ(back.dims, recipe.dims) << seed;
+        EXPECT_EQ(back.rounding, recipe.rounding) << seed;
         EXPECT_EQ(back.draws, recipe.draws) << seed;
         EXPECT_EQ(back.attention, recipe.attention) << seed;
         EXPECT_EQ(back.query, recipe.query) << seed;
