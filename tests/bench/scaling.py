@@ -3,10 +3,12 @@
 
 Twice the tokens should take four times as long and twice the memory; queries, keys, values and result are the least that there can be.
 
-usage: scaling.py ATTN_CLI [--seq 4096 8192 …] [--heads 8] [--head-dim 64] [--threads N] [--rounds 3] [--plot FILE.svg]
+usage: scaling.py ATTN_CLI [--seq 4096 8192 …] [--heads 8] [--head-dim 64] [--threads N] [--rounds 3] [--json FILE]
+                  [--plot FILE.svg]
 """
 
 import argparse
+import json
 import os
 import statistics
 import tempfile
@@ -58,10 +60,14 @@ def main():
     parser.add_argument("--head-dim", type=int, default=64)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json")
     parser.add_argument("--plot")
     options = parser.parse_args()
     rows = [measure(options, length) for length in options.seq]
     print_table(rows, options)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
     if options.plot:
         plot(rows, options)
 

@@ -7,6 +7,8 @@ def pyplot():
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "attn-cli"
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    matplotlib.rcParams["font.family"] = "sans-serif"
     from matplotlib import pyplot
 
     return pyplot
