@@ -1,11 +1,20 @@
-// Arbitrary bytes as an .npz: read, or refused with Error(data) in one line. What was read is loaded, written and read again.
+// Arbitrary bytes as an .npz: listed and read, or refused with Error(data) in one line. What was read is loaded, written and
+// read again.
 #include "attn/io/npz.hpp"
 #include "tensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     fuzz::must_read_or_refuse(
-        data, size, [](fuzz::Bytes file) { return attn::io::read_npz(file, "file", {}, attn::Index{1} << 20); },
+        data, size,
+        [](fuzz::Bytes file) {
+            const std::vector<std::string> names = attn::io::npz_names(file, "file");
+            attn::io::TensorFile read = attn::io::read_npz(file, "file", {}, attn::Index{1} << 20);
+            if (names.size() != read.entries.size() + read.unsupported.size()) {
+                std::abort();
+            }
+            return read;
+        },
         [](const std::vector<attn::io::TensorBytes>& tensors, const attn::io::ByteSink& sink) {
             attn::io::write_npz(tensors, sink);
         });

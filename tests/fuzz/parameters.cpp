@@ -28,7 +28,7 @@ void load_and_run(const attn::io::TensorFile& file, Recipe recipe)
         settings.parameters.push_back(stored_parameter(source, file.at(source.name, "file")));
     }
     const Result result = run(with_layer(recipe, fitted), settings);
-    if (result.find("weights") == nullptr) {
+    if (result.find("weights") == nullptr || describe(fitted.layer).empty()) {
         std::abort();
     }
 }

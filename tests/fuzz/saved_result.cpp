@@ -1,4 +1,5 @@
-// Arbitrary bytes as a saved result: read, or refused with Error(data) in one line. Nothing else may happen.
+// Arbitrary bytes as a saved result, or as what --lines leaves of a failed sentence: told apart, and read or refused with
+// Error(data) in one line. Nothing else may happen.
 #include "attn/io/saved_result.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -26,6 +27,8 @@ void must_read_or_refuse(Read read)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
+    must_read_or_refuse([&] { return attn::io::kind_of(text); });
+    must_read_or_refuse([&] { return attn::io::parse_failed_line(text); });
     must_read_or_refuse([&] { return attn::io::parse_saved_result(text); });
     return 0;
 }
