@@ -41,6 +41,12 @@ def test_every_picture_of_the_page_is_stored():
     assert {name for name in re.findall(r"\]\(data/pictures/([^)]*)\)", TEXT)} == {picture.name for picture in PICTURES}
 
 
+def test_every_image_of_the_page_is_there():
+    images = re.findall(r"!\[[^]]*\]\(([^)]*)\)", TEXT)
+    assert len(images) > len(PICTURES)
+    assert [image for image in images if not (readme.README.parent / image).is_file()] == []
+
+
 def test_a_wrong_output_would_be_noticed(folder):
     steps = [readme.Step(1, "echo one; false", "one\n"), readme.Step(2, "echo $?", "1\n")]
     assert readme.run_session(steps, folder) == ["one\n", "1\n"]

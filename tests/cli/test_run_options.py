@@ -243,6 +243,29 @@ def test_a_scale_is_none_or_a_finite_number(value):
     assert_fails(run("run", SENTENCE, f"--scale={value}"), 2, f"--scale: got '{value}'; allowed: none")
 
 
+def test_rounding_decides_the_last_digits():
+    """queries[0][1][4] of the recipe nearly cancels: PyTorch computes -0.0069049597, a sum of floats; the exact one is another."""
+    recipe = ["--recipe", "raschka-2023-multihead", "--show", "queries"]
+    by_step, by_stage = result(*recipe, "--rounding", "step"), result(*recipe, "--rounding", "stage")
+    assert (by_step["queries"][0][1][4], by_stage["queries"][0][1][4]) == (-0.0069049597, -0.006904713)
+    assert by_step["config"]["rounding"] == "step" and "rounding" not in by_stage["config"]
+    assert result(*recipe) == by_step
+
+
+def test_rounding_step_is_on_the_portable_path_and_checked_like_any_result(tmp_path):
+    arguments = ["run", SENTENCE, "--heads", "2", "--rounding", "step", "--json", "--show", "all"]
+    saved = succeeds(*arguments, "-o", str(tmp_path / "saved.json"))
+    assert saved.out == b""
+    text = (tmp_path / "saved.json").read_bytes()
+    assert text == succeeds(*arguments, "--isa", "auto", "--threads", "2").out
+    assert text != succeeds("run", SENTENCE, "--heads", "2", "--json", "--show", "all").out
+    succeeds("check", str(tmp_path / "saved.json"))
+
+
+def test_a_rounding_that_is_none_is_refused():
+    assert_fails(run("run", SENTENCE, "--rounding", "up"), 2, "--rounding: got 'up'; allowed: stage, step")
+
+
 def test_a_softcap_bounds_the_scores():
     got = result(SENTENCE, "--softcap", "2", "--show", "capped_scores")
     assert all(abs(score) <= 2 for row in got["capped_scores"][0] for score in row)

@@ -111,12 +111,13 @@ std::vector<float> loops_over_floats(const core::Heads<float>& heads, const core
     std::vector<float> context;
     for (Index h = 0; h < H; ++h) {
         const Index g = h / (H / heads.keys.shape[0]);
+        const attn::Matrix<float> Q = heads.queries.matrix(h), K = heads.keys.matrix(g), V = heads.values.matrix(g);
         for (Index i = 0; i < T; ++i) {
             std::vector<float> s;
             for (Index j = 0; j < S; ++j) {
                 float score = 0;
                 for (Index d = 0; d < d_k; ++d) {
-                    score += heads.queries.matrix(h)(i, d) * heads.keys.matrix(g)(j, d);
+                    score += Q(i, d) * K(j, d);
                 }
                 score = options.scale ? static_cast<float>(score * *options.scale) : score / std::sqrt(static_cast<float>(d_k));
                 if (options.softcap) {
@@ -139,7 +140,7 @@ std::vector<float> loops_over_floats(const core::Heads<float>& heads, const core
             for (Index d = 0; d < d_v; ++d) {
                 float number = 0;
                 for (Index j = 0; j < S; ++j) {
-                    number += s[static_cast<std::size_t>(j)] * heads.values.matrix(g)(j, d);
+                    number += s[static_cast<std::size_t>(j)] * V(j, d);
                 }
                 context.push_back(number);
             }

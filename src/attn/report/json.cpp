@@ -75,10 +75,8 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
     for (const model::Difference& difference : differences) {
         json.key(difference.array);
         json.begin_object();
-        json.key("absolute");
-        json.number(difference.absolute);
-        json.key("relative");
-        json.number(difference.relative);
+        json.member("absolute", difference.absolute);
+        json.member("relative", difference.relative);
         json.end_object();
     }
     json.end_object();
@@ -87,8 +85,7 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
 void begin_result(JsonWriter& json, std::optional<Index> index)
 {
     json.begin_object();
-    json.key("schema");
-    json.string("attn-cli/result/1");
+    json.member("schema", "attn-cli/result/1");
     if (index) {
         json.key("index");
         json.integer(*index);
@@ -170,8 +167,7 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
     json.begin_object();
     json.key("code");
     json.integer(code);
-    json.key("message");
-    json.string(message);
+    json.member("message", message);
     json.end_object();
     json.end_object();
     json.newline();

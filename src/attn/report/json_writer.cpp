@@ -250,11 +250,16 @@ void JsonWriter::member(std::string_view name, std::string_view text)
     string(text);
 }
 
+void JsonWriter::member(std::string_view name, double value)
+{
+    key(name);
+    number(value);
+}
+
 void JsonWriter::member_unless(std::string_view name, double value, double usual)
 {
     if (value != usual) {
-        key(name);
-        number(value);
+        member(name, value);
     }
 }
 

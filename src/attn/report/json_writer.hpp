@@ -40,6 +40,7 @@ public:
     void string_more(std::string_view text);
 
     void member(std::string_view name, std::string_view text);
+    void member(std::string_view name, double value);
     void member_unless(std::string_view name, double value, double usual); ///< nothing where it is as usual
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);

@@ -96,10 +96,8 @@ void write_published(JsonWriter& json, const model::Recipe& recipe)
         for (const model::PrecisionClaim& claim : recipe.precision) {
             json.begin_object();
             json.member("array", claim.array);
-            json.key("rtol");
-            json.number(claim.rtol);
-            json.key("atol");
-            json.number(claim.atol);
+            json.member("rtol", claim.rtol);
+            json.member("atol", claim.atol);
             json.end_object();
         }
         json.end_array();

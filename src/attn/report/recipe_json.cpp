@@ -213,12 +213,10 @@ void write_attention(JsonWriter& json, const model::Attention& attention)
     if (attention.scale && *attention.scale == 1) {
         json.member("scale", "none");
     } else if (attention.scale) {
-        json.key("scale");
-        json.number(*attention.scale);
+        json.member("scale", *attention.scale);
     }
     if (attention.softcap) {
-        json.key("softcap");
-        json.number(*attention.softcap);
+        json.member("softcap", *attention.softcap);
     }
     if (attention.order == model::ScoreOrder::key_query) {
         json.member("scores", "KQ");

@@ -39,14 +39,11 @@ void write_tensor_json(const TensorView& tensor, const TensorJson& options, cons
     Buffer buffer(sink);
     JsonWriter json(buffer);
     json.begin_object();
-    json.key("schema");
-    json.string("attn-cli/tensor/1");
+    json.member("schema", "attn-cli/tensor/1");
     if (options.name) {
-        json.key("name");
-        json.string(*options.name);
+        json.member("name", *options.name);
     }
-    json.key("dtype");
-    json.string(name_of(tensor.type));
+    json.member("dtype", name_of(tensor.type));
     json.key("shape");
     json.integers(tensor.shape);
     json.key("data");
