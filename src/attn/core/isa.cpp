@@ -14,10 +14,14 @@ namespace attn::core {
 namespace {
 
 #if defined(__x86_64__)
+/// Asked once: a virtual machine takes tens of microseconds over it, longer than a small attention.
 bool has_float16_conversion()
 {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+    static const bool has = [] {
+        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+        return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+    }();
+    return has;
 }
 #endif
 

@@ -203,11 +203,13 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
     for (int i = 0; i < std::min<Index>(part.threads, count); ++i) {
         scratches.emplace_back(plan);
     }
-    for_each_block(count, part, [&](Index unit, int worker) {
+    const auto place = [&](Index unit) {
         const Index head = unit / tiles;
         const Index tile = tiles - 1 - unit % tiles; // the last queries see the most keys, so that the rest fits in between
-        attend_query_tile(plan, scratches[static_cast<std::size_t>(worker)], head / plan.H, head % plan.H,
-                          tile * plan.kernels.query_tile);
+        return QueryPlace{head / plan.H, head % plan.H, tile * plan.kernels.query_tile};
+    };
+    for_each_block(count, part, [&](Index unit, int worker) {
+        attend_query_tile(plan, scratches[static_cast<std::size_t>(worker)], place(unit), place(std::min(unit + 1, count - 1)));
     });
 }
 

@@ -26,6 +26,13 @@ struct TileTarget {
     ElementType type;
 };
 
+/// Memory that is wanted soon and probably far away: keys and values, or what comes after the last of them. It need not exist;
+/// nullptr when all is near.
+struct Ahead {
+    const void* keys;
+    const void* values;
+};
+
 /// What one query tile works on, all in scratch memory. The kernels of a table read and write whole vectors: each column count
 /// is rounded up to `lanes`.
 struct Tile {
@@ -50,9 +57,9 @@ struct TileKernels {
     /// (rows, d) → (rows, stride), float32, filled up with zeros to whole vectors.
     void (*copy_rows)(const TileRows& from, Index rows, Index d, float* to, Index stride);
 
-    /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has come from far memory at `ahead`,
-    /// which need not exist.
-    void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const void* ahead);
+    /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has are fetched from either place
+    /// ahead.
+    void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
     /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
     void (*cap)(const Tile& tile, float scale, float cap);
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
@@ -64,8 +71,8 @@ struct TileKernels {
 
     /// Takes tile_maximum into maximum; S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
     void (*powers)(const Tile& tile, float factor);
-    /// O = O · rescale + Sᵀ·V. V (keys, features); `ahead` as above.
-    void (*add_values)(const Tile& tile, const TileFloats& V, const void* ahead);
+    /// O = O · rescale + Sᵀ·V. V (keys, features).
+    void (*add_values)(const Tile& tile, const TileFloats& V);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)
     void (*finish)(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to);
 

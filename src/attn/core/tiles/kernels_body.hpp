@@ -124,13 +124,19 @@ void finish_as(const Tile& tile, Index rows, Index d_v, float empty, const TileT
     for (Index q = 0; q < rows; q += lanes) { // rescale has served
         store(tile.rescale + q, all(1) / load(tile.sum + q));
     }
-    for (Index i = 0; i < rows; ++i) {
-        const bool seen = tile.sum[i] != 0;
-        const Vector inverse = all(tile.rescale[i]);
-        const float* O = tile.O + i * tile.features;
-        std::byte* row = to.data + i * to.stride * bytes_each<type>;
-        for (Index e = 0; e < d_v; e += lanes) {
-            store_part<type>(row + e * bytes_each<type>, seen ? load(O + e) * inverse : all(empty), d_v - e);
+    const float* const sum = tile.sum; // a store of a vector might change what it likes
+    const float* const inverse = tile.rescale;
+    const float* O = tile.O;
+    const Index features = tile.features, stride = to.stride * bytes_each<type>;
+    std::byte* row = to.data;
+    for (Index i = 0; i < rows; ++i, O += features, row += stride) {
+        const bool seen = sum[i] != 0;
+        Index e = 0;
+        for (; seen && e + lanes <= d_v; e += lanes) {
+            store_as<type>(row + e * bytes_each<type>, load(O + e) * all(inverse[i]));
+        }
+        for (; e < d_v; e += lanes) {
+            store_part<type>(row + e * bytes_each<type>, seen ? load(O + e) * all(inverse[i]) : all(empty), d_v - e);
         }
     }
 }

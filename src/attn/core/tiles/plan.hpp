@@ -1,9 +1,11 @@
 // What every tile of one tiled_attention shares, and one tile of queries on its way through the tiles of keys.
 #pragma once
 
+#include "attn/core/stages.hpp"
 #include "attn/core/tiled.hpp"
 #include "attn/core/tiles/kernels.hpp"
 
+#include <array>
 #include <memory>
 
 namespace attn::core {
@@ -47,13 +49,21 @@ public:
     float* end = nullptr;         ///< (query_tile)
     float* information = nullptr; ///< (query_tile), see TileKernels::weights
     Index K_stride = 0;
+    static constexpr std::size_t most_queries = 64; ///< of a tile, whatever the instruction set
+    std::array<KeyRange, most_queries> ranges = {}; ///< of each query, or the first of all
+    const std::byte* keys_seen = nullptr;           ///< by the queries before: their tiles are near now
 
 private:
     /// Not filled: what is read before it is written never counts.
     std::unique_ptr<CacheLine[]> lines_; // NOLINT(modernize-avoid-c-arrays): as many as the sizes need
 };
 
-/// Computes all kept stages of the queries [first, first + query_tile) of head h in batch entry b.
-void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first);
+/// A tile of queries: [first, first + query_tile) of head h in batch entry b.
+struct QueryPlace {
+    Index b, h, first;
+};
+
+/// Computes all kept stages of the queries at `place`. Those at `next` are probably the next ones on this thread.
+void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next);
 
 } // namespace attn::core

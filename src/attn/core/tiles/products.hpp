@@ -11,50 +11,84 @@ namespace attn::core {
 // NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
-/// Has the cache line of `ahead` come from far memory, if that is where it is: a little in each round of an
-/// inner loop, because many at once would keep the loop's own loads waiting.
-inline void prefetch(const float* ahead)
+constexpr Index line = 16; ///< numbers of a cache line
+
+/// Fetches what lies ahead from far memory, a little at a time, because many lines at once would keep other loads waiting.
+class Fetch {
+public:
+    /// From the given number on.
+    Fetch(const Ahead& ahead, Index first)
+    {
+        if (ahead.keys != nullptr) {
+            keys_ = static_cast<const float*>(ahead.keys) + first;
+            values_ = static_cast<const float*>(ahead.values) + first;
+        }
+    }
+
+    void next(Index lines)
+    {
+        constexpr int for_reading = 0, second_level = 2;
+        for (Index i = 0; keys_ != nullptr && i < lines; ++i) {
+            __builtin_prefetch(keys_, for_reading, second_level);
+            __builtin_prefetch(values_, for_reading, second_level);
+            keys_ += line;
+            values_ += line;
+        }
+    }
+
+private:
+    const float* keys_ = nullptr;
+    const float* values_ = nullptr;
+};
+
+/// s = s + the products of features [e, end) of `at_once` keys and `vectors` vectors of queries.
+template <int vectors, int at_once>
+inline void add_products(const float* const (&key)[at_once], const float* queries, Index e, Index end,
+                         Vector (&s)[at_once][vectors])
 {
-    constexpr int for_reading = 0, second_level = 2;
-    __builtin_prefetch(ahead, for_reading, second_level);
+    for (const float* q_e = queries + e * width; e < end; ++e, q_e += width) {
+        Vector q[vectors];
+        for (int n = 0; n < vectors; ++n) {
+            q[n] = load(q_e + n * lanes);
+            keep_in_register(q[n]);
+        }
+        for (int i = 0; i < at_once; ++i) {
+            Vector k = all(key[i][e]);
+            keep_in_register(k);
+            for (int n = 0; n < vectors; ++n) {
+                s[i][n] = fma(k, q[n], s[i][n]);
+            }
+        }
+    }
 }
 
 /// The columns of `vectors` vectors of queries, in blocks of `at_once` keys. Rows beyond the last key repeat it.
 template <int vectors, int at_once>
 __attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const TileFloats& K, Index d,
-                                             const void* ahead)
+                                             const Ahead& ahead)
 {
+    constexpr Index lines = Index{at_once} * vectors * lanes / width; // of what is ahead, these columns' share
+    const Index keys = tile.keys, stride = K.stride;
+    Fetch fetch(ahead, column * keys * d / width);
     Vector top[vectors];
     for (int n = 0; n < vectors; ++n) {
         top[n] = all(minus_infinity);
     }
-    for (Index j = 0; j < tile.keys; j += at_once) {
+    const float* row = K.data;
+    float* out = tile.S + column;
+    for (Index j = 0; j < keys; j += at_once, row += at_once * stride, out += at_once * width) {
         const float* key[at_once];
         Vector s[at_once][vectors];
         for (int i = 0; i < at_once; ++i) {
-            key[i] = K.data + smaller(j + i, tile.keys - 1) * K.stride;
+            key[i] = i == 0 ? row : key[i - 1] + (j + i < keys ? stride : 0);
             for (int n = 0; n < vectors; ++n) {
                 s[i][n] = all(0);
             }
         }
-        const float* q_e = packed + column;
-        const float* next = static_cast<const float*>(ahead) + j * d;
-        for (Index e = 0; e < d; ++e, q_e += width, next += at_once) {
-            prefetch(next);
-            Vector q[vectors];
-            for (int n = 0; n < vectors; ++n) {
-                q[n] = load(q_e + n * lanes);
-                keep_in_register(q[n]);
-            }
-            for (int i = 0; i < at_once; ++i) {
-                Vector k = all(key[i][e]);
-                keep_in_register(k);
-                for (int n = 0; n < vectors; ++n) {
-                    s[i][n] = fma(k, q[n], s[i][n]);
-                }
-            }
+        for (Index e = 0; e < d; e += line) {
+            fetch.next(lines);
+            add_products(key, packed + column, e, smaller(e + line, d), s);
         }
-        float* out = tile.S + j * width + column;
         for (int i = 0; i < at_once; ++i) {
             for (int n = 0; n < vectors; ++n) {
                 top[n] = max(top[n], s[i][n]);
@@ -67,7 +101,7 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
     }
 }
 
-void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d, const void* ahead)
+void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead)
 {
     const Index vectors = vectors_for(tile.queries);
     for (Index n = 0; n < vectors;) {
@@ -85,11 +119,9 @@ void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d,
 
 /// Columns of `vectors` vectors of features, in blocks of `at_once` queries.
 template <int vectors, int at_once>
-__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const TileFloats& V, const void* ahead)
+__attribute__((noinline)) void add_columns(const Tile& tile, Index column, const TileFloats& V)
 {
     const Index keys = tile.keys, stride = V.stride; // a store of a vector might change what it likes
-    const auto* next = static_cast<const float*>(ahead);
-    const Index step = tile.features * at_once / width; // of what is ahead, a part for each block of queries
     for (Index q = 0; q < tile.queries; q += at_once) {
         float* O = tile.O + q * tile.features + column;
         Vector sum[at_once][vectors];
@@ -101,8 +133,9 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
         }
         const float* weight = tile.S + q;
         const float* v_j = V.data + column;
-        for (Index j = 0; j < keys; ++j, weight += width, v_j += stride, next += step) {
-            prefetch(next);
+        const float* const last = weight + keys * width;
+#pragma GCC unroll 4
+        for (; weight != last; weight += width, v_j += stride) {
             Vector v[vectors];
             for (int n = 0; n < vectors; ++n) {
                 v[n] = load(v_j + n * lanes);
@@ -124,7 +157,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
     }
 }
 
-void add_values(const Tile& tile, const TileFloats& V, const void* ahead)
+void add_values(const Tile& tile, const TileFloats& V)
 {
     const Index vectors = tile.features / lanes;
     Index passes = (vectors + most_feature_vectors - 1) / most_feature_vectors;
@@ -132,12 +165,12 @@ void add_values(const Tile& tile, const TileFloats& V, const void* ahead)
         const Index step = (vectors - n + passes - 1) / passes; // as even as possible
         const Index column = n * lanes;
         switch (step) {
-        case 1: add_columns<1, 8>(tile, column, V, ahead); break;
-        case 2: add_columns<2, at_once_by_two>(tile, column, V, ahead); break;
-        case 3: add_columns<3, 4>(tile, column, V, ahead); break;
-        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V, ahead); break;
-        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V, ahead); break;
-        default: add_columns<most_feature_vectors, 4>(tile, column, V, ahead); break;
+        case 1: add_columns<1, 8>(tile, column, V); break;
+        case 2: add_columns<2, at_once_by_two>(tile, column, V); break;
+        case 3: add_columns<3, 4>(tile, column, V); break;
+        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V); break;
+        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V); break;
+        default: add_columns<most_feature_vectors, 4>(tile, column, V); break;
         }
         n += step;
     }

@@ -12,6 +12,9 @@
 namespace attn::core {
 namespace {
 
+/// Numbers of keys and values that stay in a core's own cache, the second level of today's.
+constexpr Index most_near = 1 << 17;
+
 Index whole(Index count, Index unit)
 {
     return (count + unit - 1) / unit * unit;
@@ -22,6 +25,26 @@ TileRows rows_at(const TensorView& view, Index b, Index h, Index row)
 {
     const Index offset = b * view.strides[0] + h * view.strides[1] + row * view.strides[2];
     return {view.bytes.data() + offset * size_of(view.type), view.strides[2], view.type};
+}
+
+/// Keys or values of one head: those of the cache, and on from `past_count` the others.
+struct HeadRows {
+    TileRows past, now;
+    Index past_count;
+    Index columns;
+
+    [[nodiscard]] TileRows from(Index key) const
+    {
+        const TileRows& rows = key < past_count ? past : now;
+        const Index row = key < past_count ? key : key - past_count;
+        return {rows.data + row * rows.stride * size_of(rows.type), rows.stride, rows.type};
+    }
+};
+
+HeadRows head_rows(const TensorView& now, const std::optional<TensorView>& past, Index b, Index g)
+{
+    const TileRows rows = rows_at(now, b, g, 0);
+    return {past ? rows_at(*past, b, g, 0) : rows, rows, past ? past->shape[2] : 0, now.shape[3]};
 }
 
 TileTarget target(const StageSpan& stage, Index b, Index h, Index row, Index column)
@@ -42,13 +65,16 @@ void store_number(const TileTarget& to, float value)
 
 class QueryTile {
 public:
-    QueryTile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first)
-        : plan_(plan), kernels_(plan.kernels), scratch_(scratch), tile_(scratch.tile), b_(b), h_(h),
-          g_(h / (plan.H / plan.H_kv)), first_(first), rows_(std::min(plan.kernels.query_tile, plan.T - first))
+    QueryTile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next)
+        : plan_(plan), kernels_(plan.kernels), scratch_(scratch), tile_(scratch.tile), next_(next), b_(place.b), h_(place.h),
+          first_(place.first), rows_(std::min(plan.kernels.query_tile, plan.T - first_)), keys_(keys_of(place)),
+          values_(values_of(place)),
+          far_(scratch.keys_seen != keys_.now.data || plan.keys() * (plan.d_k + plan.d_v) > most_near)
     {
+        scratch.keys_seen = keys_.now.data;
         tile_.queries = rows_;
         find_ranges();
-        kernels_.pack_queries(rows_at(plan.inputs.queries, b, h, first), rows_, plan.d_k, scratch.packed);
+        kernels_.pack_queries(rows_at(plan.inputs.queries, b_, h_, first_), rows_, plan.d_k, scratch.packed);
     }
 
     /// The context, and with it the maximum and the sum of every row.
@@ -126,13 +152,9 @@ private:
         most_ = 0;
         latest_begin_ = 0;
         earliest_end_ = plan_.keys();
-        const bool alike = !options.causal && !options.window; // every query sees the same keys
-        for (Index i = 0; i < rows_; ++i) {
-            KeyRange& range = ranges_[static_cast<std::size_t>(i)];
-            if (i > 0 && alike) {
-                range = ranges_[0];
-                continue;
-            }
+        alike_ = !options.causal && !options.window;
+        for (Index i = 0; i < (alike_ ? 1 : rows_); ++i) {
+            KeyRange& range = scratch_.ranges[static_cast<std::size_t>(i)];
             const Index place =
                 in.query_positions.empty() ? first_ + i : in.query_positions[static_cast<std::size_t>(first_ + i)];
             range = visible_keys(options, place + (in.offsets.empty() ? 0 : in.offsets[b]), plan_.keys());
@@ -159,11 +181,22 @@ private:
         tile_.keys = std::min(kernels_.key_tile, (key < plan_.P ? std::min(plan_.P, most) : most) - key);
     }
 
-    /// Rows of keys or values from `key` on: in place when the kernels can read them there, otherwise copied.
-    TileFloats rows_of(const TensorView& now, const std::optional<TensorView>& past, Index key, float* copy, Index stride) const
+    [[nodiscard]] HeadRows keys_of(const QueryPlace& place) const
     {
-        const TileRows rows = key < plan_.P ? rows_at(*past, b_, g_, key) : rows_at(now, b_, g_, key - plan_.P);
-        const Index d = now.shape[3];
+        const TiledInputs& in = plan_.inputs;
+        return head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
+    }
+    [[nodiscard]] HeadRows values_of(const QueryPlace& place) const
+    {
+        const TiledInputs& in = plan_.inputs;
+        return head_rows(in.values, in.past_value, place.b, place.h / (plan_.H / plan_.H_kv));
+    }
+
+    /// From `key` on: in place when the kernels can read them there, otherwise copied.
+    TileFloats readable(const HeadRows& head, Index key, float* copy, Index stride) const
+    {
+        const TileRows rows = head.from(key);
+        const Index d = head.columns;
         // Rows far apart fall on the same few lines of the cache, and a last vector must not reach beyond the row.
         const bool vectors = copy != scratch_.V || d % kernels_.lanes == 0;
         if (rows.type == ElementType::float32 && rows.stride < 2 * d && vectors) {
@@ -173,33 +206,32 @@ private:
         return {copy, stride};
     }
 
-    /// What a product will want next: the rows of the next tile, or after the last one `otherwise`.
-    [[nodiscard]] const void* ahead(const TensorView& now, const std::optional<TensorView>& past, Index key,
-                                    const std::byte* otherwise) const
+    /// What to fetch during the tile at `key`: the next tile's keys and values unless they are near, and towards the end what
+    /// finish and the next tile of queries will want.
+    [[nodiscard]] Ahead ahead(Index key) const
     {
-        const Index next = key + tile_.keys;
-        if (next >= most_) {
-            return otherwise;
+        const Index after = key + tile_.keys;
+        if (after >= most_) {
+            return {rows_at(plan_.inputs.queries, next_.b, next_.h, next_.first).data,
+                    target(plan_.outputs.context, b_, h_, first_, 0).data};
         }
-        return next < plan_.P ? rows_at(*past, b_, g_, next).data : rows_at(now, b_, g_, next - plan_.P).data;
+        if (far_) {
+            return {keys_.from(after).data, values_.from(after).data};
+        }
+        const bool same_head = next_.b == b_ && next_.h == h_;
+        if (!same_head && after + kernels_.key_tile >= most_) {
+            return {keys_of(next_).from(0).data, values_of(next_).from(0).data};
+        }
+        return {nullptr, nullptr};
     }
 
     void score(Index key)
     {
-        const TiledInputs& in = plan_.inputs;
-        const TileFloats K = rows_of(in.keys, in.past_key, key, scratch_.K, scratch_.K_stride);
-        const Index tile_before = std::max<Index>(first_ - kernels_.query_tile, 0); // the next one on this thread
-        const std::byte* queries = rows_at(in.queries, b_, h_, tile_before).data;
-        kernels_.scores(tile_, scratch_.packed, K, plan_.d_k, ahead(in.keys, in.past_key, key, queries));
+        const TileFloats K = readable(keys_, key, scratch_.K, scratch_.K_stride);
+        kernels_.scores(tile_, scratch_.packed, K, plan_.d_k, ahead(key));
     }
 
-    void add_values(Index key)
-    {
-        const TiledInputs& in = plan_.inputs;
-        const TileFloats V = rows_of(in.values, in.past_value, key, scratch_.V, plan_.features);
-        const std::byte* context = target(plan_.outputs.context, b_, h_, first_, 0).data;
-        kernels_.add_values(tile_, V, ahead(in.values, in.past_value, key, context));
-    }
+    void add_values(Index key) { kernels_.add_values(tile_, readable(values_, key, scratch_.V, plan_.features)); }
 
     /// Whether any key of the tile is seen.
     bool load_bias(Index key)
@@ -233,7 +265,7 @@ private:
             return false;
         }
         for (Index i = 0; i < kernels_.query_tile; ++i) {
-            const KeyRange range = ranges_[static_cast<std::size_t>(std::min(i, rows_ - 1))];
+            const KeyRange range = scratch_.ranges[static_cast<std::size_t>(alike_ ? 0 : std::min(i, rows_ - 1))];
             scratch_.begin[i] = static_cast<float>(std::clamp<Index>(range.begin - key, 0, tile_.keys));
             scratch_.end[i] = static_cast<float>(std::clamp<Index>(range.end - key, 0, tile_.keys));
         }
@@ -271,9 +303,11 @@ private:
     const TileKernels& kernels_;
     TileScratch& scratch_;
     Tile& tile_;
-    Index b_, h_, g_, first_, rows_;
-    static constexpr std::size_t most_queries = 64; // of a tile, whatever the instruction set
-    std::array<KeyRange, most_queries> ranges_ = {};
+    QueryPlace next_;
+    Index b_, h_, first_, rows_;
+    HeadRows keys_, values_;
+    bool far_;                                  ///< keys and values are not in this core's cache yet, or too many for it
+    bool alike_ = true;                         ///< every query sees the same keys
     Index least_ = 0, most_ = 0;                ///< keys that any row sees
     Index latest_begin_ = 0, earliest_end_ = 0; ///< keys between are seen by all
 };
@@ -313,9 +347,9 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
     tile.far = plan.rescored;
 }
 
-void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, Index b, Index h, Index first)
+void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next)
 {
-    QueryTile tile(plan, scratch, b, h, first);
+    QueryTile tile(plan, scratch, place, next);
     tile.attend();
     tile.keep_stages();
 }

@@ -35,14 +35,15 @@ template <int vectors, bool far>
 __attribute__((noinline)) void power_columns(const Tile& tile, Index column, float factor)
 {
     Exponents<far> exponents[vectors];
-    Vector rescale[vectors], sum[vectors];
+    Vector rescale[vectors], sum[vectors], none = all(0);
+    keep_in_register(none); // or g++ would clear `sum` as bytes, slowly
     for (int n = 0; n < vectors; ++n) {
         const Index q = column + n * lanes;
         const Vector before = load(tile.maximum + q);
         const Vector now = max(before, load(tile.tile_maximum + q));
         exponents[n] = Exponents<far>(now, all(factor));
         rescale[n] = exponents[n].of_maximum(before);
-        sum[n] = all(0); // of this tile alone: small numbers first
+        sum[n] = none; // of this tile alone: small numbers first
         store(tile.maximum + q, now);
     }
     exp2(rescale); // of the first tile they are 0

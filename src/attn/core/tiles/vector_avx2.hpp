@@ -21,7 +21,7 @@ constexpr Index query_vectors = 6; ///< of a tile of 48 queries
 constexpr Index key_tile = 96;
 constexpr Index most_query_vectors = 3;   ///< scores: 4 keys by 3 vectors of queries, 12 of the 16 registers
 constexpr Index at_once_by_two = 6;       ///< scalars by 2 vectors, 12 registers again
-constexpr Index most_power_vectors = 3;   ///< softmax
+constexpr Index most_power_vectors = 2;   ///< softmax
 constexpr Index most_feature_vectors = 3; ///< context: 4 queries by up to 3 vectors of features
 
 inline Vector load(const float* p)
