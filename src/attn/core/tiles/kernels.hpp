@@ -9,6 +9,8 @@
 
 namespace attn::core {
 
+constexpr Index cache_line = 16; ///< float32s of one
+
 /// Rows of float32, float16 or bfloat16 in somebody's memory; `stride` in elements.
 struct TileRows {
     const std::byte* data;

@@ -32,7 +32,7 @@ struct TiledPlan {
 
 /// Numbers of one cache line, so that a vector of them is aligned for any vector load.
 struct alignas(64) CacheLine {
-    std::array<float, 16> numbers;
+    std::array<float, cache_line> numbers;
 };
 
 /// The memory of one worker; used for one tile of queries after another.

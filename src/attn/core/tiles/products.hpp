@@ -11,8 +11,6 @@ namespace attn::core {
 // NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
-constexpr Index line = 16; ///< numbers of a cache line
-
 /// Fetches what lies ahead from far memory, a little at a time, because many lines at once would keep other loads waiting.
 class Fetch {
 public:
@@ -31,8 +29,8 @@ public:
         for (Index i = 0; keys_ != nullptr && i < lines; ++i) {
             __builtin_prefetch(keys_, for_reading, second_level);
             __builtin_prefetch(values_, for_reading, second_level);
-            keys_ += line;
-            values_ += line;
+            keys_ += cache_line;
+            values_ += cache_line;
         }
     }
 
@@ -41,23 +39,20 @@ private:
     const float* values_ = nullptr;
 };
 
-/// s = s + the products of features [e, end) of `at_once` keys and `vectors` vectors of queries.
-template <int vectors, int at_once>
-inline void add_products(const float* const (&key)[at_once], const float* queries, Index e, Index end,
-                         Vector (&s)[at_once][vectors])
+/// sum[i] = sum[i] + scalar(i) · the vectors at `from`: one term of a block's `at_once · vectors` sums.
+template <int vectors, int at_once, typename Scalar>
+inline void add_products(const Scalar& scalar, const float* from, Vector (&sum)[at_once][vectors])
 {
-    for (const float* q_e = queries + e * width; e < end; ++e, q_e += width) {
-        Vector q[vectors];
+    Vector v[vectors];
+    for (int n = 0; n < vectors; ++n) {
+        v[n] = load(from + n * lanes);
+        keep_in_register(v[n]);
+    }
+    for (int i = 0; i < at_once; ++i) {
+        Vector s = all(scalar(i));
+        keep_in_register(s);
         for (int n = 0; n < vectors; ++n) {
-            q[n] = load(q_e + n * lanes);
-            keep_in_register(q[n]);
-        }
-        for (int i = 0; i < at_once; ++i) {
-            Vector k = all(key[i][e]);
-            keep_in_register(k);
-            for (int n = 0; n < vectors; ++n) {
-                s[i][n] = fma(k, q[n], s[i][n]);
-            }
+            sum[i][n] = fma(s, v[n], sum[i][n]);
         }
     }
 }
@@ -85,9 +80,12 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
                 s[i][n] = all(0);
             }
         }
-        for (Index e = 0; e < d; e += line) {
+        const float* q = packed + column;
+        for (Index e = 0; e < d;) {
             fetch.next(lines);
-            add_products(key, packed + column, e, smaller(e + line, d), s);
+            for (const Index end = smaller(e + cache_line, d); e < end; ++e, q += width) {
+                add_products([&](int i) { return key[i][e]; }, q, s);
+            }
         }
         for (int i = 0; i < at_once; ++i) {
             for (int n = 0; n < vectors; ++n) {
@@ -136,18 +134,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
         const float* const last = weight + keys * width;
 #pragma GCC unroll 4
         for (; weight != last; weight += width, v_j += stride) {
-            Vector v[vectors];
-            for (int n = 0; n < vectors; ++n) {
-                v[n] = load(v_j + n * lanes);
-                keep_in_register(v[n]);
-            }
-            for (int i = 0; i < at_once; ++i) {
-                Vector w = all(weight[i]);
-                keep_in_register(w);
-                for (int n = 0; n < vectors; ++n) {
-                    sum[i][n] = fma(w, v[n], sum[i][n]);
-                }
-            }
+            add_products([=](int i) { return weight[i]; }, v_j, sum);
         }
         for (int i = 0; i < at_once; ++i) {
             for (int n = 0; n < vectors; ++n) {

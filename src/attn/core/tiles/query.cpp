@@ -212,17 +212,21 @@ private:
     {
         const Index after = key + tile_.keys;
         if (after >= most_) {
-            return {rows_at(plan_.inputs.queries, next_.b, next_.h, next_.first).data,
-                    target(plan_.outputs.context, b_, h_, first_, 0).data};
+            const std::byte* queries = rows_at(plan_.inputs.queries, next_.b, next_.h, next_.first).data;
+            const StageSpan& context = plan_.outputs.context;
+            return {queries, context.data != nullptr ? target(context, b_, h_, first_, 0).data : queries};
         }
         if (far_) {
             return {keys_.from(after).data, values_.from(after).data};
         }
-        const bool same_head = next_.b == b_ && next_.h == h_;
-        if (!same_head && after + kernels_.key_tile >= most_) {
-            return {keys_of(next_).from(0).data, values_of(next_).from(0).data};
+        if (after + kernels_.key_tile < most_) {
+            return {nullptr, nullptr};
         }
-        return {nullptr, nullptr};
+        const HeadRows next_keys = keys_of(next_);
+        if (next_keys.now.data == keys_.now.data) {
+            return {nullptr, nullptr};
+        }
+        return {next_keys.from(0).data, values_of(next_).from(0).data};
     }
 
     void score(Index key)
@@ -331,17 +335,16 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
                                                            {&tile.sum, k.query_tile},
                                                            {&tile.rescale, k.query_tile},
                                                            {&tile.O, k.query_tile * plan.features}}};
-    constexpr Index line = sizeof(CacheLine) / sizeof(float);
     Index lines = 0;
     for (const auto& [part, count] : parts) {
-        lines += whole(count, line) / line;
+        lines += whole(count, cache_line) / cache_line;
     }
     // NOLINTNEXTLINE(modernize-avoid-c-arrays)
     lines_ = std::make_unique_for_overwrite<CacheLine[]>(static_cast<std::size_t>(lines));
     auto* at = reinterpret_cast<float*>(lines_.get());
     for (const auto& [part, count] : parts) {
         *part = at;
-        at += whole(count, line);
+        at += whole(count, cache_line);
     }
     tile.features = plan.features;
     tile.far = plan.rescored;
