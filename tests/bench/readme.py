@@ -54,9 +54,10 @@ class Benches:
 
 
 def machine():
-    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    flags = "AVX-512" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8") else "AVX2"
-    return f"{cpu.group(1) if cpu else platform.machine()}, {flags}, {os.cpu_count()} cores"
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    known = [found(rf"{field}\s*: (.*)", text) for field in ("model name", "cpu family", "model")]
+    name = "{} (family {}, model {})".format(*known) if "model name" in text else platform.machine()
+    return f"{name}, {'AVX-512' if 'avx512f' in text else 'AVX2'}, {os.cpu_count()} cores"
 
 
 def script(name, program, *arguments):
