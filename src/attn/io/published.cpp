@@ -156,7 +156,7 @@ Published statement_of(const JsonValue& value)
     }
     read_tolerances(object, published);
     if (const JsonValue* dtype = object.find("dtype")) {
-        published.dtype = dtype->one_of({"float32", "float64"}) == 0 ? Dtype::float32 : Dtype::float64;
+        published.dtype = dtype_of_numbers(*dtype);
     }
     return published;
 }

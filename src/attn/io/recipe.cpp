@@ -325,7 +325,7 @@ void read_numbers(const JsonObject& object, Recipe& recipe)
         recipe.generator = all.at(generator->one_of({"torch", "numpy", "numpy-pcg64"}));
     }
     if (const JsonValue* dtype = object.find("dtype")) {
-        recipe.dtype = dtype->one_of({"float32", "float64"}) == 0 ? Dtype::float32 : Dtype::float64;
+        recipe.dtype = dtype_of_numbers(*dtype);
     }
     if (const JsonValue* rounding = object.find("rounding")) {
         recipe.rounding = rounding->one_of({"stage", "step"}) == 0 ? core::Rounding::stage : core::Rounding::step;

@@ -17,6 +17,7 @@ class JsonValue;
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
 /// Parts of it (recipe_parts.cpp).
+[[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);
 [[nodiscard]] model::FileTensor file_tensor_of(const JsonValue& value);
 [[nodiscard]] model::FileParameters file_parameters_of(const JsonValue& value);
 [[nodiscard]] model::FileEmbeddings embeddings_of(const JsonValue& value);

@@ -67,6 +67,11 @@ core::Rope rope_of(const JsonObject& object)
 
 } // namespace
 
+Dtype dtype_of_numbers(const JsonValue& value)
+{
+    return value.one_of({name_of(Dtype::float32), name_of(Dtype::float64)}) == 0 ? Dtype::float32 : Dtype::float64;
+}
+
 model::FileTensor file_tensor_of(const JsonValue& value)
 {
     const JsonObject object(value, {"file", "name", "sha256"});

@@ -240,8 +240,8 @@ AttendResult attend_portable(const AttendViews& views, const Attend& options, co
     Attending<Scalar> attending(views, options, result.tensors);
     core::for_each_block(groups, work, [&](Index index) { attending.group(index / l.H_kv, index % l.H_kv, inner); });
     if (attending.overflowed() && !options.allow_nonfinite) {
-        result.warnings.emplace_back(std::string("scores: a dot product overflowed ") +
-                                     (sizeof(Scalar) == 4 ? "float32" : "float64") + "; the weights of its row may be nan");
+        result.warnings.push_back("scores: a dot product overflowed " + std::string(name_of(dtype_of<Scalar>)) +
+                                  "; the weights of its row may be nan");
     }
     return result;
 }

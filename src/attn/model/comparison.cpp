@@ -25,8 +25,7 @@ template <typename Scalar>
 Computed numbers(const Tensor<Scalar>& tensor)
 {
     return {tensor.shape, [&tensor](std::size_t i) { return math::shortest(tensor.values[i]); },
-            [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); },
-            std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64};
+            [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); }, dtype_of<Scalar>};
 }
 
 /// The item whose part an array is: parameters go together.

@@ -12,9 +12,6 @@
 namespace attn::model {
 namespace {
 
-template <typename Scalar>
-constexpr const char* type_name = sizeof(Scalar) == 4 ? "float32" : "float64";
-
 /// The rows of a table (V, D) at `ids`.
 template <typename Scalar, typename OfTable>
 Tensor<Scalar> rows_of(const Tensor<OfTable>& table, const std::vector<Index>& ids)
@@ -256,7 +253,7 @@ private:
         core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(heads.queries.values) && all_finite<Scalar>(heads.keys.values)) {
-            warn(std::string("scores: a dot product, or its scaling, overflowed ") + type_name<Scalar>);
+            warn("scores: a dot product, or its scaling, overflowed " + std::string(name_of(dtype_of<Scalar>)));
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
         if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(heads.values.values)) {
@@ -298,7 +295,10 @@ private:
 
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
-    void warn_of_overflow(const char* name) { warn(std::string(name) + ": a dot product overflowed " + type_name<Scalar>); }
+    void warn_of_overflow(const char* name)
+    {
+        warn(std::string(name) + ": a dot product overflowed " + std::string(name_of(dtype_of<Scalar>)));
+    }
 
     void tell(std::string_view stage, const Shape& shape) const
     {

@@ -79,7 +79,7 @@ Summary summarize(const Result& result, Index top)
     }
     return std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& weights) {
-            Summary summary{std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64, 0, {}};
+            Summary summary{dtype_of<Scalar>, 0, {}};
             summary.largest_entropy = math::log(static_cast<double>(weights.columns()));
             const std::vector<Index> positions =
                 result.query_positions.empty() ? indices(weights.rows()) : result.query_positions;

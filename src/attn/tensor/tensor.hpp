@@ -31,6 +31,8 @@ enum class Dtype { float32, float64 };
 {
     return dtype == Dtype::float32 ? "float32" : "float64";
 }
+template <typename Scalar>
+inline constexpr Dtype dtype_of = std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64;
 
 /// A tensor of any rank; `values` has element_count(shape) elements, the last dimension varies fastest.
 template <typename Scalar>
