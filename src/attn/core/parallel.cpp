@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -66,7 +67,11 @@ void for_each_block(Index count, const Work& work, const std::function<void(Inde
     {
         std::vector<std::jthread> threads;
         for (Index i = 0; i < helpers; ++i) {
-            threads.emplace_back([&blocks, i] { blocks.work_off(static_cast<int>(i) + 1, [] {}); });
+            try {
+                threads.emplace_back([&blocks, i] { blocks.work_off(static_cast<int>(i) + 1, [] {}); });
+            } catch (const std::system_error&) {
+                break; // the system gives no more threads: those that there are do all of it
+            }
         }
         blocks.work_off(0, [&] {
             if (work.progress) {
