@@ -107,14 +107,14 @@ double median(std::vector<double> values)
 /// down both.
 double sample_peak(core::Isa isa, int threads, double seconds)
 {
-    constexpr Index few_rounds = 100;
-    const auto rate = [&](Index rounds) {
+    for (Index rounds = 100;;) {
         double operations = 0;
         const double elapsed = seconds_of([&] { operations = model::multiply_add(isa, rounds, threads); });
-        return std::pair(operations / elapsed, static_cast<double>(rounds) / elapsed);
-    };
-    const double rounds = rate(few_rounds).second * std::clamp(seconds, 1e-3, 1.0);
-    return rate(std::max(few_rounds, static_cast<Index>(rounds))).first * 1e-9;
+        if (elapsed >= seconds / 2) {
+            return operations / elapsed * 1e-9;
+        }
+        rounds = static_cast<Index>(static_cast<double>(rounds) * std::clamp(seconds / elapsed, 1.5, 100.0));
+    }
 }
 
 Index peak_resident_bytes()
@@ -145,7 +145,7 @@ report::Timing measure(const model::Workload& workload, std::optional<Index> rep
         total += seconds.back();
         since_peak += seconds.back();
         if (since_peak >= turn_seconds || enough()) {
-            peaks.push_back(sample_peak(isa, threads, since_peak));
+            peaks.push_back(sample_peak(isa, threads, std::clamp(since_peak, turn_seconds, 1.0)));
             since_peak = 0;
         }
     }
