@@ -27,7 +27,7 @@ constexpr std::array attention_specs{
         "--causal-align",
         "RULE",
         "where query 0 stands among the keys, for --causal and --window: offset (default), ONNX's rule: the length of the "
-        "cache, or the valid length - T, or 0; top-left: 0; bottom-right: keys - T",
+        "cache, or the valid length - T, or 0; top-left: 0; bottom-right: (valid) keys - T",
         {}},
     OptionSpec{
         "--mask",

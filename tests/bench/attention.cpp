@@ -64,8 +64,10 @@ void tiled(benchmark::State& state, attn::core::Isa isa, const TiledCase& c)
     outputs.context.data = reinterpret_cast<std::byte*>(context.values.data());
     outputs.context.head = c.T * c.d_v;
     outputs.context.row = c.d_v;
+    attn::core::TiledInputs inputs{view(Q), view(K), view(V), {}, {}};
+    inputs.reach = attn::core::Reach::near;
     for (auto _ : state) {
-        tiled_attention({view(Q), view(K), view(V), {}, {}}, {.causal = c.causal}, outputs, {c.threads, {}}, isa);
+        tiled_attention(inputs, {.causal = c.causal}, outputs, {c.threads, {}}, isa);
         benchmark::ClobberMemory();
     }
     const auto operations = static_cast<double>(2 * c.T * c.T * (c.d_k + c.d_v) * c.H) / (c.causal ? 2 : 1);

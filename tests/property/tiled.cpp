@@ -269,6 +269,56 @@ TEST_P(Tiled, IsAsAccurateAsFloat32Allows)
     }
 }
 
+TEST_P(Tiled, GivesTheValueOfTheOnlyKeyHoweverLargeItsScore)
+{
+    for (float q = 1; q < 1e17F; q *= 3.7F) {
+        for (const float sign : {1.0F, -1.0F}) {
+            core::Heads<float> h = heads({}, 1);
+            h.queries.values = {sign * q};
+            h.keys.values = {q};
+            h.values.values = {7};
+            const core::Stages<float> stages = tiled(h, {});
+            EXPECT_FLOAT_EQ(stages.weights.values[0], 1) << sign * q;
+            EXPECT_FLOAT_EQ(stages.head_context.values[0], 7) << sign * q;
+        }
+    }
+}
+
+TEST_P(Tiled, WeighsEveryRowByOneInAllHoweverLargeTheScores)
+{
+    for (const bool causal : {false, true}) {
+        for (float size = 1; size < 1e34F; size *= 10) {
+            core::Heads<float> h = heads({.H = 2, .H_kv = 1, .T = 70, .S = 200, .d_k = 24, .d_v = 3}, 77);
+            for (float& q : h.queries.values) {
+                q *= size;
+            }
+            std::fill(h.values.values.begin(), h.values.values.end(), 1.0F);
+            const core::Stages<float> stages = tiled(h, {.causal = causal});
+            for (Index head = 0; head < 2; ++head) {
+                EXPECT_TRUE((stages.weights.matrix(head).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5F) << size;
+                EXPECT_TRUE((stages.head_context.matrix(head).array() - 1).abs().maxCoeff() < 1e-5F) << size;
+            }
+        }
+    }
+}
+
+TEST(ReachOf, GrowsWithTheLargestScoreThatThereMayBe)
+{
+    core::Heads<float> h = heads({.d_k = 4}, 1);
+    std::fill(h.keys.values.begin(), h.keys.values.end(), 1.0F);
+    const auto reach = [&](float q) {
+        std::fill(h.queries.values.begin(), h.queries.values.end(), q);
+        const auto view = [](const Tensor<float>& tensor) { return core::as_batch(tensor.shape, tensor.values); };
+        return core::reach_of({view(h.queries), view(h.keys), view(h.values), {}, {}}, {});
+    };
+    EXPECT_EQ(reach(1), core::Reach::near);
+    EXPECT_EQ(reach(3e5F), core::Reach::near); // 4 · q · 1 / √4 · log2 e = 865,617 of 1,048,576
+    EXPECT_EQ(reach(4e5F), core::Reach::far);
+    EXPECT_EQ(reach(1e36F), core::Reach::far);
+    EXPECT_EQ(reach(2e37F), core::Reach::beyond);
+    EXPECT_EQ(reach(std::numeric_limits<float>::quiet_NaN()), core::Reach::beyond);
+}
+
 TEST_P(Tiled, RefusesShapesThatDoNotBelongTogether)
 {
     const Tensor<float> q({1, 2, 3, 4}), k({1, 1, 5, 4}), v({1, 1, 5, 2}), wrong({1, 1, 5, 3});

@@ -143,9 +143,10 @@ bool readable_in_tiles(const TensorView& view)
            (view.shape.back() <= 1 || view.strides.back() == 1 || view.count() == 0);
 }
 
-bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options)
+Reach reach_of(const TiledInputs& inputs, const AttentionOptions& options)
 {
     constexpr double limit = std::numeric_limits<float>::max() / 8; // differences and sums of a few stay below the maximum
+    constexpr double nearest = 1 << 20;                             // an exponent's product is rounded by 1/32 at most
     const auto small = [](double value) { return value < limit; };  // false for NaN
     const double q = largest_magnitude(inputs.queries);
     const double k = largest_magnitude(inputs.keys);
@@ -158,8 +159,12 @@ bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options)
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
     const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask));
-    return small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
-           small((v + past_v) * (keys + 1)) && capped && biased;
+    const bool finite = small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
+                        small((v + past_v) * (keys + 1)) && capped && biased;
+    if (!finite) {
+        return Reach::beyond;
+    }
+    return score * scale * std::numbers::log2e < nearest ? Reach::near : Reach::far;
 }
 
 TiledPlan plan_tiles(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs,
@@ -187,6 +192,7 @@ TiledPlan plan_tiles(const TiledInputs& inputs, const AttentionOptions& options,
             .scale = scale,
             .cap = static_cast<float>(options.softcap.value_or(0)),
             .rescored = rescored,
+            .far = rescored || inputs.reach != Reach::near,
             .factor = static_cast<float>(std::numbers::log2e * (rescored ? 1 : scale_of(inputs, options)))};
 }
 
@@ -218,14 +224,19 @@ Stages<float> attention(const Heads<float>& heads, const AttentionOptions& optio
     const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
     const bool by_distance = !options.slopes.empty();
     const bool by_step = options.rounding == Rounding::step;
-    if (isa == Isa::portable || rounded || by_distance || by_step || !stays_finite(as_batch(heads, options), options)) {
+    TiledInputs inputs = as_batch(heads, options);
+    if (isa == Isa::portable || rounded || by_distance || by_step) {
+        return attention(heads, options, keep, work);
+    }
+    inputs.reach = reach_of(inputs, options);
+    if (inputs.reach == Reach::beyond) {
         return attention(heads, options, keep, work);
     }
     Stages<float> stages = make_stages(heads, options, keep);
     const TiledOutputs outputs{span_of(stages.head_context),  span_of(stages.scores),        span_of(stages.scaled_scores),
                                span_of(stages.capped_scores), span_of(stages.masked_scores), span_of(stages.weights),
                                span_of(stages.entropy)};
-    tiled_attention(as_batch(heads, options), options, outputs, work, isa);
+    tiled_attention(inputs, options, outputs, work, isa);
     return stages;
 }
 

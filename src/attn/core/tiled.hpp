@@ -24,6 +24,14 @@
 
 namespace attn::core {
 
+/// How large the numbers on the way to the context may become, whatever the tiles do.
+enum class Reach {
+    near,   ///< of ordinary size: the exponent of a weight takes one fused operation
+    far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
+    beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
+            ///< overflow
+};
+
 /// Inputs of attention as views of four dimensions, read in place; B is the batch. float32, float16 or bfloat16 in native byte
 /// order, aligned, the last dimension without gaps (see readable_in_tiles). P is 0 without a cache.
 struct TiledInputs {
@@ -34,6 +42,7 @@ struct TiledInputs {
     std::vector<Index> offsets = {};                ///< (B) or none: the place of query 0 among the keys
     std::vector<Index> lengths = {};         ///< (B) or none: valid keys, as AttentionOptions::valid_keys, which is not read
     std::vector<Index> query_positions = {}; ///< (T) or none: the queries' places after `offsets`; else 0, 1, 2, …
+    Reach reach = Reach::far;                ///< near where reach_of found it; never beyond
 };
 
 /// A stage in somebody's memory; without data it is not kept.
@@ -56,17 +65,16 @@ struct TiledOutputs {
 /// Whether the tiled path can read the rows of this view where they are.
 [[nodiscard]] bool readable_in_tiles(const TensorView& view);
 
-/// Whether every number on the way is finite in float32 whatever the tiles do: inputs that are finite, and not so large that a
-/// score, its scaling, its bias or a sum of values could overflow. The tiled path is for these inputs; attention.hpp takes all.
-/// Reads queries, keys, values, cache and mask once.
-[[nodiscard]] bool stays_finite(const TiledInputs& inputs, const AttentionOptions& options);
+/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once. What lies beyond is not for the
+/// tiled path; attention.hpp takes all.
+[[nodiscard]] Reach reach_of(const TiledInputs& inputs, const AttentionOptions& options);
 
 /// Throws Error(internal) for shapes that do not belong together or views that are not readable_in_tiles, for
 /// AttentionOptions::softmax_type other than float32, and for an isa that is `portable` or not available.
 void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs, const Work& work,
                      Isa isa);
 
-/// The same in the shape of attention(): for `isa` portable, for inputs that do not stay finite, for a softmax type and for
+/// The same in the shape of attention(): for `isa` portable, for inputs whose reach is beyond, for a softmax type and for
 /// slopes it is attention() itself.
 [[nodiscard]] Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep,
                                       const Work& work, Isa isa);

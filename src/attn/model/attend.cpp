@@ -175,9 +175,10 @@ Index result_bytes(const AttendViews& views, const Attend& options)
 /// Bytes of the results, and of the key/value head that is converted where it cannot be read in place.
 Index required_in_tiles(const AttendViews& views, const Attend& options, int threads)
 {
-    constexpr Index row = 1024; // floats that a thread keeps for each of d_k and d_v: a few tiles of at most 96 rows
+    constexpr Index row = 256; // floats that a thread keeps for each of d_k and d_v: two tiles of at most 96 rows, and padding
     const AttendLengths& l = views.sizes;
-    const Index scratch = checked_product(checked_sum(l.d_k, l.d_v, memory_asked), row * threads, memory_asked);
+    const Index at_once = std::min<Index>(threads, l.B * l.H * l.T);
+    const Index scratch = checked_product(checked_sum(l.d_k, l.d_v, memory_asked), row * at_once, memory_asked);
     const Index converted = tiles_read_in_place(views) ? 0
                                                        : checked_sum(element_count({l.H / l.H_kv, l.T, l.d_k}),
                                                                      element_count({l.total(), l.d_k + l.d_v}), memory_asked);
@@ -273,10 +274,11 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     };
     if (tiles_serve(views, options, settings)) {
         require_memory(required_in_tiles(views, options, settings.threads), settings.memory_limit);
-        if (core::stays_finite(tiled_inputs(views, options), tiled_options(options))) {
+        const core::TiledInputs all = tiled_inputs(views, options);
+        if (all.reach != core::Reach::beyond) {
             tell();
             AttendResult result{make_tensors(views, options), {}};
-            attend_tiled(views, options, settings, result.tensors, work);
+            attend_tiled(views, all, options, settings, result.tensors, work);
             return result;
         }
     }

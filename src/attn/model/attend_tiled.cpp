@@ -81,6 +81,7 @@ public:
         if (all.mask) {
             inputs_.mask = heads_of(*all.mask, b, g * size, size);
         }
+        inputs_.reach = all.reach;
         inputs_.offsets = {all.offsets[static_cast<std::size_t>(b)]};
         if (!all.lengths.empty()) {
             inputs_.lengths = {all.lengths[static_cast<std::size_t>(b)]};
@@ -132,6 +133,7 @@ core::TiledInputs tiled_inputs(const AttendViews& views, const Attend& options)
     for (Index b = 0; b < views.sizes.B; ++b) {
         inputs.offsets.push_back(offset_of(views, options.align, static_cast<std::size_t>(b)));
     }
+    inputs.reach = core::reach_of(inputs, tiled_options(options));
     return inputs;
 }
 
@@ -144,10 +146,9 @@ core::AttentionOptions tiled_options(const Attend& options)
             .nan_for_empty_rows = options.nan_for_empty_rows};
 }
 
-void attend_tiled(const AttendViews& views, const Attend& options, const RunSettings& settings,
+void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const Attend& options, const RunSettings& settings,
                   std::vector<StoredTensor>& tensors, const core::Work& work)
 {
-    const core::TiledInputs all = tiled_inputs(views, options);
     const core::TiledOutputs outputs = outputs_of(views, tensors);
     save_cache(views, tensors);
     if (tiles_read_in_place(views)) {

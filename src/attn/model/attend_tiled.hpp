@@ -7,18 +7,18 @@
 namespace attn::model {
 
 /// Whether the tiled path can do it: float32 arithmetic, no other softmax type, an instruction set that is not portable.
-/// That the numbers stay finite is another question, see tiled_inputs.
+/// How far the numbers reach is another question, see tiled_inputs.
 [[nodiscard]] bool tiles_serve(const AttendViews& views, const Attend& options, const RunSettings& settings);
 
 /// Whether every input is read where it is; otherwise one key/value head after the other is converted to float32.
 [[nodiscard]] bool tiles_read_in_place(const AttendViews& views);
 
-/// All of it, as core takes it. Views that tiles cannot read are in it, too.
+/// All of it, as core takes it, and how far it reaches. Views that tiles cannot read are in it, too.
 [[nodiscard]] core::TiledInputs tiled_inputs(const AttendViews& views, const Attend& options);
 [[nodiscard]] core::AttentionOptions tiled_options(const Attend& options);
 
-/// Fills the tensors, which are zero. The numbers stay finite.
-void attend_tiled(const AttendViews& views, const Attend& options, const RunSettings& settings,
+/// Fills the tensors, which are zero. `all` are the tiled_inputs of the views, not beyond reach.
+void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const Attend& options, const RunSettings& settings,
                   std::vector<StoredTensor>& tensors, const core::Work& work);
 
 } // namespace attn::model

@@ -77,6 +77,7 @@ void WorkloadTensors::attend(core::Isa isa, int threads)
     inputs.queries = core::as_batch(queries_.shape(), queries_.values());
     inputs.keys = core::as_batch(keys_.shape(), keys_.values());
     inputs.values = core::as_batch(values_.shape(), values_.values());
+    inputs.reach = core::Reach::near; // they were drawn so
     core::TiledOutputs outputs;
     outputs.context = {.type = ElementType::float32,
                        .data = std::as_writable_bytes(context_.values()).data(),

@@ -41,7 +41,7 @@ struct Tile {
     Index queries;       ///< columns in use
     Index keys;          ///< rows in use
     bool first;          ///< nothing was added to O yet
-    bool far;            ///< differences of scores may be as large as float32 goes
+    bool far;            ///< scores may be as large as float32 goes: their maximum is subtracted before anything is rounded
     Index features;      ///< d_v, rounded up to whole vectors: the row length of O
     float* S;            ///< (key_tile + lanes, query_tile): raw scores, then scores, then powers of two
     float* tile_maximum; ///< (query_tile)

@@ -22,6 +22,7 @@ struct TiledPlan {
     Index features;   ///< d_v in whole vectors
     float scale, cap; ///< cap is 0 without a softcap
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
+    bool far;      ///< see Tile::far
     float factor;  ///< that makes powers of two of score differences
 
     [[nodiscard]] Index keys() const { return P + S; }

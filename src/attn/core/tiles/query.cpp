@@ -347,7 +347,7 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
         at += whole(count, cache_line);
     }
     tile.features = plan.features;
-    tile.far = plan.rescored;
+    tile.far = plan.far;
 }
 
 void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next)

@@ -10,8 +10,8 @@ namespace attn::core {
 // NOLINTBEGIN(misc-definitions-in-headers, modernize-avoid-c-arrays)
 namespace {
 
-/// The exponents (s - base)·c of powers of two. Where no product can overflow it takes one operation, and base·c is rounded the
-/// same way for all scores of a query.
+/// The exponents (s - base)·c of powers of two. Where scores are of ordinary size it takes one operation, and base·c is rounded
+/// the same way for all scores of a query; where they are large, that rounding alone would be a power of two beyond float32.
 template <bool far>
 class Exponents {
 public:
