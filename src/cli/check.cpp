@@ -43,10 +43,10 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
                                    "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
-                                   "of their own. Exit code: 0 all agree; 1 a difference; otherwise that of the\n"
-                                   "error (65 bad data, 66 no such input, …). The line of a result that states an\n"
-                                   "error is not checked, which counts as 65. All are checked, and the largest code\n"
-                                   "wins.\n";
+                                   "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
+                                   "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
+                                   "input, …). The line of a result that states an error is not checked, which\n"
+                                   "counts as 65. All are checked, and the largest code wins.\n";
 
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
@@ -67,6 +67,7 @@ public:
         : log_(log), most_bytes_(max_input_bytes(arguments, largest_file)), stages_(log)
     {
         settings_.threads = globals.threads;
+        settings_.isa = globals.isa.value_or(core::Isa::portable); // as `run` does
         settings_.observer = stages_.observer();
         const RealRange range{.least = 0, .allowed = "a finite number from 0, such as 1e-6"};
         const auto rtol = arguments.value("--rtol");

@@ -89,6 +89,14 @@ def test_run_can_be_told(name):
 
 
 @pytest.mark.parametrize("name", TILED)
+def test_check_computes_as_run_did(name, tmp_path):
+    saved = tmp_path / "saved.json"
+    saved.write_bytes(succeeds("run", *HEADS, "--json", "--isa", name).out)
+    succeeds("check", saved, "--isa", name)
+    assert run("check", saved).code == 1
+
+
+@pytest.mark.parametrize("name", TILED)
 def test_run_gives_a_chosen_row_as_in_the_whole(name):
     options = ("--causal", "--window", "9", "--isa", name, "--show", "weights,context", "--json")
     whole, some = succeeds("run", *HEADS, *options).json, succeeds("run", *HEADS, *options, "--query", "5,70,149").json
