@@ -21,6 +21,9 @@ public:
     /// Calls this object, which must outlive it. Empty when there is nobody to tell.
     [[nodiscard]] model::Observer observer();
 
+    /// Tells of the stage under way, if there is one: the run that it belongs to has ended.
+    void end_stage();
+
     /// Of the stages that come, "line 3: ".
     void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
@@ -35,7 +38,6 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void observe(const model::Progress& progress);
-    void end_stage();
     void show(double share);
     void show_text(const std::string& text);
 

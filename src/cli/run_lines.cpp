@@ -116,6 +116,9 @@ private:
     model::Result run(const std::string& sentence)
     {
         model::Result result = series_.run(sentence);
+        if (run_.log.verbose()) {
+            run_.progress.end_stage();
+        }
         run_.files.require_unchanged();
         return result;
     }

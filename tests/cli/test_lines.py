@@ -73,6 +73,15 @@ def test_a_bad_line_is_reported_in_its_place_and_the_rest_goes_on():
     assert "ff" in broken["error"]["message"].lower() and "1" in broken["error"]["message"]
 
 
+@pytest.mark.parametrize("show", ["tokens", "tokens,values", "weights"])
+def test_verbose_tells_every_stage_under_the_line_that_it_is_of(show):
+    single = re.findall(r"debug: (\w+) \(", run("run", "a b", "--verbose", "--show", show).message)
+    message = run("run", "--lines", "-", "--verbose", "--show", show, stdin="a b\nc d\n").message
+    stages = {line: re.findall(rf"debug: line {line}: (\w+) \(", message) for line in (1, 2)}
+    assert stages[1] == stages[2] and stages[1] and set(stages[1]) <= set(single)
+    assert stages[1][-1] == single[-1]
+
+
 def test_a_bad_line_is_an_error_line_with_its_number_beside_tables():
     done = run("run", "--lines", "-", stdin="a\n\nb\n")
     assert done.code == 65
