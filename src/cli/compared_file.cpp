@@ -52,6 +52,8 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
         }
         return;
     }
+    case io::Document::failed_line:
+        throw Error(ErrorKind::data, "holds an error in place of a result: " + io::parse_failed_line(json));
     default: throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
     }
 }
@@ -62,11 +64,12 @@ void ComparedFile::read_json(const std::string& wanted)
     const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);
     for (const JsonText& document : documents) {
+        const std::string line = documents.size() > 1 ? "line " + std::to_string(document.line) : "";
         try {
-            const bool lines = documents.size() > 1 && io::kind_of(document.text) == io::Document::result;
-            add_document(document.text, lines ? "line " + std::to_string(document.line) + " " : "");
+            const bool result = !line.empty() && io::kind_of(document.text) == io::Document::result;
+            add_document(document.text, result ? line + " " : "");
         } catch (const Error& error) {
-            throw Error(error.kind(), file_.name() + ": " + error.what());
+            throw Error(error.kind(), file_.name() + ": " + (line.empty() ? "" : line + ": ") + error.what());
         }
     }
     if (wanted.empty()) {

@@ -164,6 +164,13 @@ def test_results_of_lines_are_told_apart_by_their_lines(tmp_path):
     assert "MISMATCH  line 2 tokens " in differs(one, two).text
 
 
+def test_the_line_of_a_result_that_states_an_error_is_named(tmp_path):
+    lines = tmp_path / "lines.json"
+    lines.write_bytes(run("run", "--lines", "-", "--json", stdin="a b\n\nc\n").out)
+    message = "lines.json': line 2: holds an error in place of a result: no words in the input"
+    assert_fails(run("compare", lines, lines), 65, message)
+
+
 def test_standard_input_can_be_one_side(folder):
     content = (folder / "a.npy").read_bytes()
     succeeds("compare", "-", folder / "a.npy", stdin=content)

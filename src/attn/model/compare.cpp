@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 
 namespace attn::model {
 namespace {
@@ -232,23 +234,29 @@ template <typename Named, typename Compare>
 void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, std::vector<TensorComparison>& results,
                      Compare compare_pair)
 {
-    const auto partner = [](const std::vector<Named>& side, const std::string& name) {
-        return std::find_if(side.begin(), side.end(), [&](const Named& named) { return named.name == name; });
+    const auto by_name = [](const std::vector<Named>& side) {
+        std::unordered_map<std::string_view, const Named*> index;
+        for (const Named& named : side) {
+            index.try_emplace(named.name, &named); // the first of a name
+        }
+        return index;
     };
+    const auto of_a = by_name(a);
+    const auto of_b = by_name(b);
     const auto alone = [&](const std::string& name, const char* why) {
         results.emplace_back().name = name;
         results.back().why = why;
     };
     for (const Named& named : a) {
-        const auto other = partner(b, named.name);
-        if (other == b.end()) {
+        const auto other = of_b.find(named.name);
+        if (other == of_b.end()) {
             alone(named.name, "only in A");
         } else {
-            results.push_back(compare_pair(named, *other));
+            results.push_back(compare_pair(named, *other->second));
         }
     }
     for (const Named& named : b) {
-        if (partner(a, named.name) == a.end()) {
+        if (!of_a.contains(named.name)) {
             alone(named.name, "only in B");
         }
     }
