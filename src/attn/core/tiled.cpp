@@ -224,10 +224,10 @@ Stages<float> attention(const Heads<float>& heads, const AttentionOptions& optio
     const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
     const bool by_distance = !options.slopes.empty();
     const bool by_step = options.rounding == Rounding::step;
-    TiledInputs inputs = as_batch(heads, options);
     if (isa == Isa::portable || rounded || by_distance || by_step) {
         return attention(heads, options, keep, work);
     }
+    TiledInputs inputs = as_batch(heads, options);
     inputs.reach = reach_of(inputs, options);
     if (inputs.reach == Reach::beyond) {
         return attention(heads, options, keep, work);
