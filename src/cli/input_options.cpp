@@ -15,12 +15,18 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::int64_t most_size = 1048576; // of a vector
+constexpr std::int64_t most_size = 1048576;                       // of a vector
+constexpr std::int64_t most_first_index = std::int64_t{1} << 62U; // no input is so long that its last index overflows then
 
 // ---- what they are called --------------------------------------------------------------------------------------------
 
 constexpr std::array input_list{
     OptionSpec{"--lines", "FILE", "one sentence a line, one result a line; - is standard input", {}},
+    OptionSpec{"--first-index",
+               "N",
+               "of --lines: the \"index\" of the first line, 0 to 2^62 (default 0); for a part of a longer input, whose lines "
+               "count on from there",
+               {}},
     OptionSpec{"--ids", "LIST", "token ids such as 2,6,8,3,1 instead of a sentence; needs --vocab-size", {}},
     OptionSpec{"--labels", "LIST", "a name for each id: my,name,…", {}},
     OptionSpec{"--cross", "SENTENCE", "keys and values come from this second sentence; one vocabulary over both", {}},
@@ -255,7 +261,7 @@ model::Overrides read_overrides(const Arguments& arguments)
 
 std::span<const OptionSpec> input_specs(bool lines)
 {
-    return std::span(input_list).subspan(lines ? 0 : 1);
+    return std::span(input_list).subspan(lines ? 0 : 2); // --lines and --first-index
 }
 
 std::span<const OptionSpec> parameter_specs()
@@ -294,11 +300,13 @@ void read_source(const Arguments& arguments, InputOptions& options)
     exclude(sentence, lines.has_value(), "SENTENCE and --lines");
     exclude(sentence, ids.has_value(), "SENTENCE and --ids");
     exclude(lines.has_value(), ids.has_value(), "--lines and --ids");
+    require_beside(arguments, {"--first-index"}, lines.has_value(), "--lines");
     if (ids) {
         options.overrides.input = read_ids(arguments, *ids, options);
     } else if (lines) {
         options.source = Source::lines;
         options.lines = *lines;
+        options.first_index = integer_option(arguments, "--first-index", 0, most_first_index).value_or(0);
     } else if (sentence && arguments.operands.front() != "-") {
         if (arguments.operands.front().size() > options.max_input_bytes) {
             throw Error(ErrorKind::data, "SENTENCE", std::to_string(arguments.operands.front().size()) + " bytes",

@@ -23,7 +23,8 @@ enum class Source {
 
 struct InputOptions {
     Source source = Source::overrides;
-    std::string lines; ///< path of --lines, "-" for standard input
+    std::string lines;     ///< path of --lines, "-" for standard input
+    Index first_index = 0; ///< of its first line
     std::optional<std::string> recipe;
     model::Overrides overrides;
     std::optional<std::vector<std::string>> labels;

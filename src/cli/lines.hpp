@@ -62,7 +62,8 @@ struct Batch {
 /// May be used by several threads at once.
 class Batches {
 public:
-    explicit Batches(LineReader reader) : reader_(std::move(reader)) {}
+    /// `first` is the number of the first line.
+    explicit Batches(LineReader reader, Index first = 0) : reader_(std::move(reader)), next_line_(first) {}
 
     /// An empty one at the end, and after a failure.
     [[nodiscard]] Batch next();
@@ -71,7 +72,7 @@ private:
     std::mutex mutex_;
     LineReader reader_;
     Index next_number_ = 0;
-    Index next_line_ = 0;
+    Index next_line_;
     bool ended_ = false;
 };
 

@@ -36,7 +36,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
-    Example{"parallel --pipe -k attn-cli run --lines - --json < sentences.txt", "the same in many processes"},
+    Example{"attn-cli run --lines part-2.txt --first-index 1000 --json", "a part of them; its lines count on from there"},
     Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "a heat map a head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
@@ -46,8 +46,9 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
                                    "Results come in the order of the lines, each as soon as no other line is there\n"
-                                   "to go with it; the memory does not grow with their number. Under GNU parallel\n"
-                                   "--pipe, or in a Spark pipe, each chunk counts its \"index\" from 0.\n"
+                                   "to go with it; the memory does not grow with their number. In parts, by many\n"
+                                   "processes, the lines of each count on with --first-index; the README shows how\n"
+                                   "with GNU parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 /// One run of the command: computes results and writes them.
@@ -103,7 +104,7 @@ void Runner::write(const model::Result& result)
 {
     switch (options_.format) {
     case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = true, .index = {}}, output_.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = options_.header, .index = {}}, output_.sink()); break;
     case Format::table: report::write_table(result, table_, output_.sink()); break;
     case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
     case Format::html: write_page(result, output_); break;

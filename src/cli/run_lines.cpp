@@ -57,7 +57,7 @@ public:
         } catch (...) {
             batch.failure = std::current_exception();
         }
-        output_.finish(number_, buffer_.text(), std::exchange(notes_, {}), index, batch.failure);
+        output_.finish(number_, buffer_.text(), std::exchange(notes_, {}), index - run_.options.first_index, batch.failure);
         buffer_.text().clear();
     }
 
@@ -161,10 +161,10 @@ private:
     bool failed_ = false;
 };
 
-Beginning beginning_of(Format format)
+Beginning beginning_of(const RunOptions& options)
 {
-    switch (format) {
-    case Format::csv: return {.text = report::csv_header(true)};
+    switch (options.format) {
+    case Format::csv: return {.text = options.header ? report::csv_header(true) : ""};
     case Format::table: return {.text = {}, .dropped = 1}; // the empty line that parts a table from the one before
     default: return {};
     }
@@ -173,10 +173,11 @@ Beginning beginning_of(Format format)
 class Pool {
 public:
     Pool(const LinesRun& run, int workers, int input)
-        : run_(run), workers_(workers), output_(run.output, run.log, run.progress, beginning_of(run.options.format),
+        : run_(run), workers_(workers), output_(run.output, run.log, run.progress, beginning_of(run.options),
                                                 most_waiting_per_thread * static_cast<std::size_t>(workers)),
           batches_(LineReader(input, name_of_input(run.options.lines), run.options.max_input_bytes,
-                              workers > 1 ? output_.wake() : -1))
+                              workers > 1 ? output_.wake() : -1),
+                   run.options.first_index)
     {
     }
 

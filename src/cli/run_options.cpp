@@ -38,6 +38,7 @@ constexpr std::array output_specs{
         "(.jsonl, .ndjson), .csv, …",
         {}},
     OptionSpec{"--json", "", "the same as --format json", {}},
+    OptionSpec{"--no-header", "", "CSV without its first line, the names of the columns", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4, in pictures 2); tables and pictures only", {}},
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
@@ -111,6 +112,10 @@ RunOptions read_run_options(const Arguments& arguments)
     options.output = arguments.value("-o");
     options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
     options.digits = digits_option(arguments, options.format);
+    options.header = !arguments.flag("--no-header");
+    if (!options.header && options.format != Format::csv) {
+        throw Error(ErrorKind::usage, "--no-header is for CSV");
+    }
     read_show(arguments, options);
     read_top(arguments, options);
     require_numbers_for_csv(options);

@@ -18,6 +18,7 @@ struct RunOptions : InputOptions {
     std::optional<Index> top; ///< pairs of each head in the summary
     Format format = Format::table;
     int digits = 4;             ///< of tables
+    bool header = true;         ///< of CSV
     report::SvgOptions picture; ///< of an SVG
     std::optional<std::string> output;
 };

@@ -103,6 +103,45 @@ def test_csv_has_one_header_and_an_index():
     assert [row.split(",")[0] for row in rows[1:]] == ["1"] * 4 + ["2"]
 
 
+def test_the_first_index_counts_a_part_on_in_results_messages_and_headings():
+    def part(*options):
+        return run("run", "--lines", "-", "--show", "token_ids", *options, "--first-index", 1000, stdin="a\n\nb\n")
+
+    assert [line["index"] for line in part("--json").json_lines] == [1000, 1001, 1002]
+    assert part("--format", "csv").text.splitlines()[1:] == ["1000,token_ids,,0,,a,,0", "1002,token_ids,,0,,b,,0"]
+    tables = part()
+    assert tables.code == 65
+    assert tables.text.startswith("line 1001\n") and "\n\nline 1003\n" in tables.text
+    assert tables.message.startswith("attn-cli: error: line 1002: no words in the input")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("options", [["--json"], ["--format", "csv"]])
+def test_parts_with_their_first_index_give_the_bytes_of_the_whole(options, threads):
+    lines = many_lines(300).splitlines(keepends=True)
+    whole = run("run", "--lines", "-", *options, stdin="".join(lines))
+    out, err = b"", b""
+    for first in range(0, 300, 80):
+        more = ["--no-header"] if "csv" in options and first > 0 else []
+        part = run("run", "--lines", "-", *options, *more, "--first-index", first, "--threads", threads, stdin="".join(lines[first : first + 80]))
+        out, err = out + part.out, err + part.err
+    assert (out, err) == (whole.out, whole.err)
+
+
+def test_the_first_index_may_be_large_and_stays_whole(tmp_path):
+    largest = 2**62
+    done = succeeds("run", "--lines", "-", "--json", "--first-index", largest, "-o", tmp_path / "a.json", stdin="a b\nc\n")
+    assert (done.out, [json.loads(line)["index"] for line in open(tmp_path / "a.json")]) == (b"", [largest, largest + 1])
+    assert run("check", tmp_path / "a.json").code == 0
+    for bad in (largest + 1, -1, "x"):
+        assert_fails(run("run", "--lines", "-", "--first-index", bad, stdin="a\n"), 2, f"--first-index: got '{bad}'", f"from 0 to {largest}")
+
+
+def test_the_first_index_is_for_lines():
+    assert_fails(run("run", "a", "--first-index", 1), 2, "--first-index needs --lines")
+    assert_fails(run("explain", "a", "--query", "a", "--first-index", 1), 2, "unknown option '--first-index'")
+
+
 def test_a_line_that_is_too_long_is_bad_data_and_the_rest_goes_on():
     done = run("run", "--lines", "-", "--json", "--max-input-bytes", "5", stdin="a b c\na b cd\na b c\r\nx")
     assert done.code == 65

@@ -326,6 +326,19 @@ def test_csv_has_one_record_a_number():
     assert [float(line.split(",")[-1]) for line in lines[1:]] == [weight for row in weights for weight in row]
 
 
+def test_no_header_leaves_the_first_line_of_csv_out():
+    for options in ([], ["--show", "token_ids,weights"], ["--lines", "-"]):
+        words = [] if options[:1] == ["--lines"] else [SENTENCE]
+        header, rest = succeeds("run", *words, *options, "--format", "csv", stdin=SENTENCE).out.split(b"\n", 1)
+        assert b"array,head,row" in header
+        assert succeeds("run", *words, *options, "--format", "csv", "--no-header", stdin=SENTENCE).out == rest
+
+
+def test_no_header_is_for_csv():
+    for options in ([], ["--json"], ["--format", "svg"]):
+        assert_fails(run("run", SENTENCE, "--no-header", *options), 2, "--no-header is for CSV")
+
+
 @pytest.mark.parametrize("name", ["npy", "pdf", "yaml", "JSON", ""])
 def test_other_formats_are_refused_with_those_there_are(name):
     allowed = "table, json, csv, npz, safetensors, svg, html"
