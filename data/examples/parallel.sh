@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# attn-cli run --lines in a process for each processor: a line of SENTENCES is a sentence, and RESULTS what one process writes, to
+# the byte (but that CSV of no results has its header); there whole or not at all.
+#
+# usage: parallel.sh SENTENCES RESULTS.json|RESULTS.csv [OPTION of attn-cli run]…
+#
+# Needs GNU parallel, attn-cli on the PATH, and beside RESULTS room for SENTENCES and twice the results. A line that cannot be
+# computed is reported as by one process. Whatever else goes wrong with a part is tried again twice, and then ends all of it with
+# an exit code that is not 0.
+set -euo pipefail
+sentences=$1 results=$2
+shift 2
+
+lines=1000 # of a part
+ending=${results##*.}
+parts=$(mktemp -d "$results.XXXXXX")
+trap 'rm -rf "$parts"' EXIT
+
+# -o leaves a file when 65 says that some of the lines could not be computed, and none when it says that nothing could.
+part() {
+    local first=$((10#$1 * lines)) file=$parts/$1.$ending
+    attn-cli run --lines "$parts/$1" --threads 1 --first-index "$first" -o "$file" "${@:2}" || [[ $? -eq 65 && -e $file ]]
+}
+export lines ending parts
+export -f part
+
+header=
+if [ "$ending" = csv ]; then
+    header=index,array,head,row,column,query_token,key_token,value
+    set -- --no-header "$@"
+fi
+# parallel --pipe -N would need no files, but gives a line too many to a part that begins with an empty one.
+split --lines="$lines" --numeric-suffixes --suffix-length=9 "$sentences" "$parts/"
+find "$parts" -type f -printf '%f\n' | sort |
+    SHELL=$BASH parallel --quote --no-run-if-empty --retries 3 --halt now,fail=1 part {} "$@"
+{
+    ${header:+echo "$header"}
+    find "$parts" -type f -name "*.$ending" | sort | xargs --no-run-if-empty --delimiter='\n' cat
+} >"$parts/all"
+mv "$parts/all" "$results"
