@@ -12,47 +12,36 @@ Spark reads text, so it is Spark that drops a byte order mark and puts U+FFFD fo
 import itertools
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark import SparkConf, SparkContext
 
 DONE = (0, 65)  # 65: some lines could not be computed
 
 
-def answer(program, line):
-    """The line's result, before the next line is sent: nothing but one line is held here or on its way."""
-    try:
-        program.stdin.write(line + b"\n")
-        program.stdin.flush()
-    except BrokenPipeError:
-        pass  # the program has ended, so that there is no answer either
-    result = program.stdout.readline()
-    if not result.endswith(b"\n"):
-        program.kill()
-        raise RuntimeError(f"attn-cli did not answer a line; its exit code is {program.wait()}")
-    return result[:-1]
+def feed(program, lines):
+    with program.stdin:
+        for line in lines:
+            program.stdin.write(line + b"\n")
 
 
 def attention(firsts, options):
-    """What becomes of a partition, whose lines count from firsts[partition] up to firsts[partition + 1]."""
+    """What becomes of a partition, whose lines count from firsts[partition] up to firsts[partition + 1]: a stream, of which nothing
+    but what the pipes hold is in memory."""
 
     def results(partition, lines):
-        command = ["attn-cli", "run", "--lines", "-", "--json", "--threads", "1", "--first-index", str(firsts[partition]), *options]
-        program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        try:
-            end = firsts[partition]
-            for line in lines:
-                yield answer(program, line)
-                end += 1
-            if end != firsts[partition + 1]:
-                raise RuntimeError(f"the partition ended at line {end}, but at {firsts[partition + 1]} when it was counted")
-            program.stdin.close()
-            if program.stdout.read(1):
-                raise RuntimeError("attn-cli gave more results than lines")
-            if program.wait() not in DONE:
-                raise RuntimeError(f"the exit code of attn-cli is {program.returncode}")
-        finally:
-            program.kill()
-            program.wait()
+        first, count = firsts[partition], firsts[partition + 1] - firsts[partition]
+        command = ["attn-cli", "run", "--lines", "-", "--json", "--threads", "1", "--first-index", str(first), *options]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program, ThreadPoolExecutor(1) as pool:
+            try:
+                feeding = pool.submit(feed, program, lines)
+                given = 0
+                for given, result in enumerate(program.stdout, 1):
+                    yield result.removesuffix(b"\n")
+                if program.wait() not in DONE or feeding.exception() or given != count:
+                    raise RuntimeError(f"attn-cli: exit code {program.returncode}, {given} results for {count} lines") from feeding.exception()
+            finally:
+                program.kill()  # where nobody wants the rest of the results
 
     return results
 

@@ -56,14 +56,14 @@ def test_tasks_that_lose_the_program_or_the_worker_are_repeated(folder):
     assert code == 0, err
     assert_same(joined(folder), one_process(folder, "--json", "--heads", 2, "--show", "weights,scores"))
     assert attempts(folder) >= 2 * sum(part.stat().st_size > 0 for part in (folder / "results").glob("part-*")) >= 8
-    assert "exit code is -9" in err and "Python worker exited unexpectedly" in err
+    assert "exit code -9" in err and "Python worker exited unexpectedly" in err
 
 
 @pytest.mark.parametrize("script", [None, KILLED], ids=["missing", "killed"])
 def test_no_partition_is_lost_silently(script, folder):
     code, err = submit(folder, program_that(script, folder))
     assert code != 0 and not (folder / "results/_SUCCESS").exists()
-    assert ("No such file or directory: 'attn-cli'" if script is None else "exit code is -9") in err
+    assert ("No such file or directory: 'attn-cli'" if script is None else "exit code -9") in err
 
 
 # ---- a partition without Spark ---------------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ LINES = [b"a b"] * 10
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (KILLED, "exit code is -9"),
-        ('"$real" "$@"; exit 70', "exit code of attn-cli is 70"),
-        ('"$real" "$@" | sed -u 3d; exit', "did not answer"),
-        ('"$real" "$@" | sed -u 10p; exit', "more results than lines"),
-        ("exit 65", "exit code is 65"),
+        (KILLED, "exit code -9, 3 results for 10 lines"),
+        ('"$real" "$@"; exit 70', "exit code 70, 10 results"),
+        ('"$real" "$@" | sed 3d; exit', "exit code 0, 9 results for 10 lines"),
+        ('"$real" "$@" | sed 10p; exit', "exit code 0, 11 results for 10 lines"),
+        ("exit 65", "exit code 65, 0 results"),
     ],
     ids=["killed", "failing", "a result less", "a result more", "no result"],
 )
@@ -104,19 +104,29 @@ def test_a_partition_fails_unless_every_line_has_its_result(script, message, res
 
 def test_a_partition_fails_when_an_option_is_bad_data(results, tmp_path):
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(RuntimeError, match="exit code is 65"):
+    with pytest.raises(RuntimeError, match="exit code 65, 0 results"):
         list(results("", LINES, options=["--recipe", str(tmp_path / "bad.json")]))
 
 
 @pytest.mark.parametrize("counted", [9, 11])
 def test_a_partition_fails_when_its_lines_are_others_than_were_counted(counted, results):
-    with pytest.raises(RuntimeError, match=f"ended at line 50, but at {40 + counted}"):
+    with pytest.raises(RuntimeError, match=f"exit code 0, 10 results for {counted} lines"):
         list(results("", LINES, counted))
+
+
+def test_a_partition_fails_when_its_lines_end_in_an_error(results):
+    def broken():
+        yield from LINES
+        raise OSError("the disk is gone")
+
+    with pytest.raises(RuntimeError, match="10 results") as raised:
+        list(results("", broken()))
+    assert "the disk is gone" in str(raised.value.__cause__)
 
 
 def test_a_partition_is_a_stream(results):
     taken = itertools.count()
     stream = results("", (b"line %d" % number for number in taken))
-    assert [next(stream).count(b'"index":%d,' % (40 + number)) for number in range(100)] == [1] * 100
-    assert next(taken) == 100
+    assert [next(stream).count(b'"index":%d,' % (40 + number)) for number in range(1000)] == [1] * 1000
     stream.close()
+    assert next(taken) < 100000  # though there is no end to them
