@@ -106,12 +106,26 @@ def test_a_recipe_may_say_positions_and_an_option_takes_them_away(tmp_path):
         (["--positions", "rope", "--rope-base", "inf"], 2, ["--rope-base"]),
         (["--positions", "rope", "--rope-dim", "3"], 2, ["--rope-dim: got 3; allowed: an even number"]),
         (["--positions", "rope", "--rope-dim", "0"], 2, ["--rope-dim: got '0'"]),
-        (["--positions", "rope", "--rope-dim", "26"], 2, ["rotary dimension: got 26", "up to the 24"]),
-        (["--positions", "rope", "--d-k", "7"], 2, ["rotary dimension: got 7", "even"]),
-        (["--positions", "rope", "--d-k", "1"], 2, ["rotary dimension: got 1; allowed: none, since rope turns pairs"]),
+        (["--positions", "rope", "--rope-dim", "26"], 2, ["--rope-dim: got 26", "up to the 24 of --d-k"]),
+        (["--positions", "rope", "--d-k", "7"], 2, ["--d-k: got 7; allowed: an even number", "--rope-dim up to 6"]),
+        (["--positions", "rope", "--d-k", "1"], 2, ["--d-k: got 1; allowed: an even number, since rope of --positions turns pairs"]),
         (["--positions", "rope", "--rope-style", "pairs"], 2, ["half, interleaved"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and value[0].startswith("--") else None,
 )
 def test_what_is_refused(options, code, parts):
     assert_fails(run("run", SENTENCE, *options), code, *parts)
+
+
+def test_a_rope_that_a_recipe_cannot_turn_is_the_fault_of_who_gave_it(tmp_path):
+    config = result("--positions", "rope")["config"]
+    (tmp_path / "odd.json").write_text(json.dumps({**config, "dims": {"d_k": 7}}))
+    (tmp_path / "even.json").write_text(json.dumps(config))
+    (tmp_path / "wide.json").write_text(json.dumps({**config, "attention": {"positions": {"kind": "rope", "dim": 30}}}))
+    assert_fails(run("run", "--recipe", "odd.json", cwd=tmp_path), 65, "dims.d_k (--d-k): got 7; allowed: an even number",
+                 "attention.positions.dim (--rope-dim) up to 6")
+    assert_fails(run("run", "--recipe", "wide.json", cwd=tmp_path), 65, "attention.positions.dim (--rope-dim): got 30", "dims.d_k")
+    assert_fails(run("run", "--recipe", "even.json", "--d-k", "7", cwd=tmp_path), 2, "--d-k: got 7", "attention.positions")
+    assert_fails(run("run", "--recipe", "odd.json", "--positions", "rope", cwd=tmp_path), 2, "dims.d_k", "--rope-dim up to 6")
+    for options in (("--d-k", "6"), ("--positions", "rope", "--rope-dim", "6"), ("--positions", "none")):
+        succeeds("run", "--recipe", "odd.json", *options, cwd=tmp_path)

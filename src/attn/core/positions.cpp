@@ -68,7 +68,7 @@ Tensor<Scalar> rotate(Tensor<Scalar> X, const Rope& rope)
     const Index r = rope.dim.value_or(d);
     require_positions(T, "rope");
     if (r % 2 != 0 || r < 0 || r > d) {
-        throw Error(ErrorKind::usage, "rotary dimension", std::to_string(r),
+        throw Error(ErrorKind::data, "rotary dimension", std::to_string(r),
                     d < 2 ? "none, since rope turns pairs of numbers and a query or key has one"
                           : "an even number up to the " + std::to_string(d) + " numbers of a query or key");
     }

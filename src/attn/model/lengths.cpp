@@ -77,6 +77,34 @@ void require_width(Index H, Index size, Setting setting, const Given& given)
     }
 }
 
+/// What to change: the option that was given, or the key and the option that lies over it.
+std::string changed_by(Setting setting, const Given& given)
+{
+    const std::string option = Given::all().name_of(setting);
+    return given.contains(setting) ? option : given.name_of(setting) + " (" + option + ")";
+}
+
+/// Rope turns pairs of the numbers of a query or key.
+void require_rope(const Recipe& recipe, Index d_k, const Given& given)
+{
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    const Index turned = positions ? positions->rope.dim.value_or(d_k) : 0;
+    if (!positions || positions->kind != PositionKind::rope || (turned % 2 == 0 && turned <= d_k)) {
+        return;
+    }
+    const ErrorKind fault = recipe.dims.d_k ? given.fault({Setting::positions, Setting::d_k})
+                                            : given.fault({Setting::positions, Setting::heads, Setting::embed_dim});
+    const std::string size = changed_by(Setting::d_k, given);
+    const std::string dim = given.contains(Setting::positions) ? "--rope-dim" : "attention.positions.dim (--rope-dim)";
+    if (positions->rope.dim) {
+        throw Error(fault, dim, std::to_string(turned),
+                    "an even number up to the " + std::to_string(d_k) + " of " + size + ", the numbers of a query or key");
+    }
+    throw Error(fault, size, std::to_string(d_k),
+                "an even number, since rope of " + changed_by(Setting::positions, given) + " turns pairs" +
+                    (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
+}
+
 Index rows_of_table(const Recipe& recipe, const Words& words, const Given& options)
 {
     const std::optional<Index>& given = recipe.dims.vocab_size;
@@ -181,6 +209,7 @@ Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
     require_kv_heads(l.H, l.H_kv, given);
     l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, given);
     l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, given);
+    require_rope(recipe, l.d_k, given);
     require_width(l.H, l.d_k, Setting::d_k, given);
     require_width(l.H, l.d_v, Setting::d_v, given);
     l.T = words.T();

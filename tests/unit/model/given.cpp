@@ -115,4 +115,36 @@ TEST(Resolve, BlamesWhoGaveTheNumbersThatDoNotFit)
     EXPECT_EQ(fault_of(recipe, {}), std::pair(ErrorKind::data, "dims.heads times dims.d_v: " + product));
 }
 
+TEST(Resolve, BlamesWhoGaveARopeThatDoesNotTurnPairs)
+{
+    Recipe recipe;
+    recipe.dims.d_k = 7;
+    recipe.attention.positions = attn::model::Positions{.kind = attn::model::PositionKind::rope};
+    EXPECT_EQ(fault_of(recipe, {}),
+              std::pair(ErrorKind::data, std::string("dims.d_k (--d-k): got 7; allowed: an even number, since rope of "
+                                                     "attention.positions (--positions) turns pairs, or "
+                                                     "attention.positions.dim (--rope-dim) up to 6")));
+    EXPECT_EQ(fault_of(recipe, Given::all()),
+              std::pair(ErrorKind::usage, std::string("--d-k: got 7; allowed: an even number, since rope of --positions turns "
+                                                      "pairs, or --rope-dim up to 6")));
+    EXPECT_EQ(fault_of(recipe, Given(dims([](auto& d) { d.d_k = 7; }))).first, ErrorKind::usage);
+    EXPECT_EQ(fault_of(recipe, Given(dims([](auto& d) { d.d_v = 7; }))).first, ErrorKind::data);
+    Overrides positions;
+    positions.positions = recipe.attention.positions;
+    EXPECT_EQ(fault_of(recipe, Given(positions)).first, ErrorKind::usage);
+    recipe.attention.positions->rope.dim = 8;
+    EXPECT_EQ(
+        fault_of(recipe, {}),
+        std::pair(ErrorKind::data, std::string("attention.positions.dim (--rope-dim): got 8; allowed: an even number up to "
+                                               "the 7 of dims.d_k (--d-k), the numbers of a query or key")));
+    recipe.attention.positions->rope.dim = 6;
+    EXPECT_EQ(fault_of(recipe, {}).second, "no error");
+    recipe.attention.positions = attn::model::Positions{.kind = attn::model::PositionKind::alibi};
+    EXPECT_EQ(fault_of(recipe, {}).second, "no error");
+    recipe.attention.positions = attn::model::Positions{.kind = attn::model::PositionKind::rope};
+    recipe.dims = {.embed_dim = 15, .heads = 3};
+    EXPECT_EQ(fault_of(recipe, {}).first, ErrorKind::data);
+    EXPECT_EQ(fault_of(recipe, Given(dims([](auto& d) { d.heads = 3; }))).first, ErrorKind::usage);
+}
+
 } // namespace
