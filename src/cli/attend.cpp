@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/attend_options.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/isa_note.hpp"
 #include "cli/progress.hpp"
 #include "cli/system.hpp"
 #include "cli/tensor_inputs.hpp"
@@ -103,6 +104,9 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     inputs.require_unchanged();
     for (const std::string& warning : result.warnings) {
         log.warning(warning);
+    }
+    if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
+        log.warning(*note);
     }
     if (settings.observer) {
         settings.observer({"output", {}, 0});

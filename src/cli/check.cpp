@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/isa_note.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -64,7 +65,7 @@ bool begins_recipe(std::string_view json)
 class Checker {
 public:
     Checker(const Arguments& arguments, const Globals& globals, Log& log)
-        : log_(log), most_bytes_(max_input_bytes(arguments, largest_file)), stages_(log)
+        : log_(log), most_bytes_(max_input_bytes(arguments, largest_file)), stages_(log), isa_note_(globals.isa)
     {
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // as `run` does
@@ -91,6 +92,7 @@ private:
     std::size_t most_bytes_;
     Output output_{std::nullopt};
     StageReporter stages_;
+    IsaNote isa_note_;
     model::RunSettings settings_;
     model::Tolerance tolerance_;
     bool tolerance_given_ = false; ///< and no recipe has been told that it does not count
@@ -120,6 +122,9 @@ void Checker::report(const model::CheckReport& report, const std::string& name)
 {
     report::write_check(report, name, output_.sink());
     worst_ = std::max(worst_, report.passed() ? success : difference_found);
+    if (const auto note = isa_note_.about(report.portable_because)) {
+        log_.warning(*note);
+    }
 }
 
 void Checker::document(std::string_view json, const std::string& name)

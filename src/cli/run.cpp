@@ -9,6 +9,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/isa_note.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
@@ -55,7 +56,8 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 class Runner {
 public:
     Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : options_(options), log_(log), output_(options.output), stages_(log), input_(options, std::move(recipe), globals, log)
+        : options_(options), log_(log), output_(options.output), stages_(log), isa_note_(globals.isa),
+          input_(options, std::move(recipe), globals, log)
     {
         refuse_terminal(output_, options.format);
         input_.load();
@@ -97,6 +99,7 @@ private:
     Output output_;
     report::TableOptions table_;
     StageReporter stages_;
+    IsaNote isa_note_;
     RunInput input_;
 };
 
@@ -126,6 +129,9 @@ int Runner::once()
     for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
         say(log_, note);
     }
+    if (const auto note = isa_note_.about(result.portable_because)) {
+        log_.warning(*note);
+    }
     write(result);
     output_.finish();
     return success;
@@ -140,7 +146,7 @@ int Runner::standard_input()
 int Runner::each_line()
 {
     input_.warn_of_assumptions();
-    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, log_});
+    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, isa_note_, log_});
 }
 
 /// A single word that names something else was probably meant to.

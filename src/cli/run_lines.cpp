@@ -127,6 +127,9 @@ private:
     {
         const RunOptions& options = run_.options;
         const bool json = options.format == Format::json;
+        if (const auto text = run_.isa_note.about(result.portable_because)) {
+            note({Note::Kind::warning, *text});
+        }
         if (!json || !result.verify.empty()) {
             for (Note& said : notes_of(result, json, run_.log.quiet(), heading(index))) {
                 note(std::move(said));

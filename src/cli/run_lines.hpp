@@ -3,6 +3,7 @@
 
 #include "attn/model/run.hpp"
 #include "attn/report/table.hpp"
+#include "cli/isa_note.hpp"
 #include "cli/log.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -20,6 +21,7 @@ struct LinesRun {
     Output& output;
     const report::TableOptions& table;
     StageReporter& progress;
+    IsaNote& isa_note;
     Log& log;
 };
 

@@ -116,3 +116,58 @@ def test_an_old_processor_attends_by_the_portable_path(folder):
 @pytest.mark.skipif("avx2" not in TILED, reason="this machine has no AVX2 to compare with")
 def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folder):
     assert attend(folder, on=WITH_AVX2) == attend(folder, "--isa", "avx2")
+
+
+# ---- what no tiles compute -------------------------------------------------------------------------------------------
+
+UNUSED = [
+    (("--positions", "alibi"), "ALiBi"),
+    (("--rounding", "step"), "--rounding step"),
+    (("--dtype", "float64"), "float64"),
+    (("--scale", "1e38"), "numbers that are not finite or may overflow on the way"),
+]
+
+
+def note(name, what):
+    return f"attn-cli: warning: --isa {name} does not compute {what}; the portable path did\n"
+
+
+@pytest.mark.parametrize("name", TILED)
+@pytest.mark.parametrize(("options", "what"), UNUSED)
+def test_run_lines_and_check_say_once_that_the_isa_was_not_used(name, options, what, tmp_path):
+    plain = run("run", SENTENCE, "--json", *options)
+    told = run("run", SENTENCE, "--json", *options, "--isa", name)
+    assert (told.code, told.message, told.out) == (0, plain.message + note(name, what), plain.out)
+    assert run("run", SENTENCE, "--json", *options, "--isa", name, "--quiet").err == b""
+    for isa in ("auto", "portable"):
+        assert succeeds("run", SENTENCE, "--json", *options, "--isa", isa).out == plain.out
+    lines = run("run", "--lines", "-", "--json", *options, "--isa", name, stdin="a b\n" * 50)
+    assert (lines.code, lines.message) == (0, note(name, what))
+    (tmp_path / "saved.json").write_bytes(plain.out * 2)
+    checked = run("check", "saved.json", "--isa", name, cwd=tmp_path)
+    assert (checked.code, checked.message) == (0, note(name, what))
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_attend_says_that_the_isa_was_not_used_when_it_was_asked_for(name, tmp_path):
+    numpy = pytest.importorskip("numpy")
+    x = numpy.ones((3, 4))
+    numpy.save(tmp_path / "f64.npy", x)
+    numpy.save(tmp_path / "f32.npy", numpy.float32(x))
+    numpy.save(tmp_path / "nan.npy", numpy.float32(x * numpy.nan))
+    for file, options, what in (
+        ("f64.npy", (), "float64"),
+        ("f32.npy", ("--softmax-dtype", "float16"), "a softmax in another type than float32"),
+        ("nan.npy", ("--allow-nonfinite",), "numbers that are not finite or may overflow on the way"),
+    ):
+        command = ("attend", "-q", file, "-k", file, "-v", file, *options)
+        assert run(*command, "--isa", name, cwd=tmp_path).message == note(name, what)
+        for isa in ((), ("--isa", "auto"), ("--isa", "portable")):
+            succeeds(*command, *isa, cwd=tmp_path)
+    succeeds("attend", "-q", "f32.npy", "-k", "f32.npy", "-v", "f32.npy", "--isa", name, "--softcap", "3", "--causal", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_verifying_in_float64_says_nothing_of_the_isa(name):
+    assert "does not compute" not in run("run", SENTENCE, "--verify", "--isa", name).message
+    succeeds("run", SENTENCE, "--show", "queries", "--dtype", "float64", "--isa", name)  # no attention at all

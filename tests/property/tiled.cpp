@@ -219,9 +219,18 @@ TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
     core::Heads<float> h = heads({.T = 5, .S = 9, .d_k = 3, .d_v = 2}, 14);
     h.values.values[3] = std::numeric_limits<float>::infinity();
     EXPECT_TRUE(same_bits(tiled(h, {}).weights, core::attention(h, {}, everything, {}).weights));
+    EXPECT_EQ(tiled(h, {}).portable_because, core::numbers_beyond);
+    h.queries.values[0] = std::numeric_limits<float>::quiet_NaN();
+    const core::Stages<float> of_nan = tiled(h, {.causal = true});
+    EXPECT_TRUE(std::isnan(of_nan.weights.values[0]) && of_nan.weights.values[1] == 0);
+    h.queries.values[0] = 0;
     const core::AttentionOptions half{.softmax_type = ElementType::float16};
     h.values.values[3] = 0;
     EXPECT_TRUE(same_bits(tiled(h, half).weights, core::attention(h, half, everything, {}).weights));
+    EXPECT_EQ(tiled(h, half).portable_because, "a softmax in another type than float32");
+    EXPECT_EQ(tiled(h, {.slopes = {0.5}}).portable_because, "ALiBi");
+    EXPECT_EQ(tiled(h, {.rounding = core::Rounding::step}).portable_because, "--rounding step");
+    EXPECT_EQ(tiled(h, {}).portable_because, "");
 }
 
 /// The largest error of the context from float64, in units of the largest value; of attention with these inputs scaled up.

@@ -19,6 +19,7 @@
 #include "attn/tensor/view.hpp"
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace attn::core {
@@ -82,7 +83,8 @@ struct Stages {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
     Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
-    bool overflowed = false; ///< a score, or a score times the scale, left the range of Scalar
+    bool overflowed = false;                ///< a score, or a score times the scale, left the range of Scalar
+    std::string_view portable_because = {}; ///< what the tiles of an isa that was asked for do not compute: "ALiBi"
 };
 
 /// Zeros for the stages that are kept and exist with these options. Throws as attention().

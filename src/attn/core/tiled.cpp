@@ -143,6 +143,15 @@ bool readable_in_tiles(const TensorView& view)
            (view.shape.back() <= 1 || view.strides.back() == 1 || view.count() == 0);
 }
 
+std::string_view beyond_tiles(const AttentionOptions& options)
+{
+    const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
+    return rounded                              ? "a softmax in another type than float32"
+           : !options.slopes.empty()            ? "ALiBi"
+           : options.rounding == Rounding::step ? "--rounding step"
+                                                : "";
+}
+
 Reach reach_of(const TiledInputs& inputs, const AttentionOptions& options)
 {
     constexpr double limit = std::numeric_limits<float>::max() / 8; // differences and sums of a few stay below the maximum
@@ -221,16 +230,21 @@ void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options,
 
 Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep, const Work& work, Isa isa)
 {
-    const bool rounded = options.softmax_type && options.softmax_type != ElementType::float32;
-    const bool by_distance = !options.slopes.empty();
-    const bool by_step = options.rounding == Rounding::step;
-    if (isa == Isa::portable || rounded || by_distance || by_step) {
-        return attention(heads, options, keep, work);
+    const auto portable = [&](std::string_view because) {
+        Stages<float> stages = attention(heads, options, keep, work);
+        stages.portable_because = because;
+        return stages;
+    };
+    if (isa == Isa::portable) {
+        return portable({});
+    }
+    if (const std::string_view because = beyond_tiles(options); !because.empty()) {
+        return portable(because);
     }
     TiledInputs inputs = as_batch(heads, options);
     inputs.reach = reach_of(inputs, options);
     if (inputs.reach == Reach::beyond) {
-        return attention(heads, options, keep, work);
+        return portable(numbers_beyond);
     }
     Stages<float> stages = make_stages(heads, options, keep);
     const TiledOutputs outputs{span_of(stages.head_context),  span_of(stages.scores),        span_of(stages.scaled_scores),

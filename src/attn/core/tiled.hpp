@@ -74,8 +74,14 @@ struct TiledOutputs {
 void tiled_attention(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs, const Work& work,
                      Isa isa);
 
-/// The same in the shape of attention(): for `isa` portable, for inputs whose reach is beyond, for a softmax type and for
-/// slopes it is attention() itself.
+/// What no tiles compute, as a message names it.
+inline constexpr std::string_view float64_numbers = "float64";
+inline constexpr std::string_view numbers_beyond = "numbers that are not finite or may overflow on the way";
+/// Of options; empty when tiles compute all of them.
+[[nodiscard]] std::string_view beyond_tiles(const AttentionOptions& options);
+
+/// The same in the shape of attention(): for `isa` portable, for inputs whose reach is beyond, for a softmax type, for rounding
+/// step by step and for slopes it is attention() itself, and Stages::portable_because says which, but for the first.
 [[nodiscard]] Stages<float> attention(const Heads<float>& heads, const AttentionOptions& options, const Keep& keep,
                                       const Work& work, Isa isa);
 

@@ -272,7 +272,8 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
             settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
         }
     };
-    if (tiles_serve(views, options, settings)) {
+    std::string_view because = beyond_tiles(views, options);
+    if (settings.isa != core::Isa::portable && because.empty()) {
         require_memory(required_in_tiles(views, options, settings.threads), settings.memory_limit);
         const core::TiledInputs all = tiled_inputs(views, options);
         if (all.reach != core::Reach::beyond) {
@@ -281,15 +282,17 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
             attend_tiled(views, all, options, settings, result.tensors, work);
             return result;
         }
+        because = core::numbers_beyond;
     }
     require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
     if (!options.allow_nonfinite) {
         require_finite_inputs(inputs);
     }
     tell();
-    const bool wide = views.queries.type == ElementType::float64 || views.keys.type == ElementType::float64 ||
-                      views.values.type == ElementType::float64;
-    return wide ? attend_portable<double>(views, options, work) : attend_portable<float>(views, options, work);
+    AttendResult result =
+        is_wide(views) ? attend_portable<double>(views, options, work) : attend_portable<float>(views, options, work);
+    result.portable_because = settings.isa == core::Isa::portable ? "" : because;
+    return result;
 }
 
 } // namespace attn::model

@@ -54,6 +54,7 @@ struct AttendResult {
     /// cache (B, H_kv, P+S, d), each without B or H where the queries have none.
     std::vector<StoredTensor> tensors;
     std::vector<std::string> warnings;
+    std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
 };
 
 /// float16 and bfloat16 are computed in float32, anything with float64 among queries, keys and values in float64; each number

@@ -111,11 +111,15 @@ void save_cache(const AttendViews& views, std::vector<StoredTensor>& tensors)
 
 } // namespace
 
-bool tiles_serve(const AttendViews& views, const Attend& options, const RunSettings& settings)
+bool is_wide(const AttendViews& views)
 {
     const auto wide = [](const TensorView& view) { return view.type == ElementType::float64; };
-    return settings.isa != core::Isa::portable && !wide(views.queries) && !wide(views.keys) && !wide(views.values) &&
-           options.softmax_type.value_or(ElementType::float32) == ElementType::float32;
+    return wide(views.queries) || wide(views.keys) || wide(views.values);
+}
+
+std::string_view beyond_tiles(const AttendViews& views, const Attend& options)
+{
+    return is_wide(views) ? core::float64_numbers : core::beyond_tiles({.softmax_type = options.softmax_type});
 }
 
 bool tiles_read_in_place(const AttendViews& views)

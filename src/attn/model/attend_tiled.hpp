@@ -6,9 +6,12 @@
 
 namespace attn::model {
 
-/// Whether the tiled path can do it: float32 arithmetic, no other softmax type, an instruction set that is not portable.
-/// How far the numbers reach is another question, see tiled_inputs.
-[[nodiscard]] bool tiles_serve(const AttendViews& views, const Attend& options, const RunSettings& settings);
+/// Whether it is computed in float64.
+[[nodiscard]] bool is_wide(const AttendViews& views);
+
+/// What the tiled path does not compute: float64, another softmax type; empty when it computes all. How far the numbers reach
+/// is another question, see tiled_inputs.
+[[nodiscard]] std::string_view beyond_tiles(const AttendViews& views, const Attend& options);
 
 /// Whether every input is read where it is; otherwise one key/value head after the other is converted to float32.
 [[nodiscard]] bool tiles_read_in_place(const AttendViews& views);

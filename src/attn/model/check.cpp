@@ -259,6 +259,9 @@ CheckReport check(const Recipe& recipe, const RunSettings& settings)
         results.emplace(dtype, run(one, run_settings));
     }
     CheckReport report;
+    if (const auto own = results.find(recipe.dtype); own != results.end()) {
+        report.portable_because = own->second.portable_because;
+    }
     for (const Published& published : recipe.published) {
         report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe.dtype));
     }
@@ -290,6 +293,7 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     const Result result = run(saved.config, run_settings);
 
     CheckReport report;
+    report.portable_because = result.portable_because;
     for (const StatedArray& list : lists) {
         report.findings.push_back(compare(list, find_computed(result, list.name), tolerance));
     }

@@ -51,6 +51,7 @@ struct Finding {
 
 struct CheckReport {
     std::vector<Finding> findings;
+    std::string_view portable_because = {}; ///< of the run in the recipe's own type, as Result has it
     [[nodiscard]] bool passed() const;
 };
 

@@ -251,6 +251,7 @@ private:
         const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
         tell("attention", shape);
         core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
+        computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(heads.queries.values) && all_finite<Scalar>(heads.keys.values)) {
             warn("scores: a dot product, or its scaling, overflowed " + std::string(name_of(dtype_of<Scalar>)));
@@ -281,7 +282,9 @@ private:
         if constexpr (std::is_same_v<Scalar, float>) {
             return core::attention(heads, options, stages_to_keep(plan_.show), work, plan_.settings.isa);
         } else {
-            return core::attention(heads, options, stages_to_keep(plan_.show), work);
+            core::Stages<Scalar> stages = core::attention(heads, options, stages_to_keep(plan_.show), work);
+            stages.portable_because = plan_.settings.isa == core::Isa::portable ? "" : core::float64_numbers;
+            return stages;
         }
     }
 

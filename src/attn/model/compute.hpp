@@ -22,7 +22,8 @@ struct ComputedArrays {
     std::vector<Array> parameters; ///< as drawn; with Plan::preparations only when they are shown
     std::vector<Array> arrays;     ///< those of `show`, in order
     std::vector<std::string> warnings;
-    bool extra_key = false; ///< behind those of the words (extra_key.hpp)
+    std::string_view portable_because = {}; ///< as core::Stages has it
+    bool extra_key = false;                 ///< behind those of the words (extra_key.hpp)
 };
 
 template <typename Scalar>

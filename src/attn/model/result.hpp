@@ -127,7 +127,8 @@ struct Result {
     std::optional<Summary> summary; ///< only where it was asked for
     std::vector<Difference> verify; ///< only with Recipe::verify
     std::vector<std::string> warnings;
-    Show show; ///< what a report prints of the above
+    std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
+    Show show;                              ///< what a report prints of the above
     bool cross = false;
     std::optional<Index> head;           ///< of several the one that was kept; its arrays are (1, …)
     bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words

@@ -220,6 +220,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     result.parameters = std::move(computed.parameters);
     result.arrays = std::move(computed.arrays);
     result.warnings = std::move(computed.warnings);
+    result.portable_because = computed.portable_because;
     if (table && !table->warning.empty()) {
         result.warnings.insert(result.warnings.begin(), table->warning);
     }
