@@ -133,6 +133,22 @@ def test_masked_keys_contribute_nothing_even_when_they_are_not_finite(folder):
     assert numpy.array_equal(numpy.load(folder / "y.npy"), expected)
 
 
+@pytest.mark.parametrize("isa", [(), ("--isa", "portable")])
+@pytest.mark.parametrize("softmax", [(), ("--softmax-dtype", "float16")])
+def test_a_masked_weight_is_exactly_zero_also_of_a_query_that_is_nan(folder, isa, softmax):
+    q = arrays(folder)[0]
+    q[0, 1, 2, 0] = numpy.nan
+    numpy.save(folder / "nan.npy", q)
+    options = ("--causal", "--allow-nonfinite", "--show", "weights,context", "-o", "nan.npz", *isa, *softmax)
+    succeeds("attend", "-q", "nan.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
+    with numpy.load(folder / "nan.npz") as stages:
+        weights, context = stages["weights"], stages["context"]
+    assert numpy.isnan(weights[0, 1, 2, :3]).all() and (weights[0, 1, 2, 3:] == 0).all()
+    others = numpy.ones((B, H, T), bool)
+    others[0, 1, 2] = False
+    assert numpy.isnan(context[0, 1, 2]).all() and numpy.isfinite(context[others]).all() and numpy.isfinite(weights[others]).all()
+
+
 def test_lengths_hide_keys_and_move_the_diagonal(folder):
     lengths = numpy.array([6, 3])
     numpy.save(folder / "lengths.npy", lengths)
@@ -351,8 +367,20 @@ def test_types_that_are_no_numbers_of_attention_are_bad_data(folder):
 def test_an_overflow_is_a_warning(folder):
     numpy.save(folder / "large.npy", numpy.full((T, D), 3e38, "float32"))
     done = run("attend", "-q", "large.npy", "-k", "large.npy", "-v", "large.npy", cwd=folder)
-    assert done.code == 0 and "overflowed float32" in done.message
+    assert done.code == 0 and "overflowed float32" in done.message and "float64 queries" in done.message
     json.loads(done.out)
+
+
+def test_scores_that_overflow_share_the_row_and_float64_tells_them_apart(folder):
+    for name, rows in (("one", [[1e20]]), ("two", [[1e20], [2e20], [1]]), ("values", [[1], [2], [3]])):
+        numpy.save(folder / f"{name}.npy", numpy.float32(rows))
+        numpy.save(folder / f"{name}64.npy", numpy.float64(rows))
+    options = ("--show", "weights,context", "-o", "shared.npz")
+    for size, weights, context in (("", [0.5, 0.5, 0], 1.5), ("64", [0, 1, 0], 2)):
+        done = run("attend", "-q", f"one{size}.npy", "-k", f"two{size}.npy", "-v", f"values{size}.npy", *options, cwd=folder)
+        assert done.code == 0 and ("overflowed float32" in done.message) == (size == "")
+        with numpy.load(folder / "shared.npz") as stages:
+            assert stages["weights"].tolist() == [weights] and stages["context"].tolist() == [[context]]
 
 
 def test_what_does_not_fit_in_memory_is_refused_before_it_begins(tmp_path):

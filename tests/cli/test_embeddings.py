@@ -160,7 +160,7 @@ def test_of_infinite_vectors_nothing_is_said_to_overflow(folder):
     given = ["--embeddings", "w.txt", "--allow-nonfinite", "--init", "normal"]
     assert result(folder, *given, sentence="a b").get("warnings", []) == []
     said = result(folder, *given, sentence="a b c")["warnings"]
-    assert said[0] == "queries: a dot product overflowed float32" and not [line for line in said if "context" in line]
+    assert said[0] == "queries: a dot product overflowed float32; --dtype float64 has more room" and not [line for line in said if "context" in line]
     lines = succeeds("run", "--lines", "-", "--json", *given, stdin="a b\na b c\n", cwd=folder).json_lines
     assert [line.get("warnings", []) for line in lines] == [[], said]
 
@@ -172,7 +172,8 @@ def test_of_a_layer_too_only_finite_rows_overflow_and_lines_say_what_run_says(fo
     given = ["--params", "layer.npz", "--layout", "run", "--allow-nonfinite", "--quiet"]
     sentences = ["a b", "a b c", "a"]
     said = [result(folder, *given, sentence=sentence).get("warnings", []) for sentence in sentences]
-    assert said == [[], [f"{name}: a dot product overflowed float32" for name in ("queries", "keys", "values")], []]
+    advice = "a dot product overflowed float32; --dtype float64 has more room"
+    assert said == [[], [f"{name}: {advice}" for name in ("queries", "keys", "values")], []]
     lines = succeeds("run", "--lines", "-", "--json", *given, stdin="\n".join(sentences), cwd=folder).json_lines
     assert [line.get("warnings", []) for line in lines] == said
 

@@ -111,7 +111,8 @@ def test_a_fully_masked_row_and_an_overflow_are_explained(tmp_path):
     text = succeeds(*IS, "--mask", "mask.npy", cwd=tmp_path).text
     assert "Every key is hidden" in text and "context = 0\n" in text
     done = run(*IS, "--scale", "1e38")
-    assert (done.code, done.message) == (0, "attn-cli: warning: scores: a dot product, or its scaling, overflowed float32\n")
+    warning = "scores: a dot product, or its scaling, overflowed float32; --dtype float64 has more room"
+    assert (done.code, done.message) == (0, f"attn-cli: warning: {warning}\n")
     assert "max = inf" in done.text and "inf counts 1" in done.text
 
 

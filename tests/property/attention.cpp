@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -203,6 +204,40 @@ TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
                 sum += w;
             }
             EXPECT_NEAR(sum, any ? 1 : 0, 1e-6) << "seed " << seed << ", row " << row;
+        }
+    }
+}
+
+TYPED_TEST(Attention, OfANanQueryHasExactlyZeroForMaskedKeysAndNanForTheOthers)
+{
+    constexpr TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        Draw draw(seed);
+        auto heads = draw.template heads<TypeParam>();
+        auto options = draw.options();
+        options.rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage;
+        const Index T = heads.queries.rows();
+        const Index row = draw.number(0, T - 1);
+        const auto before = core::attention(heads, options, everything, {});
+        for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+            heads.queries.matrix(h)(row, 0) = nan;
+        }
+        const auto stages = core::attention(heads, options, everything, {});
+        for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+            bool any = false;
+            for (Index i = 0; i < T; ++i) {
+                for (Index j = 0; j < heads.keys.rows(); ++j) {
+                    const TypeParam w = stages.weights.matrix(h)(i, j);
+                    const bool seen = oracle::sees(options, i, j);
+                    any = any || (seen && i == row);
+                    EXPECT_TRUE(i != row ? w == before.weights.matrix(h)(i, j)
+                                : seen   ? std::isnan(w)
+                                         : w == 0 && !std::signbit(w))
+                        << "seed " << seed << ", row " << i << ", key " << j;
+                }
+            }
+            EXPECT_EQ(stages.head_context.matrix(h).row(row).array().isNaN().all(), any) << "seed " << seed;
+            EXPECT_EQ(std::isnan(stages.entropy.matrix()(h, row)), any) << "seed " << seed;
         }
     }
 }

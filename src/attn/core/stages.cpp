@@ -191,6 +191,11 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty, Rounding 
             weights.row(i).setConstant(empty); // no key to attend to
             continue;
         }
+        if (std::isnan(maximum)) { // of its keys alone: a masked one has no part in them
+            weights.row(i) =
+                (masked.row(i).array() == minus_infinity<Scalar>).select(RowVector<Scalar>::Zero(masked.cols()), maximum);
+            continue;
+        }
         const auto write_weights = [&]<typename Step>(Step) {
             if (maximum == std::numeric_limits<Scalar>::infinity()) {
                 // A score that overflowed: ∞ - ∞ would be NaN, but it outweighs every finite one.

@@ -53,8 +53,8 @@ template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
 
 /// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives `empty`.
-/// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN. Step by step the sum is
-/// inverted once and its inverse multiplied, as PyTorch does.
+/// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN but the zeros where s is
+/// -inf. Step by step the sum is inverted once and its inverse multiplied, as PyTorch does.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0, Rounding rounding = Rounding::stage);
 

@@ -241,8 +241,10 @@ AttendResult attend_portable(const AttendViews& views, const Attend& options, co
     Attending<Scalar> attending(views, options, result.tensors);
     core::for_each_block(groups, work, [&](Index index) { attending.group(index / l.H_kv, index % l.H_kv, inner); });
     if (attending.overflowed() && !options.allow_nonfinite) {
+        constexpr bool is_widest = std::is_same_v<Scalar, double>;
         result.warnings.push_back("scores: a dot product overflowed " + std::string(name_of(dtype_of<Scalar>)) +
-                                  "; the weights of its row may be nan");
+                                  "; the weights of its row may be nan" +
+                                  (is_widest ? "" : "; float64 queries, keys or values are computed in float64"));
     }
     return result;
 }

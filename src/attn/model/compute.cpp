@@ -254,7 +254,7 @@ private:
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(heads.queries.values) && all_finite<Scalar>(heads.keys.values)) {
-            warn("scores: a dot product, or its scaling, overflowed " + std::string(name_of(dtype_of<Scalar>)));
+            warn_of_overflow("scores", "a dot product, or its scaling,");
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
         if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(heads.values.values)) {
@@ -298,9 +298,11 @@ private:
 
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
-    void warn_of_overflow(const char* name)
+    void warn_of_overflow(const std::string& name, const char* what = "a dot product")
     {
-        warn(std::string(name) + ": a dot product overflowed " + std::string(name_of(dtype_of<Scalar>)));
+        constexpr bool is_widest = std::is_same_v<Scalar, double>;
+        warn(name + ": " + what + " overflowed " + std::string(name_of(dtype_of<Scalar>)) +
+             (is_widest ? "" : "; --dtype float64 has more room"));
     }
 
     void tell(std::string_view stage, const Shape& shape) const

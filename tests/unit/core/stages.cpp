@@ -232,6 +232,18 @@ TEST(Softmax, OfANanIsNan)
     EXPECT_TRUE(core::softmax<float>(rows({{1, std::nanf(""), 2}})).array().isNaN().all());
 }
 
+TEST(Softmax, OfANanLeavesMaskedKeysExactlyZero)
+{
+    for (const core::Rounding rounding : {core::Rounding::stage, core::Rounding::step}) {
+        const Matrix<float> weights =
+            core::softmax<float>(rows({{-infinity, std::nanf(""), 2}, {-infinity, 0, -infinity}}), 0, rounding);
+        EXPECT_EQ(weights(0, 0), 0);
+        EXPECT_FALSE(std::signbit(weights(0, 0)));
+        EXPECT_TRUE(std::isnan(weights(0, 1)) && std::isnan(weights(0, 2)));
+        EXPECT_EQ(weights.row(1), rows({{0, 1, 0}}));
+    }
+}
+
 TEST(WeightedSum, AveragesValues)
 {
     const Matrix<double> V = rows({{2, 20}, {4, 40}}).cast<double>();
