@@ -82,6 +82,8 @@ public:
     [[nodiscard]] int finish();
 
 private:
+    template <typename Write>
+    void tell(const Write& write);
     template <typename Work>
     void attempt(const std::string& name, const std::string& quoted_name, Work work);
     void file(const std::string& path);
@@ -96,13 +98,31 @@ private:
     model::RunSettings settings_;
     model::Tolerance tolerance_;
     bool tolerance_given_ = false; ///< and no recipe has been told that it does not count
+    bool reader_gone_ = false;
+    bool differs_ = false;
     int worst_ = success;
 };
+
+/// Writes while somebody reads. When the reader leaves, the rest is checked for the exit code alone: 0 means that all agree.
+template <typename Write>
+void Checker::tell(const Write& write)
+{
+    try {
+        if (!reader_gone_) {
+            write();
+        }
+    } catch (const ReaderGone&) {
+        reader_gone_ = true;
+    }
+}
 
 /// Does the work; an error of it is reported, with the name as it stands in messages, and the rest goes on.
 template <typename Work>
 void Checker::attempt(const std::string& name, const std::string& quoted_name, Work work)
 {
+    if (reader_gone_ && differs_) {
+        return; // nobody hears more, and the exit code says it
+    }
     settings_.memory_limit = memory_limit();
     stages_.set_prefix(name + ": ");
     try {
@@ -112,7 +132,7 @@ void Checker::attempt(const std::string& name, const std::string& quoted_name, W
         if (error.kind() == ErrorKind::io) {
             throw;
         }
-        output_.flush(); // so that a terminal shows both in order
+        tell([&] { output_.flush(); }); // so that a terminal shows both in order
         log_.error(quoted_name + ": " + error.what());
         worst_ = std::max(worst_, exit_code(error.kind()));
     }
@@ -120,7 +140,8 @@ void Checker::attempt(const std::string& name, const std::string& quoted_name, W
 
 void Checker::report(const model::CheckReport& report, const std::string& name)
 {
-    report::write_check(report, name, output_.sink());
+    tell([&] { report::write_check(report, name, output_.sink()); });
+    differs_ = differs_ || !report.passed();
     worst_ = std::max(worst_, report.passed() ? success : difference_found);
     if (const auto note = isa_note_.about(report.portable_because)) {
         log_.warning(*note);
@@ -145,8 +166,10 @@ void Checker::document(std::string_view json, const std::string& name)
         return report(model::check(saved, tolerance_, settings_), name);
     }
     case io::Document::failed_line:
-        output_.write(name + ": not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200) +
-                      "\n");
+        tell([&] {
+            output_.write(name + ": not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200) +
+                          "\n");
+        });
         worst_ = std::max<int>(worst_, bad_data);
         return;
     case io::Document::tensor:
@@ -188,7 +211,7 @@ void Checker::recipe_or_file(const std::string& name)
 
 int Checker::finish()
 {
-    output_.finish();
+    tell([&] { output_.finish(); });
     return worst_;
 }
 

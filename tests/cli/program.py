@@ -56,6 +56,16 @@ def run(*arguments, stdin=None, env=None, program=PROGRAM, **options):
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def run_unread(*arguments, **options):
+    """The program with a standard output whose reader has left."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        return run(*arguments, stdout=write, **options)
+    finally:
+        os.close(write)
+
+
 def without_root(tmp_path):
     """Options of `run` that make root nobody, for whom permissions count, with a copy of the program where nobody can reach it."""
     if os.geteuid() != 0:

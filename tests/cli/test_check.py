@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, run, run_unread, succeeds
 
 
 @pytest.fixture
@@ -204,3 +204,49 @@ def test_a_hostile_file_name_stays_on_one_line(tmp_path):
     file = tmp_path / "a\nb"
     succeeds("run", SENTENCE, "--json", "-o", file)
     assert succeeds("check", file).text.endswith("a\\nb: passed\n")
+
+
+# ---- readers that leave ----------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_hides_no_difference(golden, tmp_path):
+    wrong, many = tmp_path / "wrong.json", tmp_path / "many.json"
+    saved = json.loads(golden.read_bytes())
+    saved["weights"][0][0][0] = 0.125
+    wrong.write_text(json.dumps(saved))
+    many.write_bytes(succeeds("run", "--lines", "-", "--json", stdin="a b\n" * 700).out)
+    assert len(succeeds("check", many).out) > 65536  # so that the loss of the reader is noticed on the way
+
+    for files, code, said in (
+        ([golden], 0, ""),
+        ([wrong], 1, ""),
+        ([golden, wrong], 1, ""),
+        ([many, wrong], 1, ""),
+        ([golden, tmp_path / "none"], 66, "none"),
+        ([many, tmp_path / "none", golden], 66, "none"),
+        ([tmp_path / "none", many, wrong], 66, "none"),
+        ([many, wrong, tmp_path / "none"], 1, ""),  # the difference is known, nobody reads: it ends
+    ):
+        done = run_unread("check", *files)
+        assert done.code == code and (said in done.message if said else done.err == b""), files
+
+
+def test_a_result_with_marks_of_direction_checks(tmp_path):
+    text = "a\u061cb \u200ec\u200f \u202ad\u202e \u2066e\u2069 f\u200cg\u200dh"
+    saved = succeeds("run", text, "--json", "--show", "all").out
+    assert [c for c in saved.decode() if not c.isascii()] == ["\u200c", "\u200d"] * saved.decode().count("f\u200cg")
+    assert json.loads(saved)["tokens"] == text.split()
+    (tmp_path / "saved.json").write_bytes(saved)
+    succeeds("check", tmp_path / "saved.json")
+    assert succeeds("run", "--recipe", tmp_path / "saved.json", "--json", "--show", "all").out == saved
+    raw = json.dumps(json.loads(saved), ensure_ascii=False)
+    (tmp_path / "raw.json").write_text(raw, encoding="utf-8")  # as programs before this one wrote it
+    succeeds("check", tmp_path / "raw.json")
+
+
+def test_advice_of_a_warning_is_not_compared(tmp_path):
+    saved = succeeds("run", "a b", "--scale", "1e38", "--json").json
+    assert saved["warnings"] == ["scores: a dot product, or its scaling, overflowed float32; --dtype float64 has more room"]
+    for warnings, code in ((["scores: a dot product, or its scaling, overflowed float32"], 0), (["scores: nothing"], 1), ([], 1)):
+        (tmp_path / "saved.json").write_text(json.dumps({**saved, "warnings": warnings}))
+        assert run("check", tmp_path / "saved.json").code == code

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, run, run_unread, succeeds
 from tensors import normal, numpy, save_safetensors
 
 
@@ -231,3 +231,10 @@ def test_a_tensor_of_a_type_that_is_not_read_is_named(folder):
 )
 def test_usage(arguments, message, folder):
     assert_fails(run("compare", *arguments, cwd=folder), 2, message)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_reader_that_leaves_hides_no_difference(folder, options):
+    for b, code in (("b.npy", 1), ("a.npy", 0)):
+        done = run_unread("compare", "a.npy", b, *options, cwd=folder)
+        assert (done.code, done.err) == (code, b"")
