@@ -95,7 +95,7 @@ void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNo
 
 void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
 {
-    for (auto first = waiting_.find(next_); first != waiting_.end(); first = waiting_.find(next_)) {
+    for (auto first = waiting_.find(next_); !stopped_ && first != waiting_.end(); first = waiting_.find(next_)) {
         Finished finished = std::move(first->second);
         waiting_.erase(first);
         lock.unlock();
@@ -115,10 +115,18 @@ void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
     }
 }
 
+void OrderedOutput::fail(std::exception_ptr failure)
+{
+    const std::scoped_lock lock(mutex_);
+    stop(std::move(failure));
+}
+
 void OrderedOutput::stop(std::exception_ptr failure)
 {
+    if (std::exchange(stopped_, true)) {
+        return; // the first failure is told
+    }
     failure_ = std::move(failure);
-    stopped_ = true;
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(wake_.number(), &one, sizeof one);
     turn_.notify_all();

@@ -46,6 +46,9 @@ public:
     /// The rest of a batch, up to the line before `next_line`; takes `bytes` away when they have to wait.
     void finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Index next_line, std::exception_ptr failure);
 
+    /// A failure of no batch, such as the end of the memory between two: it waits for no turn, and nobody waits any more.
+    void fail(std::exception_ptr failure);
+
     [[nodiscard]] bool stopped();
     /// The descriptor that can be read from when a failure came.
     [[nodiscard]] int wake() const { return wake_.number(); }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -188,12 +189,10 @@ public:
     {
         {
             std::vector<std::jthread> helpers;
-            work_off([&](const Batch& batch) {
+            work_off([&, asked = false](const Batch& batch) mutable {
                 // A stream that brings one line now and then needs no help.
-                if (batch.full && helpers.empty()) {
-                    for (int i = 1; i < workers_; ++i) {
-                        helpers.emplace_back([this] { work_off([](const Batch&) {}); });
-                    }
+                if (batch.full && !std::exchange(asked, true)) {
+                    start(helpers);
                 }
             });
         }
@@ -203,19 +202,34 @@ public:
     }
 
 private:
-    template <typename Look>
-    void work_off(Look look)
+    void start(std::vector<std::jthread>& helpers)
     {
-        Worker worker(run_, workers_, output_);
-        for (Batch batch = batches_.next(); !batch.lines.empty() || batch.failure; batch = batches_.next()) {
-            look(batch);
-            worker.work_off(std::move(batch));
-            if (output_.stopped()) {
-                break;
+        try {
+            for (int i = 1; i < workers_; ++i) {
+                helpers.emplace_back([this] { work_off([](const Batch&) {}); });
             }
+        } catch (const std::system_error&) { // the system gives no more threads: those that there are do all of it
         }
-        if (worker.failed()) {
-            failed_ = true;
+    }
+
+    /// What one thread does from beginning to end. Nothing may escape, for others wait for the turn of the batch that it has.
+    template <typename Look>
+    void work_off(Look look) noexcept
+    {
+        try {
+            Worker worker(run_, workers_, output_);
+            for (Batch batch = batches_.next(); !batch.lines.empty() || batch.failure; batch = batches_.next()) {
+                look(batch);
+                worker.work_off(std::move(batch));
+                if (output_.stopped()) {
+                    break;
+                }
+            }
+            if (worker.failed()) {
+                failed_ = true;
+            }
+        } catch (...) {
+            output_.fail(std::current_exception());
         }
     }
 
