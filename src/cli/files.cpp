@@ -211,7 +211,7 @@ std::optional<int> descriptor_behind(const std::string& path)
     return std::nullopt;
 }
 
-OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), target_(path), writer_(-1, name_)
+OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), target_(path), writer_(-1, name_, Content::lines)
 {
     struct stat old = {};
     const bool exists = ::stat(path.c_str(), &old) == 0;
@@ -240,7 +240,7 @@ OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), targ
             ::fchmod(descriptor_.number(), old.st_mode & 0777U);
         }
     }
-    writer_ = BufferedWriter(descriptor_.number(), name_);
+    writer_ = BufferedWriter(descriptor_.number(), name_, is_read_at_once() ? Content::lines : Content::bytes);
 }
 
 OutputFile::~OutputFile()

@@ -60,6 +60,8 @@ public:
 
     void write(std::string_view bytes) { writer_.write(bytes); }
     void flush() { writer_.flush(); }
+    /// Whether it is written directly, and somebody may wait for what is flushed.
+    [[nodiscard]] bool is_read_at_once() const { return temporary_.empty(); }
     void commit();
 
 private:

@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include <poll.h>
-
 namespace attn::cli {
 namespace {
 
@@ -29,8 +27,7 @@ LineReader::Input LineReader::fill(Wait wait)
 {
     if (wait == Wait::no || wake_ != -1) {
         std::array<pollfd, 2> inputs{pollfd{descriptor_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}};
-        while (::poll(inputs.data(), inputs.size(), wait == Wait::yes ? -1 : 0) == -1) { // interrupted
-        }
+        wait_for(inputs, wait == Wait::yes ? -1 : 0, name_);
         if (inputs[1].revents != 0) {
             return Input::ended;
         }

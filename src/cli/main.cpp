@@ -11,9 +11,9 @@ int main(int argc, char** argv)
 {
     using namespace attn::cli;
     occupy_closed_descriptors();
-    handle_signals();
     Log log;
     try {
+        const SignalsHandled handled;
         const auto count = static_cast<std::size_t>(argc);
         return execute(std::span<const char* const>(argv, count).subspan(count > 0 ? 1 : 0), log);
     } catch (const ReaderGone&) {

@@ -24,6 +24,8 @@ void Output::flush()
 {
     if (!file_) {
         standard_.flush();
+    } else if (file_->is_read_at_once()) {
+        file_->flush();
     }
 }
 

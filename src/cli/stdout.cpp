@@ -9,7 +9,7 @@
 
 namespace attn::cli {
 
-StandardOutput::StandardOutput() : writer_(STDOUT_FILENO, "standard output") {}
+StandardOutput::StandardOutput() : writer_(STDOUT_FILENO, "standard output", Content::lines) {}
 
 void StandardOutput::finish()
 {
