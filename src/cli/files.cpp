@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -76,6 +77,35 @@ std::optional<int> descriptor_named(const std::string& path)
         }
     }
     return std::nullopt;
+}
+
+/// The flags STATX_ATTR_…; none where the system does not tell them.
+std::uint64_t attributes_of(const std::string& path)
+{
+    struct statx status = {};
+    return ::statx(AT_FDCWD, path.c_str(), 0, 0, &status) == 0 ? status.stx_attributes : 0;
+}
+
+/// Why a rename to `path`, where `old` is now, would fail although files can be created beside it; 0: it would not.
+int obstacle_to_renaming(const std::string& path, const struct stat* old)
+{
+    const std::string directory = directory_of(path);
+    if ((attributes_of(directory) & STATX_ATTR_APPEND) != 0) {
+        return EPERM; // not even our own temporary file would go from there
+    }
+    if (old == nullptr) {
+        return 0;
+    }
+    const std::uint64_t attributes = attributes_of(path);
+    if ((attributes & STATX_ATTR_MOUNT_ROOT) != 0) {
+        return EBUSY;
+    }
+    // In a directory such as /tmp everybody may create files, and only owners replace them.
+    struct stat around = {};
+    const bool sticky = ::stat(directory.c_str(), &around) == 0 && (around.st_mode & S_ISVTX) != 0;
+    const uid_t user = ::geteuid();
+    const bool owner = user == 0 || user == old->st_uid || user == around.st_uid;
+    return (attributes & STATX_ATTR_APPEND) != 0 || (sticky && !owner) ? EPERM : 0;
 }
 
 /// A new file in `directory`, which a signal removes. Its permission bits are those of any new file.
@@ -231,6 +261,9 @@ OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), targ
         // Renaming could replace a file that is write-protected; who protected it did not mean that.
         if (exists && ::access(target_.c_str(), W_OK) != 0) {
             cannot_create(name_, errno);
+        }
+        if (const int error = obstacle_to_renaming(target_, exists ? &old : nullptr); error != 0) {
+            cannot_create(name_, error);
         }
         descriptor_ = create_temporary(directory_of(target_), name_, temporary_);
         if (exists) {

@@ -47,8 +47,8 @@ sigset_t handled_set()
 
 void say(std::string_view text)
 {
-    // Nothing can be done about a stderr that takes nothing, nor is it waited for.
-    constexpr int milliseconds = 100;
+    // Nothing can be done about a stderr that takes nothing, nor must it hold a signal.
+    constexpr int milliseconds = 500;
     pollfd wait{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&wait, 1, milliseconds) != 0) {
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());

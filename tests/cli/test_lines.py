@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import resource
 import select
 import signal
 import subprocess
 import threading
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, succeeds
+from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within, without_root
 
 LINES = [SENTENCE, "eat dessert", "naïve café 人 👍", "a b a c a", "x"]
 
@@ -199,7 +200,7 @@ def test_threads_change_no_byte(options):
     text = many_lines(400)
     one = run("run", "--lines", "-", *options, "--threads", "1", stdin=text)
     assert one.code == 65
-    for threads in (2, 5):
+    for threads in (2, 3, 7, 16):
         more = run("run", "--lines", "-", *options, "--threads", threads, stdin=text)
         assert (more.code, more.out, more.err) == (one.code, one.out, one.err)
 
@@ -220,8 +221,9 @@ def test_what_would_not_fit_is_that_lines_error():
 class Coprocess:
     """The program with a pipe on both sides."""
 
-    def __init__(self, *options):
-        self.process = subprocess.Popen([PROGRAM, "run", "--lines", "-", "--json", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, *options, stderr=None):
+        command = [PROGRAM, "run", "--lines", "-", "--json", *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
 
     def __enter__(self):
         return self
@@ -263,6 +265,55 @@ def test_a_result_does_not_wait_when_several_threads_are_at_work():
         for index in range(2000, 2010):
             coprocess.send(b"b c\n")
             assert coprocess.receive()["index"] == index
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_two_thousand_replies_come_each_before_the_next_line_is_sent(threads):
+    with Coprocess("--threads", threads, "--show", "tokens") as coprocess:
+        for index in range(2000):
+            coprocess.send(f"a w{index}\n".encode())
+            reply = coprocess.receive()
+            assert (reply["index"], reply["tokens"]) == (index, ["a", f"w{index}"])
+        coprocess.process.stdin.close()
+        assert coprocess.process.wait(30) == 0
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_wait_for_input_that_always_fails_is_an_io_error(threads):
+    with Coprocess("--threads", threads, stderr=subprocess.PIPE) as coprocess:
+        coprocess.send(b"a\n")
+        coprocess.receive()
+        resource.prlimit(coprocess.process.pid, resource.RLIMIT_NOFILE, (0, 0))  # poll refuses more descriptors than this
+        coprocess.send(b"b\n")
+        assert coprocess.process.wait(30) == 74
+        assert coprocess.process.stderr.read() == b"attn-cli: error: cannot wait for standard input: Invalid argument\n"
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_it_goes_on_with_the_threads_that_the_system_gives(processes, tmp_path):
+    text = many_lines(400)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+
+    one = run("run", "--lines", "-", "--json", "--threads", "1", stdin=text)
+    few = run("run", "--lines", "-", "--json", "--threads", "6", stdin=text, preexec_fn=limit, **without_root(tmp_path))
+    assert (few.code, few.out, few.err) == (65, one.out, one.err)
+
+
+@limits_memory
+@pytest.mark.parametrize(("threads", "megabytes"), [(3, 20), (8, 64), (16, 100), (16, 200), (16, 400)])
+def test_memory_that_ends_in_one_of_the_threads_is_the_one_error(threads, megabytes, tmp_path):
+    file, out = tmp_path / "lines.txt", tmp_path / "out.jsonl"
+    file.write_text("a b c a\n" * 4000)
+    for _ in range(3):
+        done = run("run", "--lines", file, "--json", "--threads", threads, "-o", out, preexec_fn=within(megabytes))
+        if done.code == 0:
+            assert (done.err, out.read_bytes().count(b"\n")) == (b"", 4000)
+            out.unlink()
+        else:
+            assert_fails(done, 71)
+        assert os.listdir(tmp_path) == ["lines.txt"]
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])

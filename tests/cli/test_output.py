@@ -1,11 +1,15 @@
 """Where output goes: whole files or none, full disks, closed descriptors, readers that leave, signals."""
 
+import fcntl
 import os
 import resource
 import signal
 import stat
 import subprocess
+import sys
+import termios
 import time
+from pathlib import Path
 
 import pytest
 from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds, without_root
@@ -95,6 +99,56 @@ def test_a_write_protected_file_is_not_replaced(tmp_path):
     folder.chmod(0o777)
     assert_fails(run("run", SENTENCE, "-o", file, **nobody), 73, "Permission denied")
     assert (file.read_text(), os.listdir(folder)) == ("old", ["old.json"])
+
+
+def assert_refused_before_the_work(file, *parts, program=PROGRAM, env=None, **options):
+    """Standard input stays open: nobody waits for its end."""
+    with subprocess.Popen(
+        [program, "run", "-", "-o", file], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, **options
+    ) as process:
+        assert process.wait(30) == 73
+        message = process.stderr.read().decode()
+    assert message.count("\n") == 1 and all(part in message for part in parts), message
+    assert file.read_text() == "old" and not list(file.parent.glob(".attn-cli-*"))
+
+
+def test_a_mount_point_is_not_replaced_and_that_is_noticed_before_the_work(tmp_path):
+    file, other = tmp_path / "out.json", tmp_path / "other"
+    for each in (file, other):
+        each.write_text("old")
+    if subprocess.run(["mount", "--bind", other, file], check=False, capture_output=True).returncode != 0:
+        pytest.skip("this user may mount nothing")
+    try:
+        assert_refused_before_the_work(file, "out.json", "Device or resource busy")
+    finally:
+        subprocess.run(["umount", file], check=True)
+
+
+def test_a_file_of_somebody_else_in_a_folder_for_all_is_noticed_before_the_work(tmp_path):
+    nobody = without_root(tmp_path)
+    if not nobody:
+        pytest.skip("only root has a file of somebody else")
+    folder = tmp_path / "all"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    file = folder / "out.json"
+    file.write_text("old")
+    file.chmod(0o666)
+    assert_refused_before_the_work(file, "out.json", "Operation not permitted", **nobody)
+
+
+@pytest.mark.parametrize("name", ["out.json", ""])
+def test_what_only_grows_is_noticed_before_the_work(name, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    file = folder / "out.json"
+    file.write_text("old")
+    if subprocess.run(["chattr", "+a", folder / name], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no append-only files here")
+    try:
+        assert_refused_before_the_work(file, "out.json", "Operation not permitted")
+    finally:
+        subprocess.run(["chattr", "-a", folder / name], check=True)
 
 
 def test_a_full_disk_is_an_io_error():
@@ -232,6 +286,87 @@ def test_a_signal_while_computing_ends_at_once(tmp_path):
         assert process.wait(30) == 130
         assert time.monotonic() - began < 5
     assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def stream(tmp_path):
+    """Starts the program on more lines than it can write as long as nobody reads."""
+    lines = tmp_path / "lines.txt"
+    lines.write_text(" ".join(map(str, range(40))) + "\n" + "a b c a\n" * 20000)
+    started = []
+
+    def start(*options, **more):
+        more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+        started.append(subprocess.Popen([PROGRAM, "run", "--lines", lines, "--json", *options], **more))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def wait_until_full(pipe):
+    """Until the program waits for somebody to read."""
+    before, held = None, 0
+    while held == 0 or held != before:
+        time.sleep(0.1)
+        before, held = held, int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_signal_cuts_no_line(threads, twice, stream):
+    for _ in range(3):
+        process = stream("--threads", str(threads))
+        wait_until_full(process.stdout)
+        process.send_signal(signal.SIGTERM)
+        if twice:
+            process.send_signal(signal.SIGTERM)  # as timeout(1) does: to its child, and to the group
+        time.sleep(0.1)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (143, b"attn-cli: error: terminated\n")
+        assert out.endswith(b"}\n") and out.count(b"\n") == out.count(b'"index"')
+
+
+def test_a_signal_cuts_no_line_of_a_fifo(stream, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    process = stream("-o", fifo)
+    with open(fifo, "rb") as reader:
+        wait_until_full(reader)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        out = reader.read()
+    assert (process.wait(30), out[-2:]) == (130, b"}\n")
+
+
+def test_a_reader_that_stands_still_holds_a_signal_for_a_second_and_a_second_signal_not_at_all(stream):
+    one, two = stream(), stream("--threads", "2")
+    for process in (one, two):
+        wait_until_full(process.stdout)
+    began = time.monotonic()
+    one.send_signal(signal.SIGTERM)
+    two.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    two.send_signal(signal.SIGINT)
+    assert two.wait(30) == 143
+    assert time.monotonic() - began < 0.8
+    assert one.poll() is None
+    assert one.wait(30) == 143
+    assert time.monotonic() - began < 3
+    for process in (one, two):
+        assert process.stderr.read() == b"attn-cli: error: terminated\n"
+
+
+def test_nor_does_it_where_alarms_are_ignored_or_errors_go_to_the_same_reader(stream):
+    processes = [stream(preexec_fn=ignoring(signal.SIGALRM)), stream(stderr=subprocess.STDOUT)]
+    for process in processes:
+        wait_until_full(process.stdout)
+        process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert [process.wait(30) for process in processes] == [143, 143]
+    assert time.monotonic() - began < 4
 
 
 def ignoring(*numbers):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 import zipfile
+from contextlib import suppress
 
 import pytest
 from program import PROGRAM, SANITIZED, assert_fails, limits_memory, run, shell, succeeds, within
@@ -200,6 +201,31 @@ def test_a_file_that_shrinks_while_it_is_read_is_an_io_error(folder):
         "attn-cli: error: 'v.npy' changed while it was read\n",
     )
     assert not (folder / "y.npy").exists() and not list(folder.glob(".attn-cli-*"))
+
+
+def test_a_file_that_shrinks_under_several_threads_is_one_error(folder):
+    large_case(folder)
+    whole = (folder / "v.npy").read_bytes()
+    command = [PROGRAM, "attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--threads", "4", "--isa", "portable", "-o", "y.npy"]
+    for _ in range(6):
+        (folder / "v.npy").write_bytes(whole)
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))  # a full pipe keeps the first thread in its handler until the others come to theirs
+        os.set_blocking(writer, True)
+        with subprocess.Popen(command, cwd=folder, stderr=writer) as process:
+            os.close(writer)
+            while not list(folder.glob(".attn-cli-*")):
+                time.sleep(0.001)
+            time.sleep(0.02)
+            os.truncate(folder / "v.npy", 4096)
+            time.sleep(0.1)
+            with open(reader, "rb") as errors:
+                lines = errors.read().replace(b"\0", b"").splitlines()
+            assert (process.wait(100), len(lines)) == (74, 1), lines
+    assert not list(folder.glob(".attn-cli-*"))
 
 
 def test_a_file_that_is_written_to_while_it_is_read_is_an_io_error(folder):

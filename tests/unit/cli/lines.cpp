@@ -1,5 +1,8 @@
 #include "cli/lines.hpp"
 
+#include "attn/tensor/error.hpp"
+#include "cli/descriptor.hpp"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -8,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -146,6 +151,44 @@ TEST(LineReader, StopsWaitingWhenItIsWoken)
     LineReader reader(pipe.reading(), "a pipe", 100, wake.reading());
     std::jthread alarm([&] { wake.send("!"); });
     EXPECT_FALSE(reader.next(Wait::yes)); // the pipe stays open and empty
+}
+
+/// While one lives poll(2) fails, for it refuses more descriptors than may be open.
+class PollFails {
+public:
+    PollFails()
+    {
+        EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+        const rlimit none{0, before_.rlim_max};
+        EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    }
+    PollFails(const PollFails&) = delete;
+    PollFails(PollFails&&) = delete;
+    PollFails& operator=(const PollFails&) = delete;
+    PollFails& operator=(PollFails&&) = delete;
+    ~PollFails() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(LineReader, DoesNotRepeatAPollThatFails)
+{
+    const Pipe pipe;
+    const Pipe wake;
+    LineReader reader(pipe.reading(), "a pipe", 100, wake.reading());
+    const PollFails fails;
+    EXPECT_THROW((void)reader.next(Wait::yes), attn::Error);
+    EXPECT_THROW((void)reader.next(Wait::no), attn::Error);
+}
+
+TEST(Descriptors, ThatDoNotBlockAreNotReadForeverWhenPollFails)
+{
+    const Pipe pipe;
+    ASSERT_EQ(::fcntl(pipe.reading(), F_SETFL, O_NONBLOCK), 0);
+    const PollFails fails;
+    std::string buffer(9, ' ');
+    EXPECT_THROW((void)read_some(pipe.reading(), buffer, "a pipe"), attn::Error);
 }
 
 std::vector<std::string> texts_of(const Batch& batch)

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <numeric>
 #include <random>
 #include <sstream>
@@ -80,6 +82,24 @@ TEST_F(OrderedOutputTest, LeavesOutWhatComesAfterAFailure)
     EXPECT_FALSE(output.wait_for_turn(3));
     file.finish();
     EXPECT_EQ(written(), "zero one");
+}
+
+TEST_F(OrderedOutputTest, KeepsNobodyWaitingAfterAFailureOfNoBatch)
+{
+    Output file(path_);
+    OrderedOutput output(file, log_, progress_, {}, 0);
+    {
+        const std::jthread waiting([&] { finish(output, 1, "one"); });
+        const std::jthread streaming([&] { EXPECT_FALSE(output.wait_for_turn(2)); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        output.fail(std::make_exception_ptr(std::bad_alloc()));
+        output.fail(std::make_exception_ptr(std::runtime_error("the second")));
+    }
+    finish(output, 0, "zero");
+    EXPECT_TRUE(output.stopped());
+    EXPECT_THROW(output.rethrow(), std::bad_alloc);
+    file.finish();
+    EXPECT_EQ(written(), "");
 }
 
 // More batches than may wait, each from one of many threads, some of them in several parts.
