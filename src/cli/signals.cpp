@@ -29,8 +29,7 @@ std::atomic<int> waiting = 0;  // the first signal, which waits for the end of a
 std::atomic<pid_t> writer = 0; // the thread that has begun a line
 std::atomic<long> came_at = 0; // when the first signal came, in milliseconds
 std::atomic_flag leaving;
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free &&
-              std::atomic<long>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<long>::is_always_lock_free);
 
 /// Milliseconds within which the same signal once more is no second one: timeout(1) sends it to the program and to its group.
 constexpr long twice_at_once = 20;
