@@ -1,0 +1,72 @@
+"""What is asserted of every run."""
+
+import json
+
+from commands import OLD
+
+AS_GOOD = "as without the fault"  # in a set of allowed codes; for `compare` that may be 1
+WITHOUT_OUTPUT = {2, 65, 66, 73}  # ends that come before the first byte of output
+
+
+def is_error_line(text):
+    return text.startswith(b"attn-cli: error: ") and text.find(b"\n") == len(text) - 1
+
+
+def error_code(line):
+    """Of a JSON line that says why there is no result; nothing of any other line."""
+    try:
+        return json.loads(line)["error"]["code"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def lines_told_in_place(written, good):
+    """Whether each JSON line is the good one, or says in its place that the line did not fit in memory."""
+    lines, wanted = written.splitlines(keepends=True), good.splitlines(keepends=True)
+    return len(lines) == len(wanted) and all(
+        line == want or error_code(line) == 71 for line, want in zip(lines, wanted)
+    )
+
+
+def faults_of_success(done, good):
+    yield from (f"{what} is not what it is without the fault" for what, same in
+                (("standard output", done.out == good.out), ("the output file", done.file == good.file)) if not same)
+    if done.err != good.err:
+        yield "it says something although it succeeds"
+
+
+def faults_of_lines(done, good):
+    """Of a run of lines some of which did not fit in memory."""
+    if done.out and not lines_told_in_place(done.out, good.out):
+        yield "a line on standard output is neither right nor an error"
+    if good.file is not None and not lines_told_in_place(done.file or b"", good.file):
+        yield "a line of the output file is neither right nor an error"
+    if done.err:
+        yield "it says something although each line says it"
+
+
+def faults_of_failure(done, good):
+    if not is_error_line(done.err):
+        yield f"{done.err.count(bytes([10]))} lines on standard error instead of one"
+    if not good.out.startswith(done.out):
+        yield "standard output is no beginning of what it is without the fault"
+    if done.out and done.code in WITHOUT_OUTPUT:
+        yield "there is output before the failure"
+    if good.file is not None and done.file not in (OLD, good.file):
+        yield "the output file is neither the old one nor the whole new one"
+
+
+def faults(done, good, allowed, by_line=False):
+    """What is wrong with a run, a line each."""
+    if done.code is None:
+        yield "it did not end"
+    elif (AS_GOOD if done.code == good.code else done.code) not in allowed:
+        yield f"it ends with {done.code}; allowed: {', '.join(sorted(map(str, allowed)))}"
+    if done.code == good.code:
+        yield from faults_of_success(done, good)
+    elif by_line and done.code == 65:
+        yield from faults_of_lines(done, good)
+    elif done.code is not None:
+        yield from faults_of_failure(done, good)
+    if done.left and done.code is not None:  # what is killed cannot tidy up
+        yield f"it leaves {', '.join(done.left)}"
