@@ -20,6 +20,9 @@ COMMANDS = {
     "crowd": "run --lines in/many.txt --json --threads 16 --show weights -o out.jsonl",
     "stream": "run --lines - --json --threads 2 < in/lines.txt",
     "lines-table": "run --lines - --threads 3 < in/lines.txt",
+    "csv": "run --lines in/lines.txt --threads 2 --show weights --format csv",
+    "page": f"run '{SENTENCE}' --heads 2 -o out.html",
+    "explain": f"explain '{SENTENCE}' --query eat",
     "attend": "attend -q in/q.npy -k in/k.npy -v in/v.npy --causal --threads 2 -o out.npy",
     "stages": "attend -q in/qkv.npz:queries -k in/qkv.npz:keys -v in/qkv.npz:values --show weights,context -o out.npz",
     "check": "check in/golden.json",
@@ -66,7 +69,7 @@ def write_inputs(folder, program):
     write_lines(folder / "lines.txt", 64 * (3 * 4 + 8))
     write_lines(folder / "many.txt", 64 * (16 * 4 + 20))
     for name in ("q", "k", "v"):
-        write_npy(folder / f"{name}.npy", (4, 256, 32))
+        write_npy(folder / f"{name}.npy", (4, 768, 32))
     shutil.copy(DATA / "tensors/previous_word.safetensors", folder / "layer.safetensors")
     shutil.copy(DATA / "made-up-vectors.txt", folder / "vectors.txt")
     for options in ("--show all -o golden.json", "--show all -o golden.npz", "--seed 7 --show all -o other.json",

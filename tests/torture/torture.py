@@ -33,6 +33,7 @@ KINDS = {
     "signals-at-calls": interruptions.AtCall,
     "shrinking": interruptions.Shrinking,
 }
+SHARES = {"errors": 3, "signals-at-calls": 2}  # of the time; these go through all that there is, the others as long as there is time
 GROUND = None
 NOTHING_RAN = 77  # what ctest takes for skipped
 
@@ -42,6 +43,7 @@ class Tally:
     cases: int = 0
     failures: int = 0
     seconds: float = 0.0
+    complete: bool = False  # no case is left
 
 
 def run_case(kind, case):
@@ -62,15 +64,16 @@ def describe(options, kind, case, found):
 
 
 def rounds(ground, kinds, options, tallies):
-    """Cases of all kinds until time is up: next comes the kind that has had the least time."""
+    """Cases of all kinds until time is up: next comes the kind that has had the least of its share."""
     waiting = {kind: KINDS[kind].cases(ground, Random(f"{options.seed} {kind}")) for kind in kinds}
     end = time.monotonic() + options.seconds
     while waiting and time.monotonic() < end:
-        kind = min(waiting, key=lambda kind: tallies[kind].seconds)
+        kind = min(waiting, key=lambda kind: tallies[kind].seconds / SHARES.get(kind, 1))
         began = time.monotonic()
         case = next(waiting[kind], None)
         tallies[kind].seconds += time.monotonic() - began
         if case is None:
+            tallies[kind].complete = True
             del waiting[kind]
         else:
             yield kind, case
@@ -106,7 +109,7 @@ def torture(ground, kinds, options):
 def show(tallies):
     print(f"{'kind':18}{'cases':>8}{'failures':>10}{'seconds':>9}")
     for kind, tally in tallies.items():
-        print(f"{kind:18}{tally.cases:8}{tally.failures:10}{tally.seconds:9.0f}")
+        print(f"{kind:18}{tally.cases:8}{tally.failures:10}{tally.seconds:9.0f}{'  every case' * tally.complete}")
     print(f"{'all':18}{sum(t.cases for t in tallies.values()):8}{sum(t.failures for t in tallies.values()):10}")
 
 
