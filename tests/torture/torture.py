@@ -7,6 +7,7 @@ the old one or the whole new one; nothing is left behind; and what it gives with
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -137,8 +138,17 @@ def parsed():
     return options
 
 
+def stand_on_own_feet():
+    """What was ignored or closed to others by whoever started this is not for the program."""
+    os.umask(0o022)
+    for name in interruptions.SIGNALS:
+        if signal.getsignal(signal.Signals[name]) == signal.SIG_IGN:
+            signal.signal(signal.Signals[name], signal.SIG_DFL)
+
+
 def main():
     options = parsed()
+    stand_on_own_feet()
     with tempfile.TemporaryDirectory(prefix="attn-torture-") as folder:
         ground = Ground(options.program, folder)
         if options.case:
