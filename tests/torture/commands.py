@@ -1,6 +1,6 @@
 """The commands that are put under pressure, and the files that they read.
 
-Each runs in an empty folder of its own, in which `in` holds the inputs. None of them says anything on standard error when all is well.
+Each runs in an empty folder of its own, in which `in` holds the inputs. None says anything on standard error when all is well.
 """
 
 import random
@@ -26,6 +26,8 @@ COMMANDS = {
     "attend": "attend -q in/q.npy -k in/k.npy -v in/v.npy --causal --threads 2 -o out.npy",
     "stages": "attend -q in/qkv.npz:queries -k in/qkv.npz:keys -v in/qkv.npz:values --show weights,context -o out.npz",
     "check": "check in/golden.json",
+    "piped-attend": "attend -q - -k in/k.npy -v in/v.npy -o out.npy < in/q.npy",
+    "piped-check": "check - < in/golden.json",
     "compare": "compare in/golden.json in/golden.npz",
     "difference": "compare in/golden.json in/other.json",
     "plot": "plot in/golden.json -o out.svg",

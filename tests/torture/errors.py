@@ -9,7 +9,7 @@ import subprocess
 
 from verdict import AS_GOOD, faults
 
-# Call → error → exit codes that are allowed, AS_GOOD where the program has another way, such as fewer threads or another allocation.
+# Call → error → exit codes that are allowed, AS_GOOD where there is another way, such as fewer threads or another allocation.
 ALLOWED = {
     "read": {"EIO": {74}, "ENOMEM": {74}, "EINTR": {AS_GOOD}},
     "write": {"EIO": {74}, "ENOSPC": {74}, "EDQUOT": {74}, "EINTR": {AS_GOOD}},

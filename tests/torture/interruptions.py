@@ -34,7 +34,7 @@ def faults_after(ground, name, done, number):
     """Of a run that a signal may have ended before its handler stood (-number), or in the middle, or not at all."""
     if done.code == -number and not done.err and not done.out:
         done.err = b"attn-cli: error: ended by the system\n"
-    found = list(faults(done, ground.good[name], {AS_GOOD, 128 + number, -number}))
+    found = faults(done, ground.good[name], {AS_GOOD, 128 + number, -number})
     if done.out and not done.out.endswith(b"\n"):
         found.append("the last line on standard output is cut")
     return found
@@ -91,6 +91,7 @@ class Shrinking:
         "stages": ("qkv.npz",),
         "check": ("golden.json",),
         "compare": ("golden.json", "golden.npz"),
+        "piped-attend": ("k.npy", "v.npy"),
         "plot": ("golden.json",),
         "params": ("layer.safetensors",),
     }

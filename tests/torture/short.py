@@ -41,7 +41,7 @@ def run(ground, name, seed):
         watch.start()
 
         def shorten(descriptor, count):
-            if draw.random() < 0.5 or not may_be_short(process.pid, descriptor):
+            if draw.random() < 0.2 or not may_be_short(process.pid, descriptor):
                 return count
             return draw.randrange(1, min(count, draw.choice((2, 100, 5000, count))) + 1)
 

@@ -27,7 +27,7 @@ TOLD = b'{"index":0,"error":{"code":71,"message":"does not fit"}}\n{"index":1}\n
     ],
 )
 def test_what_is_right(good, done, allowed):
-    assert list(faults(done, good, allowed, by_line=good is LINES)) == []
+    assert faults(done, good, allowed, by_line=good is LINES) == []
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_what_is_right(good, done, allowed):
     ],
 )
 def test_what_is_wrong(good, change, fault):
-    found = list(faults(replace(good, **change), good, {AS_GOOD, 65, 66, 71}, by_line=good is LINES))
+    found = faults(replace(good, **change), good, {AS_GOOD, 65, 66, 71}, by_line=good is LINES)
     assert any(fault in line for line in found), found

@@ -34,7 +34,7 @@ KINDS = {
     "signals-at-calls": interruptions.AtCall,
     "shrinking": interruptions.Shrinking,
 }
-SHARES = {"errors": 3, "signals-at-calls": 2}  # of the time; these go through all that there is, the others as long as there is time
+SHARES = {"errors": 3, "signals-at-calls": 2}  # of the time: these have an end, the others go on as long as there is time
 GROUND = None
 NOTHING_RAN = 77  # what ctest takes for skipped
 
@@ -50,7 +50,7 @@ class Tally:
 def run_case(kind, case):
     """What is wrong, and how long it took."""
     began = time.monotonic()
-    return list(KINDS[kind].run(GROUND, *case)), time.monotonic() - began
+    return KINDS[kind].run(GROUND, *case), time.monotonic() - began
 
 
 def stand_on(ground):
@@ -131,6 +131,7 @@ def parsed():
     parser.add_argument("--kinds", default=",".join(KINDS), help="by commas; default all: %(default)s")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="cases at once (default %(default)s)")
     parser.add_argument("--case", help="one case, as a failure prints it")
+    parser.add_argument("--times", type=int, default=1, help="try --case so often, until it fails: some are races")
     options = parser.parse_args()
     options.kinds = options.kinds.split(",")
     for kind in set(options.kinds) - set(KINDS):
@@ -154,7 +155,7 @@ def main():
         if options.case:
             kind, *case = options.case.split()
             stand_on(ground)
-            found, _ = run_case(kind, case)
+            found = next((found for _ in range(options.times) if (found := run_case(kind, case)[0])), [])
             print("\n".join(found) or "as it should be")
             return bool(found)
         print(f"seed {options.seed}, {options.seconds:g} s, {options.program}", flush=True)

@@ -1,6 +1,7 @@
 """What is asserted of every run."""
 
 import json
+import signal
 
 from commands import OLD
 
@@ -57,7 +58,12 @@ def faults_of_failure(done, good):
 
 
 def faults(done, good, allowed, by_line=False):
-    """What is wrong with a run, a line each."""
+    """What is wrong with a run, a line each, and what it said."""
+    found = list(faults_of_end(done, good, allowed, by_line))
+    return [*found, f"it says {done.err[:300]!r}"] if found and done.err else found
+
+
+def faults_of_end(done, good, allowed, by_line):
     if done.code is None:
         yield "it did not end"
     elif (AS_GOOD if done.code == good.code else done.code) not in allowed:
@@ -68,5 +74,5 @@ def faults(done, good, allowed, by_line=False):
         yield from faults_of_lines(done, good)
     elif done.code is not None:
         yield from faults_of_failure(done, good)
-    if done.left and done.code is not None:  # what is killed cannot tidy up
+    if done.left and done.code not in (None, -signal.SIGKILL):  # what is killed cannot tidy up
         yield f"it leaves {', '.join(done.left)}"
