@@ -71,6 +71,14 @@ void Log::note(const std::string& message)
     logger().info(message);
 }
 
+void Log::hint(const std::string& command)
+{
+    if (!options_.quiet) {
+        const std::string line = "→ " + command + '\n';
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    }
+}
+
 void Log::error(std::string_view message) const noexcept
 {
     const bool colour = coloured();

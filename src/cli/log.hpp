@@ -37,6 +37,7 @@ public:
     void detail(const std::string& message);  ///< only with --verbose
     void warning(const std::string& message); ///< not with --quiet
     void note(const std::string& message);    ///< what was asked for and belongs on stderr
+    void hint(const std::string& command);    ///< what to type next: a line that begins with "→"; not with --quiet
     /// "attn-cli: error: …", always one line. Allocates nothing, so that it can also say that memory has run out.
     void error(std::string_view message) const noexcept;
 

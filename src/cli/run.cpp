@@ -9,6 +9,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/embeddings.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/hints.hpp"
 #include "cli/isa_note.hpp"
 #include "cli/notes.hpp"
 #include "cli/output.hpp"
@@ -25,6 +26,8 @@
 #include <array>
 #include <filesystem>
 #include <system_error>
+
+#include <unistd.h>
 
 namespace attn::cli {
 namespace {
@@ -55,14 +58,16 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 /// One run of the command: computes results and writes them.
 class Runner {
 public:
-    Runner(const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : options_(options), log_(log), output_(options.output), stages_(log), isa_note_(globals.isa),
+    Runner(const Arguments& arguments, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
+        : arguments_(arguments), options_(options), log_(log), output_(options.output), stages_(log), isa_note_(globals.isa),
           input_(options, std::move(recipe), globals, log)
     {
         refuse_terminal(output_, options.format);
         input_.load();
         table_.digits = options.digits;
         table_.width = output_.columns();
+        table_.ids_in_words = shows_the_usual();
+        table_.introduced = shows_the_usual() && options.source != Source::lines;
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         model::RunSettings& settings = input_.settings();
         settings.show = options.show_all ? model::everything(input_.recipe()) : model::Show{};
@@ -92,8 +97,11 @@ public:
     int standard_input();
 
 private:
+    [[nodiscard]] bool shows_the_usual() const { return options_.show.empty() && !options_.show_all; }
     void write(const model::Result& result);
+    void hint(const model::Result& result);
 
+    const Arguments& arguments_;
     const RunOptions& options_;
     Log& log_;
     Output output_;
@@ -115,10 +123,22 @@ void Runner::write(const model::Result& result)
     }
 }
 
+/// To a person who looks at the table, of what has been typed.
+void Runner::hint(const model::Result& result)
+{
+    const bool typed = options_.source == Source::overrides || options_.source == Source::recipe;
+    if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
+        return;
+    }
+    for (const std::string& command : next_commands(arguments_, result, 2 * *table_.width)) {
+        log_.hint(command);
+    }
+}
+
 int Runner::once()
 {
     model::Result result = input_.computed(model::run);
-    if (options_.format == Format::html && options_.show.empty() && !options_.show_all) {
+    if (options_.format == Format::html && shows_the_usual()) {
         leave_out_stages(result);
     }
     if (options_.format == Format::svg) {
@@ -134,6 +154,7 @@ int Runner::once()
     }
     write(result);
     output_.finish();
+    hint(result);
     return success;
 }
 
@@ -173,7 +194,7 @@ int execute_run(const Arguments& arguments, const Globals& globals, Log& log)
 {
     const RunOptions options = read_run_options(arguments);
     warn_of_names(arguments, options, log);
-    Runner runner(options, make_recipe(options), globals, log);
+    Runner runner(arguments, options, make_recipe(options), globals, log);
     switch (options.source) {
     case Source::lines: return runner.each_line();
     case Source::standard_input:

@@ -91,9 +91,12 @@ def test_a_bad_line_is_an_error_line_with_its_number_beside_tables():
     assert b"line 1\n" in done.out and b"line 3\n" in done.out and b"line 2\n" not in done.out
 
 
-def test_tables_have_a_heading_each_and_a_blank_line_between():
+def test_tables_have_a_heading_each_in_place_of_an_introduction_and_a_blank_line_between():
+    def table(sentence):
+        return succeeds("run", sentence).text.split("\n", 1)[1]
+
     tables = succeeds("run", "--lines", "-", stdin="a b\nc\n").text
-    assert tables == "line 1\n" + succeeds("run", "a b").text + "\nline 2\n" + succeeds("run", "c").text
+    assert tables == "line 1\n" + table("a b") + "\nline 2\n" + table("c")
 
 
 def test_csv_has_one_header_and_an_index():

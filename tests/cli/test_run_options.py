@@ -25,7 +25,7 @@ def test_the_row_of_is_reads_as_in_the_tutorial():
     row = result(SENTENCE)["weights"][0][1]
     assert [f"{weight:.4f}" for weight in row] == ["0.0185", "0.0312", "0.1778", "0.6368", "0.1265", "0.0092"]
     table = succeeds("run", SENTENCE).text
-    assert "Life 0, dessert 1, eat 2, first 3, is 4, short 5" in table
+    assert "ids  Life 0, is 4, short 5, eat 2, dessert 1, first 3\n" in table
     assert any(line.split()[:7] == ["is", "0.0185", "0.0312", "0.1778", "0.6368", "0.1265", "0.0092"] for line in table.splitlines())
 
 

@@ -143,7 +143,7 @@ void ExplanationSteps::write_score()
     }
     step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_owner()) + ", the sum of " + terms);
     write_products();
-    prose_.paragraph("score = " + of_cell(words_.of_keys(&ExplainedKey::score)));
+    prose_.paragraph("score = " + words_.number(cell().score));
 }
 
 void ExplanationSteps::write_products()
@@ -167,8 +167,8 @@ void ExplanationSteps::write_products()
 
 void ExplanationSteps::write_scaling()
 {
-    const std::string score = e_.key ? of_cell(words_.of_keys(&ExplainedKey::score)) : "score";
-    const std::string result = e_.key ? " = " + of_cell(words_.of_keys(&ExplainedKey::scaled)) : "";
+    const std::string score = e_.key ? words_.number(cell().score) : "score";
+    const std::string result = e_.key ? " = " + words_.number(cell().scaled) : "";
     if (attention().scale) {
         const std::string factor = bracketed(plain(e_.scale));
         step("Scaling: scaled = score·" + factor);
@@ -192,7 +192,7 @@ void ExplanationSteps::write_softcap()
     const std::string cap = plain(*attention().softcap);
     step("Softcap: capped = " + cap + glued("·tanh(scaled / " + cap + ")"));
     if (e_.key) {
-        prose_.paragraph(cap + glued("·tanh(" + of_cell(words_.of_keys(&ExplainedKey::scaled)) + " / " + cap + ")") + " = " +
+        prose_.paragraph(cap + glued("·tanh(" + words_.number(cell().scaled) + " / " + cap + ")") + " = " +
                          words_.number(*cell().capped));
     }
 }

@@ -145,7 +145,7 @@ void ExplanationSteps::write_share()
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
     prose_.vector(words_.numbers(cell().value));
-    prose_.paragraph("its share, " + of_cell(words_.of_keys(&ExplainedKey::weight)) + "·" + v);
+    prose_.paragraph("its share, " + words_.number(cell().weight) + "·" + v);
     prose_.vector(words_.numbers(cell().weighted_value));
 }
 

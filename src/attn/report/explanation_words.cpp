@@ -4,7 +4,6 @@
 #include "attn/report/display.hpp"
 #include "attn/report/notation.hpp"
 
-#include <array>
 #include <charconv>
 
 namespace attn::report {
@@ -120,7 +119,7 @@ std::string Wording::projection(Target W, const std::string& of, Index made, Ind
 
 std::vector<std::string> Wording::numbers(const std::vector<double>& values) const
 {
-    const Notation notation = notation_of(std::span<const double>(values));
+    const Notation notation = notation_of(std::span<const double>(values), digits_);
     std::vector<std::string> texts;
     texts.reserve(values.size());
     for (const double value : values) {
@@ -131,24 +130,14 @@ std::vector<std::string> Wording::numbers(const std::vector<double>& values) con
 
 Quotient Wording::quotient(const ExplainedKey& key) const
 {
-    std::vector<double> weights;
-    std::ranges::transform(e_.keys, std::back_inserter(weights), &ExplainedKey::weight);
-    const Notation of_table = notation_of(std::span<const double>(weights));
-    const std::array<double, 3> own{key.exponential, e_.sum, key.weight};
-    const Notation notation = notation_of(std::span<const double>(own));
-    const auto text = [&](double value, int digits) { return text_of(value, notation, digits); };
-
-    int of_weight = digits_;
-    if (notation == Notation::fixed && of_table == Notation::scientific) { // as many digits that count as in the table
-        for (double rest = number_in(text_of(key.weight, of_table, digits_)); rest > 0 && rest < 1; rest *= 10) {
-            ++of_weight;
-        }
-    }
-    Quotient quotient{text(key.exponential, digits_), text(e_.sum, digits_), text(key.weight, of_weight)};
+    const auto text = [&](double value, int digits) {
+        return text_of(value, notation_of(std::span<const double>(&value, 1), digits_), digits);
+    };
+    Quotient quotient{text(key.exponential, digits_), text(e_.sum, digits_), text(key.weight, digits_)};
     constexpr int most = 17;
     for (int digits = digits_; digits <= most; ++digits) {
         Quotient finer{text(key.exponential, digits), text(e_.sum, digits), quotient.weight};
-        if (text(number_in(finer.exponential) / number_in(finer.sum), of_weight) == quotient.weight) {
+        if (text(number_in(finer.exponential) / number_in(finer.sum), digits_) == quotient.weight) {
             return finer;
         }
     }

@@ -21,7 +21,7 @@ namespace attn::report {
 [[nodiscard]] std::string vector_of(const std::string& symbol, const std::string& word);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
 
-/// A weight as a quotient, in one notation.
+/// A weight as a quotient.
 struct Quotient {
     std::string exponential, sum, weight;
 };

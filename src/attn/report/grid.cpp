@@ -2,9 +2,9 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/report/display.hpp"
-#include "attn/report/notation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace attn::report {
@@ -35,11 +35,9 @@ class Grid {
 public:
     Grid(std::span<const Scalar> values, const GridStyle& style)
         : values_(values), style_(style), columns_(std::ssize(style.column_labels)),
-          rows_(columns_ == 0 ? std::ssize(style.row_labels) : std::ssize(values) / columns_)
+          rows_(columns_ == 0 ? std::ssize(style.row_labels) : std::ssize(values) / columns_),
+          notations_(notations_of(values, rows_, style.notation, style.digits))
     {
-        for (Index i = 0; i < rows_; ++i) {
-            notations_.push_back(style_.fixed ? Notation::fixed : notation_of(row(i)));
-        }
         choose_labels();
         measure_columns();
         measure_sums();
@@ -69,13 +67,22 @@ private:
         return text_of(value, notations_[static_cast<std::size_t>(i)], style_.digits);
     }
 
-    [[nodiscard]] std::string sum(Index i) const
+    [[nodiscard]] double total(Index i) const
     {
-        double total = 0;
+        double added = 0;
         for (const Scalar value : row(i)) {
-            total += static_cast<double>(value);
+            added += static_cast<double>(value);
         }
-        return math::fixed(total, style_.digits);
+        return added;
+    }
+
+    [[nodiscard]] std::string sum(Index i) const { return math::fixed(total(i), style_.digits); }
+
+    /// But for the rounding of each number, and of the sum as it is written.
+    [[nodiscard]] bool sums_to_1(Index i) const
+    {
+        const double rounding = static_cast<double>(columns_) * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+        return std::abs(total(i) - 1) <= rounding || sum(i) == math::fixed(1, style_.digits);
     }
 
     /// Row names; on a terminal none takes more than a quarter of a line.
@@ -104,7 +111,11 @@ private:
 
     void measure_sums()
     {
-        if (style_.sums) {
+        bool all_1 = true;
+        for (Index i = 0; i < rows_ && style_.sums; ++i) {
+            all_1 = all_1 && sums_to_1(i);
+        }
+        if (!all_1) {
             sum_width_ = std::ssize(std::string_view("sum"));
             for (Index i = 0; i < rows_; ++i) {
                 sum_width_ = std::max(sum_width_, std::ssize(sum(i)));
@@ -175,17 +186,17 @@ private:
             out += label;
             out.append(style_.numbered_rows ? 0 : padding, ' ');
         }
-        const std::string total = sum_width_ > 0 ? sum(i) : "";
+        const std::string row_sum = sum_width_ > 0 ? sum(i) : "";
         if (shaded()) {
             const bool marked = write_shaded_cells(out, i);
-            end_line(buffer, {.sum = total, .marked = !marked, .taken = overhang(shown_ - 1)});
+            end_line(buffer, {.sum = row_sum, .marked = !marked, .taken = overhang(shown_ - 1)});
             return;
         }
         for (Index j = 0; j < shown_; ++j) {
             const std::string text = cell(i, j);
             append_aligned_right(out, text, std::ssize(text), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
         }
-        end_line(buffer, {.sum = total});
+        end_line(buffer, {.sum = row_sum});
     }
 
     /// Whether the row's largest value, if it has one above 0, is among them.
@@ -258,8 +269,9 @@ private:
 
 } // namespace
 
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width)
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Shading legend)
 {
+    constexpr Index apart = 2;
     Index used = 0;
     for (const std::string& part : parts) {
         const bool fits = !width || used + 1 + display_width(part) <= *width;
@@ -269,6 +281,12 @@ void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::opt
         }
         buffer.append(part);
         used += display_width(part);
+    }
+    const bool beside = !width || used + apart + widest_legend <= *width;
+    const std::string meaning = legend_of(legend, width);
+    if (!meaning.empty()) {
+        buffer.append(beside ? std::string(apart, ' ') : "\n");
+        buffer.append(meaning);
     }
     buffer.append("\n");
 }

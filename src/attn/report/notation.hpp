@@ -1,21 +1,43 @@
-// How the numbers of one row are written, so that they can be laid beside what PyTorch prints of it.
+// How the numbers of a matrix are written.
 #pragma once
+
+#include "attn/tensor/shape.hpp"
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace attn::report {
 
 enum class Notation { fixed, scientific };
 
+/// What has one notation.
+enum class NotationRule {
+    fixed, ///< a matrix: notation_of
+    row,   ///< each of its rows, as PyTorch prints that row alone: notation_of_row
+};
+
+/// Fixed, unless that says nothing: scientific where even the largest magnitude would be written as zero, or is 100,000 or
+/// more, from where on fixed is longer than scientific. Infinities and NaN do not count; zeros alone are fixed.
+template <typename Scalar>
+[[nodiscard]] Notation notation_of(std::span<const Scalar> numbers, int digits);
+
 /// Scientific when, zeros aside, the largest magnitude is over 1000 times the smallest, the largest is over 1e8 or the smallest
 /// is under 1e-4. Infinities and NaN do not count.
 template <typename Scalar>
-[[nodiscard]] Notation notation_of(std::span<const Scalar> row);
+[[nodiscard]] Notation notation_of_row(std::span<const Scalar> row);
+
+/// Of each of the `rows` of a matrix.
+template <typename Scalar>
+[[nodiscard]] std::vector<Notation> notations_of(std::span<const Scalar> matrix, Index rows, NotationRule rule, int digits);
 
 [[nodiscard]] std::string text_of(double value, Notation notation, int digits);
 
-extern template Notation notation_of(std::span<const float>);
-extern template Notation notation_of(std::span<const double>);
+extern template Notation notation_of(std::span<const float>, int);
+extern template Notation notation_of(std::span<const double>, int);
+extern template Notation notation_of_row(std::span<const float>);
+extern template Notation notation_of_row(std::span<const double>);
+extern template std::vector<Notation> notations_of(std::span<const float>, Index, NotationRule, int);
+extern template std::vector<Notation> notations_of(std::span<const double>, Index, NotationRule, int);
 
 } // namespace attn::report

@@ -66,13 +66,13 @@ std::string_view block_of(double weight)
     return weight > 0 ? blocks.at(step_of(weight, blocks.size())) : blocks.front();
 }
 
-void write_legend(Buffer& buffer, Shading shading, std::optional<Index> width)
+std::string legend_of(Shading shading, std::optional<Index> width)
 {
-    constexpr Index most = 24; // samples
-    constexpr Index fewest = 3;
     constexpr std::string_view start = "0 ";
     constexpr std::string_view stop = " 1";
-    const Index room = width.value_or(1000) - std::ssize(start) - std::ssize(stop);
+    constexpr Index most = 24; // samples
+    constexpr Index fewest = 3;
+    const Index room = std::min(width.value_or(widest_legend), widest_legend) - std::ssize(start) - std::ssize(stop);
     std::string meaning;
     for (const std::string_view words : {" largest of its row", " largest"}) {
         const std::string whole = "  " + std::string(largest_mark) + std::string(words);
@@ -82,16 +82,13 @@ void write_legend(Buffer& buffer, Shading shading, std::optional<Index> width)
     }
     const Index samples = std::min(most, room - display_width(meaning));
     if (shading == Shading::none || samples < fewest) {
-        return;
+        return "";
     }
-    buffer.append(start);
+    std::string legend(start);
     for (Index i = 0; i < samples; ++i) {
-        buffer.append(sample(shading, static_cast<double>(i) / static_cast<double>(samples - 1)));
+        legend += sample(shading, static_cast<double>(i) / static_cast<double>(samples - 1));
     }
-    buffer.append(is_coloured(shading) ? colours_end : "");
-    buffer.append(stop);
-    buffer.append(meaning);
-    buffer.append("\n");
+    return legend.append(is_coloured(shading) ? colours_end : "").append(stop) + meaning;
 }
 
 } // namespace attn::report

@@ -35,8 +35,9 @@ inline constexpr std::string_view colours_end = "\x1b[m";
 /// " ", "░", "▒", "▓" or "█" for a weight near 0, ¼, ½, ¾ or 1.
 [[nodiscard]] std::string_view block_of(double weight);
 
-/// One line: the colours or blocks from 0 to 1, and what the mark means. Cut where the terminal is narrower; nothing at all on
-/// fewer than 7 columns.
-void write_legend(Buffer& buffer, Shading shading, std::optional<Index> width);
+/// The colours or blocks from 0 to 1, and what the mark means. Cut where the terminal is narrower; nothing at all on fewer than
+/// 7 columns.
+[[nodiscard]] std::string legend_of(Shading shading, std::optional<Index> width);
+inline constexpr Index widest_legend = 50;
 
 } // namespace attn::report

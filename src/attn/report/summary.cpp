@@ -44,7 +44,6 @@ void write_means(Buffer& buffer, const Result& result, const TableOptions& optio
     GridStyle style;
     style.row_labels = head_labels(heads.size());
     style.digits = options.digits;
-    style.fixed = true;
     style.width = options.width;
     std::vector<double> means;
     for (const HeadSummary& head : heads) {

@@ -3,9 +3,11 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/display.hpp"
 #include "attn/report/grid.hpp"
+#include "attn/report/introduction.hpp"
 #include "attn/report/summary.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace attn::report {
 namespace {
@@ -38,6 +40,17 @@ std::vector<std::string> shown_words(const std::vector<std::string>& words, cons
     return shown;
 }
 
+/// A text in pieces between which a line may break.
+std::vector<std::string> words_in(const std::string& text, const TableOptions& options)
+{
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; stream >> word;) {
+        words.push_back(options.width ? shortened(word, *options.width) : word);
+    }
+    return words;
+}
+
 std::vector<std::string> numbers(const std::vector<Index>& values)
 {
     std::vector<std::string> texts;
@@ -58,9 +71,28 @@ std::vector<std::string> words_with_ids(const std::vector<std::string>& vocabula
     return texts;
 }
 
+/// "Life 0", "is 4", …; a word that is nothing but its id, once.
+std::vector<std::string> words_and_ids(const std::vector<std::string>& words, const std::vector<Index>& ids,
+                                       const TableOptions& options)
+{
+    std::vector<std::string> texts = shown_words(words, options);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string id = std::to_string(ids[i]);
+        texts[i] += texts[i] == id ? "" : ' ' + id;
+    }
+    return texts;
+}
+
 std::vector<Line> lines_of(const Result& result, const TableOptions& options)
 {
     std::vector<Line> lines;
+    if (options.ids_in_words && !result.token_ids.empty()) {
+        lines.push_back({"ids", words_and_ids(result.tokens, result.token_ids, options), ", "});
+        if (result.cross) {
+            lines.push_back({"key ids", words_and_ids(result.key_tokens, result.key_token_ids, options), ", "});
+        }
+        return lines;
+    }
     const auto add = [&](Item item, bool exists, std::vector<std::string> items, std::string_view separator = " ") {
         if (result.show.contains(item) && exists) {
             lines.push_back({model::name_of(item), std::move(items), separator});
@@ -116,6 +148,7 @@ GridStyle style_of(const TableOptions& options)
     GridStyle style;
     style.digits = options.digits;
     style.width = options.width;
+    style.notation = options.notation;
     return style;
 }
 
@@ -154,16 +187,16 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (Index head = 0; head < heads; ++head) {
+        const Shading legend = head == 0 ? style.shading : Shading::none;
         if (heads == 1 && !result.head) {
-            write_title(buffer, {name, to_string(shape)}, options.width);
+            write_title(buffer, {name, to_string(shape)}, options.width, legend);
         } else {
             buffer.append(head == 0 ? "" : "\n");
             write_title(buffer, {name + ',', "head " + std::to_string(result.head.value_or(head)), to_string(shape)},
-                        options.width);
+                        options.width, legend);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }
-    write_legend(buffer, style.shading, options.width);
 }
 
 void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
@@ -190,6 +223,9 @@ void write_table(const model::Result& result, const TableOptions& options, const
 
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer)
 {
+    if (options.introduced) {
+        write_title(buffer, words_in(introduction(result, options.width), options), options.width);
+    }
     const std::vector<Line> lines = lines_of(result, options);
     Index name_width = 0;
     for (const Line& line : lines) {
@@ -198,7 +234,7 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
     for (const Line& line : lines) {
         write_line(buffer, line, name_width, options.width);
     }
-    bool first = lines.empty();
+    bool first = lines.empty() && !options.introduced;
     const auto write = [&](const model::Array& array) {
         buffer.append(first ? "" : "\n");
         first = false;

@@ -4,6 +4,7 @@
 #include "attn/model/check.hpp"
 #include "attn/model/result.hpp"
 #include "attn/report/buffer.hpp"
+#include "attn/report/notation.hpp"
 #include "attn/report/shading.hpp"
 
 #include <optional>
@@ -12,13 +13,14 @@ namespace attn::report {
 
 struct TableOptions {
     int digits = 4;                  ///< after the point
-    std::optional<Index> width;      ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
-    Shading shading = Shading::none; ///< of the weights: a heat map, with a legend below it
+    std::optional<Index> width = {}; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
+    Shading shading = Shading::none; ///< of the weights: a heat map, with a legend beside its title
+    NotationRule notation = NotationRule::fixed;
+    bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
+    bool introduced = false;   ///< by a line that says what this is
 };
 
-/// Rows are query words, columns key words; weights have a last column with the row's sum. Each row is written as PyTorch
-/// prints that row as a tensor: fixed, or scientific when its largest magnitude is over 1000 times the smallest (zeros aside),
-/// the largest is over 1e8 or the smallest is under 1e-4.
+/// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1.
 void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
 /// The same to a buffer, which is not flushed: for many results in a row.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);

@@ -49,14 +49,14 @@ TEST(Table, ReadsLikeThis)
                                              "vocabulary  be 0, to 1\n"
                                              "\n"
                                              "weights (2, 2)\n"
-                                             "            to          be     sum\n"
-                                             "to      0.7500      0.2500  1.0000\n"
-                                             "be  5.0000e-04  9.9950e-01  1.0000\n"
+                                             "        to      be\n"
+                                             "to  0.7500  0.2500\n"
+                                             "be  0.0005  0.9995\n"
                                              "\n"
                                              "context (2, 3)\n"
-                                             "              0           1           2\n"
-                                             "to       1.0000      2.0000      3.0000\n"
-                                             "be  -0.0000e+00  5.0000e-09  6.0000e+00\n");
+                                             "          0       1       2\n"
+                                             "to   1.0000  2.0000  3.0000\n"
+                                             "be  -0.0000  0.0000  6.0000\n");
 }
 
 TEST(Table, PrintsTheTutorialsNumbers)
@@ -65,23 +65,21 @@ TEST(Table, PrintsTheTutorialsNumbers)
     recipe.input = attn::model::SentenceInput{.sentence = "Life is short, eat dessert first", .cross = {}};
     const std::string text = table_of(attn::model::run(recipe));
     EXPECT_NE(text.find("\nvocabulary  Life 0, dessert 1, eat 2, first 3, is 4, short 5\n"), std::string::npos);
-    EXPECT_NE(text.find("\nis           0.0185      0.0312      0.1778      0.6368      0.1265      0.0092  1.0000\n"),
-              std::string::npos)
-        << text;
+    EXPECT_NE(text.find("\nis       0.0185  0.0312  0.1778  0.6368   0.1265  0.0092\n"), std::string::npos) << text;
 }
 
 TEST(Table, HasATableForEachHead)
 {
     const Result result = showing(Item::weights, Tensor<double>({2, 2, 2}, {1, 0, 0.5, 0.5, 0, 1, 0.25, 0.75}));
     EXPECT_EQ(table_of(result, {.digits = 2, .width = {}}), "weights, head 0 (2, 2)\n"
-                                                            "      to    be   sum\n"
-                                                            "to  1.00  0.00  1.00\n"
-                                                            "be  0.50  0.50  1.00\n"
+                                                            "      to    be\n"
+                                                            "to  1.00  0.00\n"
+                                                            "be  0.50  0.50\n"
                                                             "\n"
                                                             "weights, head 1 (2, 2)\n"
-                                                            "      to    be   sum\n"
-                                                            "to  0.00  1.00  1.00\n"
-                                                            "be  0.25  0.75  1.00\n");
+                                                            "      to    be\n"
+                                                            "to  0.00  1.00\n"
+                                                            "be  0.25  0.75\n");
 }
 
 TEST(Table, ShowsParametersVectorsAndEntropy)
@@ -127,7 +125,7 @@ TEST(Table, HasOnlyTheChosenRows)
 {
     Result result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.5F}));
     result.query_positions = {1};
-    EXPECT_EQ(table_of(result), "weights (1, 2)\n        to      be     sum\nbe  0.5000  0.5000  1.0000\n");
+    EXPECT_EQ(table_of(result), "weights (1, 2)\n        to      be\nbe  0.5000  0.5000\n");
 }
 
 TEST(Table, TellsTheSecondSentenceFromTheFirst)
@@ -143,41 +141,89 @@ TEST(Table, TellsTheSecondSentenceFromTheFirst)
                                 "key_token_ids  2\n"
                                 "\n"
                                 "weights (2, 1)\n"
-                                "        or     sum\n"
-                                "to  1.0000  1.0000\n"
-                                "be  1.0000  1.0000\n");
+                                "        or\n"
+                                "to  1.0000\n"
+                                "be  1.0000\n");
 }
 
 // ---- notation ---------------------------------------------------------------------------------------------------------
 
-std::string row_of(std::vector<double> values)
+std::string without_alignment(const std::string& row)
+{
+    return std::regex_replace(row, std::regex("^ +| +(?= )"), "");
+}
+
+std::string row_of(std::vector<double> values, const attn::report::TableOptions& options = {})
 {
     const auto columns = static_cast<Index>(values.size());
     const Result result = showing(Item::context, Tensor<double>({1, columns}, std::move(values)));
-    const std::string row = lines_of(table_of(result)).at(2);
-    return std::regex_replace(row.substr(2), std::regex("^ +| +(?= )"), "");
+    return without_alignment(lines_of(table_of(result, options)).at(2).substr(2));
 }
 
-// Each expected row is what PyTorch 1.13 prints for torch.tensor([...]), whole numbers aside.
-TEST(Table, WritesARowAsPyTorchDoes)
+TEST(Table, WritesFixedUnlessThatSaysNothing)
 {
     EXPECT_EQ(row_of({0.0185, 0.6368, 0.0092}), "0.0185 0.6368 0.0092");
-    EXPECT_EQ(row_of({1e-4, 0.05}), "0.0001 0.0500");
-    EXPECT_EQ(row_of({9.999e-5, 0.05}), "9.9990e-05 5.0000e-02");
-    EXPECT_EQ(row_of({0.001, 1.0}), "0.0010 1.0000");
-    EXPECT_EQ(row_of({0.000999, 1.0}), "9.9900e-04 1.0000e+00");
-    EXPECT_EQ(row_of({1e8, 1.5e8 - 5e7}), "100000000.0000 100000000.0000");
-    EXPECT_EQ(row_of({100000001.5, 1e8}), "1.0000e+08 1.0000e+08");
-    EXPECT_EQ(row_of({-0.5, 2.5, -1000.25}), "-5.0000e-01 2.5000e+00 -1.0002e+03");
+    EXPECT_EQ(row_of({3.6588e-24, 1, -2e-7}), "0.0000 1.0000 -0.0000");
+    EXPECT_EQ(row_of({6e-5, 1e-9}), "0.0001 0.0000");
+    EXPECT_EQ(row_of({4e-5, 1e-9}), "4.0000e-05 1.0000e-09");
+    EXPECT_EQ(row_of({-99999.5, 0.25}), "-99999.5000 0.2500");
+    EXPECT_EQ(row_of({-1e5, 0.25}), "-1.0000e+05 2.5000e-01");
+    EXPECT_EQ(row_of({0.6, 0.3}, {.digits = 0, .width = {}}), "1 0");
+    EXPECT_EQ(row_of({0.4, 0.3}, {.digits = 0, .width = {}}), "4e-01 3e-01");
+    EXPECT_EQ(row_of({4e-5, 1e-7}, {.digits = 6, .width = {}}), "0.000040 0.000000");
+}
+
+TEST(Table, HasOneNotationForTheWholeMatrixOfAHead)
+{
+    const std::vector<std::string> lines =
+        lines_of(table_of(showing(Item::scores, Tensor<double>({2, 2, 2}, {1, 2, 3, 1e6, 1, 2, 3, 4}))));
+    EXPECT_EQ(without_alignment(lines.at(2)), "to 1.0000e+00 2.0000e+00");
+    EXPECT_EQ(without_alignment(lines.at(3)), "be 3.0000e+00 1.0000e+06");
+    EXPECT_EQ(without_alignment(lines.at(7)), "to 1.0000 2.0000");
+}
+
+constexpr attn::report::TableOptions by_row{.notation = attn::report::NotationRule::row};
+
+// Each expected row is what PyTorch 1.13 prints for torch.tensor([...]), whole numbers aside.
+TEST(Table, WritesARowAsPyTorchDoesWhenToldTo)
+{
+    EXPECT_EQ(row_of({0.0185, 0.6368, 0.0092}, by_row), "0.0185 0.6368 0.0092");
+    EXPECT_EQ(row_of({1e-4, 0.05}, by_row), "0.0001 0.0500");
+    EXPECT_EQ(row_of({9.999e-5, 0.05}, by_row), "9.9990e-05 5.0000e-02");
+    EXPECT_EQ(row_of({0.001, 1.0}, by_row), "0.0010 1.0000");
+    EXPECT_EQ(row_of({0.000999, 1.0}, by_row), "9.9900e-04 1.0000e+00");
+    EXPECT_EQ(row_of({1e8, 1.5e8 - 5e7}, by_row), "100000000.0000 100000000.0000");
+    EXPECT_EQ(row_of({100000001.5, 1e8}, by_row), "1.0000e+08 1.0000e+08");
+    EXPECT_EQ(row_of({-0.5, 2.5, -1000.25}, by_row), "-5.0000e-01 2.5000e+00 -1.0002e+03");
 }
 
 TEST(Table, LeavesZerosAndWhatIsNotFiniteOutOfTheRule)
 {
     const double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_EQ(row_of({0, 0}), "0.0000 0.0000");
-    EXPECT_EQ(row_of({0, 0.5}), "0.0000 0.5000");
-    EXPECT_EQ(row_of({infinity, -infinity, std::nan(""), 0.5}), "inf -inf nan 0.5000");
-    EXPECT_EQ(row_of({infinity, 1e-5, 0}), "inf 1.0000e-05 0.0000e+00");
+    for (const attn::report::TableOptions& options : {attn::report::TableOptions(), by_row}) {
+        EXPECT_EQ(row_of({0, 0}, options), "0.0000 0.0000");
+        EXPECT_EQ(row_of({0, 0.5}, options), "0.0000 0.5000");
+        EXPECT_EQ(row_of({infinity, -infinity, std::nan(""), 0.5}, options), "inf -inf nan 0.5000");
+        EXPECT_EQ(row_of({infinity, 1e-5, 0}, options), "inf 1.0000e-05 0.0000e+00");
+    }
+}
+
+TEST(Table, HasSumsOnlyWhereARowDoesNotSumTo1)
+{
+    EXPECT_EQ(table_of(showing(Item::weights, Tensor<float>({2, 2, 2}, {0.5F, 0.5F, 0, 0, 0.5F, 0.5F, 0.25F, 0.74999F}))),
+              "weights, head 0 (2, 2)\n"
+              "        to      be     sum\n"
+              "to  0.5000  0.5000  1.0000\n"
+              "be  0.0000  0.0000  0.0000\n"
+              "\n"
+              "weights, head 1 (2, 2)\n"
+              "        to      be\n"
+              "to  0.5000  0.5000\n"
+              "be  0.2500  0.7500\n");
+    const Result rounded = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.4999999F}));
+    EXPECT_EQ(table_of(rounded, {.digits = 8, .width = {}}).find("sum"), std::string::npos);
+    const Result less = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.4999F}));
+    EXPECT_NE(table_of(less).find("0.9999\n"), std::string::npos);
 }
 
 TEST(Table, SaysMaskedOnlyInMaskedScores)
@@ -199,10 +245,10 @@ TEST(Table, AlignsWideAndCombiningWords)
     result.tokens = {"\u4eba\u4eba\u4eba\u4eba", "e\u0301", "\U0001f468\u200d\U0001f469\u200d\U0001f467"};
     EXPECT_EQ(table_of(result),
               "weights (3, 3)\n"
-              "          \u4eba\u4eba\u4eba\u4eba       e\u0301      \U0001f468\u200d\U0001f469\u200d\U0001f467     sum\n"
-              "\u4eba\u4eba\u4eba\u4eba    1.0000  0.0000  0.0000  1.0000\n"
-              "e\u0301           0.0000  1.0000  0.0000  1.0000\n"
-              "\U0001f468\u200d\U0001f469\u200d\U0001f467          0.0000  0.0000  1.0000  1.0000\n");
+              "          \u4eba\u4eba\u4eba\u4eba       e\u0301      \U0001f468\u200d\U0001f469\u200d\U0001f467\n"
+              "\u4eba\u4eba\u4eba\u4eba    1.0000  0.0000  0.0000\n"
+              "e\u0301           0.0000  1.0000  0.0000\n"
+              "\U0001f468\u200d\U0001f469\u200d\U0001f467          0.0000  0.0000  1.0000\n");
 }
 
 TEST(Table, EscapesControlCharacters)
@@ -222,18 +268,18 @@ TEST(Table, EscapesControlCharacters)
 
 TEST(Table, LeavesOutColumnsButKeepsTheSum)
 {
-    const Result result = showing(Item::weights, Tensor<float>({1, 2, 4}, {1, 0, 0, 0, 0.25F, 0.25F, 0.25F, 0.25F}));
+    const Result result = showing(Item::weights, Tensor<float>({1, 2, 4}, {1, 0, 0, 0, 0.25F, 0.25F, 0.25F, 0}));
     Result four = result;
     four.cross = true;
     four.key_tokens = {"a", "b", "c", "d"};
     EXPECT_EQ(table_of(four, {.digits = 4, .width = 32}), "weights (2, 4)\n"
                                                           "         a       b  …     sum\n"
                                                           "to  1.0000  0.0000  …  1.0000\n"
-                                                          "be  0.2500  0.2500  …  1.0000\n");
+                                                          "be  0.2500  0.2500  …  0.7500\n");
     EXPECT_EQ(table_of(four, {.digits = 4, .width = 23}), "weights (2, 4)\n"
                                                           "         a  …     sum\n"
                                                           "to  1.0000  …  1.0000\n"
-                                                          "be  0.2500  …  1.0000\n");
+                                                          "be  0.2500  …  0.7500\n");
     EXPECT_EQ(table_of(four, {.digits = 4, .width = 20}), "weights (2, 4)\n" // a column of weights rather than their sum
                                                           "         a  …\n"
                                                           "to  1.0000  …\n"
@@ -247,16 +293,16 @@ TEST(Table, LeavesOutColumnsButKeepsTheSum)
 
 TEST(Table, DrawsColumnsTogetherWhereThatMakesAllOfThemFit)
 {
-    const Result result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.5F}));
+    const Result result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.5F, 0.25F}));
     EXPECT_EQ(table_of(result, {.digits = 4, .width = 26}), "weights (1, 2)\n"
                                                             "        to      be     sum\n"
-                                                            "to  0.5000  0.5000  1.0000\n");
+                                                            "to  0.5000  0.2500  0.7500\n");
     EXPECT_EQ(table_of(result, {.digits = 4, .width = 23}), "weights (1, 2)\n"
                                                             "       to     be    sum\n"
-                                                            "to 0.5000 0.5000 1.0000\n");
+                                                            "to 0.5000 0.2500 0.7500\n");
     EXPECT_EQ(table_of(result, {.digits = 4, .width = 20}), "weights (1, 2)\n"
                                                             "        to      be\n"
-                                                            "to  0.5000  0.5000\n");
+                                                            "to  0.5000  0.2500\n");
     EXPECT_EQ(table_of(result, {.digits = 4, .width = 17}), "weights (1, 2)\n"
                                                             "        to  …\n"
                                                             "to  0.5000  …\n");
@@ -274,6 +320,30 @@ TEST(Table, CutsLinesBetweenWords)
     result.tokens = {"antidisestablishmentarianism", "x"};
     result.show = {Item::tokens};
     EXPECT_EQ(table_of(result, {.digits = 4, .width = 40}), "tokens  antidisestablishmen… x\n");
+}
+
+TEST(Table, SaysWordsAndIdsInOneLine)
+{
+    const attn::report::TableOptions options{.ids_in_words = true, .introduced = true};
+    Result result = sample::two_words();
+    EXPECT_TRUE(table_of(result, options)
+                    .starts_with("2 words, 1 head, random weights (seed 123: real arithmetic, no meaning)\n"
+                                 "ids  to 1, be 0\n"
+                                 "\n"
+                                 "weights (2, 2)\n"));
+    result.cross = true;
+    result.key_tokens = {"7", "or"};
+    result.key_token_ids = {7, 2};
+    EXPECT_TRUE(
+        table_of(result, {.ids_in_words = true}).starts_with("ids      to 1, be 0\nkey ids  7, or 2\n\nweights (2, 2)\n"));
+    result = sample::two_words();
+    result.config.input = attn::model::PositionsInput{2, {"to", "be"}};
+    result.token_ids.clear();
+    result.show = {Item::tokens, Item::weights};
+    EXPECT_TRUE(table_of(result, options)
+                    .starts_with("2 positions, 1 head, random weights (seed 123: real arithmetic, no meaning)\n"
+                                 "tokens  to be\n"
+                                 "\n"));
 }
 
 /// A result with everything, words wide and long, numbers of all sizes.

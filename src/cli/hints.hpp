@@ -1,0 +1,17 @@
+// What one might type after `run`.
+#pragma once
+
+#include "attn/model/result.hpp"
+#include "cli/command.hpp"
+
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+/// Commands over the same input with the same parameters and attention, ready to be typed: `explain` of the strongest cell, and
+/// the page. `arguments` are those of `run`. Nothing where the input cannot be typed again, or a command takes over `most`
+/// columns.
+[[nodiscard]] std::vector<std::string> next_commands(const Arguments& arguments, const model::Result& result, Index most);
+
+} // namespace attn::cli
