@@ -14,6 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "captures"
 COMMAND = ["run", "Life is short, eat dessert first", "--heads", "2", "--causal", "--show", "weights", "--top", "4"]
+FIRST = COMMAND[:2]
 WIDTHS = (80, 200)
 TERMINALS = {
     "24-bit": {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
@@ -22,10 +23,11 @@ TERMINALS = {
     "blocks": {"TERM": "vt220"},
     "plain": {"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"},
 }
+FIRST_TERMINALS = ("24-bit", "plain")
 ROWS = 40
 
 
-def capture(columns, environment, arguments=None):
+def capture(columns, environment, arguments=None, rows=ROWS):
     """The screen of a terminal after the command, with its colours as escape sequences, line by line."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "tmux.conf"
@@ -40,7 +42,7 @@ def capture(columns, environment, arguments=None):
             return subprocess.run([*base, *words], check=True, capture_output=True, env=environment, timeout=60).stdout.decode()
 
         try:
-            tmux("new-session", "-d", "-x", str(columns), "-y", str(ROWS), command)
+            tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), command)
             tmux("wait-for", "done")
             return tmux("capture-pane", "-e", "-p").rstrip("\n") + "\n"
         finally:
@@ -68,6 +70,15 @@ def cells(text):
     return rows
 
 
+def first(terminal):
+    """What the first command of the README shows on a terminal of the usual size."""
+    return capture(80, TERMINALS[terminal], FIRST, rows=24)
+
+
+def first_path(terminal):
+    return FOLDER / f"first-{terminal}.txt"
+
+
 def path_of(terminal, columns):
     return FOLDER / f"{terminal}-{columns}.txt"
 
@@ -77,3 +88,5 @@ if __name__ == "__main__":
     for terminal, environment in TERMINALS.items():
         for columns in WIDTHS:
             path_of(terminal, columns).write_text(capture(columns, environment), encoding="utf-8")
+    for terminal in FIRST_TERMINALS:
+        first_path(terminal).write_text(first(terminal), encoding="utf-8")

@@ -16,6 +16,13 @@ def test_a_terminal_shows_what_is_stored(terminal, columns):
     assert shown == captures.cells(captures.path_of(terminal, columns).read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("terminal", captures.FIRST_TERMINALS)
+def test_a_terminal_of_the_usual_size_shows_the_whole_first_output(terminal):
+    shown = captures.first(terminal)
+    assert captures.cells(shown) == captures.cells(captures.first_path(terminal).read_text(encoding="utf-8"))
+    assert shown.startswith("6 words, 1 head, random weights")
+
+
 @pytest.mark.parametrize("environment", [{"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_without_colours_a_wide_terminal_shows_what_a_pipe_gets(environment):
     shown = captures.capture(200, environment)

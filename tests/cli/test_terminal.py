@@ -4,13 +4,16 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
+from tensors import numpy
 
 ESCAPE = b"\x1b"
 
@@ -87,11 +90,102 @@ def test_weights_on_a_terminal_are_a_heat_map_and_otherwise_the_same_text(env, c
     plain = on_terminal("run", SENTENCE, "--heads", "2", "--color", "never", columns=columns, env=env)[1].decode()
     assert code == 0 and ESCAPE in got and ESCAPE.decode() not in plain
     text = re.sub("\x1b\\[[0-9;]*m", "", got.decode())
-    legends = [line for line in text.splitlines(keepends=True) if "largest" in line]
-    assert len(legends) == 1
-    assert text.replace(legends[0], "").replace("▸", " ") == plain
+    without_legend, legends = re.subn(r"(  |\n)0  +1(  ▸ largest( of its row)?)?(?=\n)", "", text)
+    assert legends == 1
+    assert without_legend.replace("▸", " ") == plain
     for line in got.decode().splitlines():
         assert "\x1b" not in line or line.rindex("\x1b[m") == line.rindex("\x1b")  # nothing outlives a line
+
+
+def first_output(*arguments, **options):
+    """Lines of the table, and the commands below it."""
+    code, got = on_terminal("run", *arguments, **options)
+    assert code == 0, got
+    lines = re.sub("\x1b\\[[0-9;]*m", "", got.decode()).splitlines()
+    return [line for line in lines if not line.startswith("→ ")], [line[2:] for line in lines if line.startswith("→ ")]
+
+
+def test_the_first_output_fits_24_lines_with_the_command_above_it_and_the_prompt_below():
+    table, commands = first_output(SENTENCE, env={"TERM": "xterm-256color"})
+    assert len(table) + len(commands) <= 22
+    assert max(len(line) for line in table + ["→ " + command for command in commands]) <= 80
+    assert table[0] == "6 words, 1 head, random weights (seed 123: 2023 tutorial, real sums, no meaning)"
+    assert table[1] == "ids  Life 0, is 4, short 5, eat 2, dessert 1, first 3"
+    assert table[3].startswith("weights (6, 6)  0 ") and table[12] == "context (6, 28)"
+    assert "▸0.9997" in table[10] and "sum" not in table[4] and not any("e-" in line for line in table[4:])
+    assert commands == [
+        'attn-cli explain "Life is short, eat dessert first" --query short --key short',
+        'attn-cli run "Life is short, eat dessert first" -o page.html',
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["to be or not to be", "--causal", "--seed", "7"],
+        ["a b", "--heads", "4", "--query", "b", "--init", "xavier"],
+        ["Das Leben ist kurz", "--cross", "Life's short", "--casefold"],
+        ["--ids", "2,6,8", "--vocab-size", "10"],
+        ["--recipe", "politi-2025-multihead"],
+        ["it's $5, \"ok\"?"],
+    ],
+    ids=" ".join,
+)
+def test_the_next_commands_can_be_typed(arguments, tmp_path):
+    _, commands = first_output(*arguments, columns=200)
+    explain, page = [shlex.split(command) for command in commands]
+    assert (explain[:2], page[:2], page[-2:]) == (["attn-cli", "explain"], ["attn-cli", "run"], ["-o", "page.html"])
+    config = succeeds("run", *arguments, "--json").json["config"]
+    explained = succeeds(*explain[1:], "--json").json["config"]
+    assert {**explained, "query": None} == {**config, "query": None}
+    assert run(*page[1:], cwd=tmp_path).code == 0 and (tmp_path / "page.html").exists()
+
+
+def test_a_repeated_word_is_proposed_by_its_position():
+    assert first_output("to be or not to be", "--causal")[1][0].endswith(" --query 0 --key 0")
+
+
+def test_the_strongest_cell_is_the_one_to_explain():
+    weights = succeeds("run", SENTENCE, "--heads", "4", "--causal", "--init", "xavier", "--query", "3,4,5", "--json").json["weights"]
+    _, key, row, head = max((weight, j, i, h) for h, rows in enumerate(weights) for i, r in enumerate(rows) for j, weight in enumerate(r))
+    words = SENTENCE.replace(",", "").split()
+    _, (explain, _) = first_output(SENTENCE, "--heads", "4", "--causal", "--init", "xavier", "--query", "3,4,5", columns=200)
+    assert explain.endswith(f" --head {head} --query {words[3 + row]} --key {words[key]}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [SENTENCE, "--quiet"],
+        [SENTENCE, "--show", "weights"],
+        [SENTENCE, "--show", "all"],
+        [SENTENCE, "--json"],
+        [SENTENCE, "-o", "/dev/null"],
+        ["--lines", "data/sentences.txt"],
+        ["-"],
+        [SENTENCE * 10],
+        ["a\nb"],
+        ["--", "-a b"],
+    ],
+    ids=lambda arguments: " ".join(arguments)[-24:],
+)
+def test_commands_are_proposed_only_below_the_first_output_of_what_was_typed(arguments, tmp_path):
+    (tmp_path / "text").write_text("a b")
+    with open(tmp_path / "text", "rb") as stdin:
+        arguments = [str(Path(__file__).parents[2] / a) if a.startswith("data/") else a for a in arguments]
+        assert first_output(*arguments, stdin=stdin)[1] == []
+
+
+def test_a_pipe_gets_no_commands():
+    assert run("run", SENTENCE).err == b""
+    assert "→" not in on_terminal("run", SENTENCE, stderr_too=False)[1].decode()
+
+
+def test_a_fully_masked_row_shows_its_sum(tmp_path):
+    numpy.save(tmp_path / "mask.npy", numpy.array([[True, True], [False, False]]))
+    assert "sum" not in succeeds("run", "a b", "--show", "weights").text
+    masked = succeeds("run", "a b", "--show", "weights", "--mask", tmp_path / "mask.npy").text.splitlines()
+    assert masked[1].endswith("  sum") and masked[2].endswith("  1.0000") and masked[3] == "b  0.0000  0.0000  0.0000"
 
 
 def test_only_weights_are_shaded():
@@ -104,13 +198,13 @@ def test_only_weights_are_shaded():
     ("arguments", "env"), [(["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"}), ([], {"TERM": ""})]
 )
 def test_without_colours_a_terminal_gets_what_a_pipe_gets(arguments, env):
-    got = on_terminal("run", SENTENCE, *arguments, columns=400, env={"COLORTERM": "truecolor", **env})[1]
+    got = on_terminal("run", SENTENCE, *arguments, columns=400, env={"COLORTERM": "truecolor", **env}, stderr_too=False)[1]
     assert got == succeeds("run", SENTENCE).out
 
 
 def test_a_terminal_without_colours_gets_blocks():
     got = on_terminal("run", SENTENCE, columns=200, env={"TERM": "vt220"})[1]
-    assert ESCAPE not in got and "█▸9.9968e-01" in got.decode()
+    assert ESCAPE not in got and "█▸0.9997" in got.decode()
 
 
 def test_a_pipe_and_a_file_get_a_heat_map_when_told(tmp_path):

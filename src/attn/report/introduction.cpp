@@ -71,20 +71,23 @@ std::string chance(const Drawn& drawn, const std::string& remark)
     return "random " + what + " (" + drawn.seeds + (drawn.seeds.empty() || remark.empty() ? "" : ": ") + remark + ")";
 }
 
-std::string origin_of(const Recipe& recipe, const std::string& remark)
+std::string origin_of(const Result& result, bool brief)
 {
+    const Recipe& recipe = result.config;
     if (!recipe.name.empty()) {
-        return "recipe " + visible(recipe.name) + (recipe.title.empty() ? "" : ": " + visible(recipe.title));
+        return "recipe " + visible(recipe.name) + (brief || recipe.title.empty() ? "" : ": " + visible(recipe.title));
     }
     const Drawn drawn = drawn_by(recipe);
-    const bool files = recipe.parameters || recipe.embeddings;
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : ", ") + part; };
     add(recipe.embeddings ? "word vectors from " + visible(recipe.embeddings->file) : "");
     add(recipe.parameters ? "weights from " + visible(recipe.parameters->file) : "");
     add(recipe.parameters && !recipe.parameters->prefix.empty() ? "layer " + visible(recipe.parameters->prefix) : "");
     add(drawn.identity ? "identity projections" : "");
-    add(chance(drawn, files ? "" : remark));
+    add(chance(drawn, recipe.parameters || recipe.embeddings ? ""
+                      : !is_the_tutorial(result)             ? "real arithmetic, no meaning"
+                      : brief                                ? "2023 tutorial, real sums, no meaning"
+                                                             : "the 2023 tutorial's numbers, real arithmetic, no meaning"));
     return text;
 }
 
@@ -92,12 +95,9 @@ std::string origin_of(const Recipe& recipe, const std::string& remark)
 
 std::string introduction(const Result& result, std::optional<Index> width)
 {
-    const auto with = [&](const std::string& remark) { return extent_of(result) + ", " + origin_of(result.config, remark); };
-    if (!is_the_tutorial(result)) {
-        return with("real arithmetic, no meaning");
-    }
-    const std::string line = with("the 2023 tutorial's numbers, real arithmetic, no meaning");
-    return !width || display_width(line) <= *width ? line : with("2023 tutorial, real sums, no meaning");
+    const std::string extent = extent_of(result) + ", ";
+    const std::string whole = extent + origin_of(result, false);
+    return !width || display_width(whole) <= *width ? whole : extent + origin_of(result, true);
 }
 
 } // namespace attn::report

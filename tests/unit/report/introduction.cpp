@@ -88,6 +88,8 @@ TEST(Introduction, NamesTheRecipe)
     recipe.name = "raschka-2023";
     recipe.title = "Understanding";
     EXPECT_EQ(of_files(recipe), "2 words, recipe raschka-2023: Understanding");
+    EXPECT_EQ(of(recipe, 59), "6 words, 1 head, recipe raschka-2023: Understanding");
+    EXPECT_EQ(of(recipe, 40), "6 words, 1 head, recipe raschka-2023");
 }
 
 } // namespace
