@@ -94,6 +94,15 @@ int digits_option(const Arguments& arguments, Format format)
     return digits ? static_cast<int>(*digits) : format == Format::svg ? in_pictures : in_tables;
 }
 
+report::NotationRule notation_option(const Arguments& arguments, Format format)
+{
+    const auto rule = choice_option<report::NotationRule>(arguments, "--notation", report::notation_names);
+    if (rule && format != Format::table) {
+        throw Error(ErrorKind::usage, "--notation is for tables only");
+    }
+    return rule.value_or(report::NotationRule::fixed);
+}
+
 ShownNames show_option(const Arguments& arguments, std::span<const char* const> names)
 {
     std::vector<std::string_view> allowed(names.begin(), names.end());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe.hpp"
+#include "attn/report/notation.hpp"
 #include "cli/command.hpp"
 #include "cli/format.hpp"
 #include "cli/suggest.hpp"
@@ -45,6 +46,8 @@ template <typename Enum, std::size_t count>
 [[nodiscard]] std::vector<std::string> query_option(const Arguments& arguments); ///< --query LIST; empty without it
 /// --digits N; when it is not given 4, in pictures 2. Throws Error(usage) for other formats than tables and SVG.
 [[nodiscard]] int digits_option(const Arguments& arguments, Format format);
+/// --notation fixed|row. Throws Error(usage) for other formats than tables.
+[[nodiscard]] report::NotationRule notation_option(const Arguments& arguments, Format format);
 
 struct ShownNames {
     std::vector<std::size_t> places; ///< among the names

@@ -34,6 +34,7 @@ constexpr std::array output_specs{
         "--format", "NAME", "svg (default), html (a page to explore), table; or by the ending of -o: .svg, .html, .txt", {}},
     OptionSpec{"--top", "K", "of --plot arcs only the K strongest lines of each head", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 2, in tables 4)", {}},
+    OptionSpec{"--notation", "NAME", "fixed (default): one notation for each matrix; row: one for each row; tables only", {}},
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
 };
 
@@ -59,6 +60,7 @@ struct PlotOptions {
     Format format = Format::svg;
     report::SvgOptions picture;
     int digits = 4; ///< of tables
+    report::NotationRule notation = report::NotationRule::fixed;
     std::optional<std::string> output;
 };
 
@@ -86,6 +88,7 @@ PlotOptions read_options(const Arguments& arguments)
         throw Error(ErrorKind::usage, "--head is for pictures and tables; a page shows every head");
     }
     options.digits = digits_option(arguments, options.format);
+    options.notation = notation_option(arguments, options.format);
     return options;
 }
 
@@ -162,7 +165,10 @@ void write(model::Result result, const PlotOptions& options, Output& output, Col
     switch (options.format) {
     case Format::table:
         return report::write_table(result,
-                                   {.digits = options.digits, .width = output.columns(), .shading = shading_of(output, colour)},
+                                   {.digits = options.digits,
+                                    .width = output.columns(),
+                                    .shading = shading_of(output, colour),
+                                    .notation = options.notation},
                                    output.sink());
     default: return report::write_svg(result, options.picture, output.sink());
     }

@@ -65,6 +65,7 @@ public:
         refuse_terminal(output_, options.format);
         input_.load();
         table_.digits = options.digits;
+        table_.notation = options.notation;
         table_.width = output_.columns();
         table_.ids_in_words = shows_the_usual();
         table_.introduced = shows_the_usual() && options.source != Source::lines;

@@ -40,6 +40,12 @@ constexpr std::array output_specs{
     OptionSpec{"--json", "", "the same as --format json", {}},
     OptionSpec{"--no-header", "", "CSV without its first line, the names of the columns", {}},
     OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4, in pictures 2); tables and pictures only", {}},
+    OptionSpec{
+        "--notation",
+        "NAME",
+        "fixed (default): one notation for each matrix, scientific only where fixed would show nothing but zeros, or 100,000 "
+        "and more; row: one for each row, as PyTorch prints that row; tables only",
+        {}},
     OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
     OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
 };
@@ -116,6 +122,7 @@ RunOptions read_run_options(const Arguments& arguments)
     if (!options.header && options.format != Format::csv) {
         throw Error(ErrorKind::usage, "--no-header is for CSV");
     }
+    options.notation = notation_option(arguments, options.format);
     read_show(arguments, options);
     read_top(arguments, options);
     require_numbers_for_csv(options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/result.hpp"
+#include "attn/report/notation.hpp"
 #include "attn/report/svg.hpp"
 #include "cli/format.hpp"
 #include "cli/input_options.hpp"
@@ -17,8 +18,9 @@ struct RunOptions : InputOptions {
     bool show_all = false;
     std::optional<Index> top; ///< pairs of each head in the summary
     Format format = Format::table;
-    int digits = 4;             ///< of tables
-    bool header = true;         ///< of CSV
+    int digits = 4;     ///< of tables
+    bool header = true; ///< of CSV
+    report::NotationRule notation = report::NotationRule::fixed;
     report::SvgOptions picture; ///< of an SVG
     std::optional<std::string> output;
 };

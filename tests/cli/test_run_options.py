@@ -365,6 +365,14 @@ def test_digits_have_a_range(value):
     assert_fails(run("run", SENTENCE, f"--digits={value}"), 2, f"--digits: got '{value}'", "0 to 17")
 
 
+def test_a_row_has_a_notation_of_its_own_when_told():
+    table = succeeds("run", SENTENCE, "--show", "weights", "--notation", "row").text
+    assert "Life     5.0813e-01  1.0101e-02  1.4297e-06" in table and "is           0.0185      0.0312" in table
+    assert succeeds("run", SENTENCE, "--notation", "fixed").text == succeeds("run", SENTENCE).text
+    assert_fails(run("run", SENTENCE, "--notation", "torsh"), 2, "--notation: got 'torsh'", "fixed, row")
+    assert_fails(run("run", SENTENCE, "--notation", "row", "--json"), 2, "--notation is for tables only")
+
+
 def test_digits_are_for_tables_and_pictures_only():
     shortest = "the shortest decimals that read back"
     for name, instead in (

@@ -3,8 +3,10 @@
 
 #include "attn/tensor/shape.hpp"
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn::report {
@@ -16,6 +18,7 @@ enum class NotationRule {
     fixed, ///< a matrix: notation_of
     row,   ///< each of its rows, as PyTorch prints that row alone: notation_of_row
 };
+inline constexpr std::array<std::string_view, 2> notation_names{"fixed", "row"};
 
 /// Fixed, unless that says nothing: scientific where even the largest magnitude would be written as zero, or is 100,000 or
 /// more, from where on fixed is longer than scientific. Infinities and NaN do not count; zeros alone are fixed.
