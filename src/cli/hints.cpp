@@ -42,7 +42,8 @@ std::string shell_word(const std::string& text)
 std::string place_of(const std::vector<std::string>& words, Index position)
 {
     const std::string& word = words[static_cast<std::size_t>(position)];
-    const bool plain = std::ranges::all_of(word, [](char c) { return is_one_of(c, letters) || is_one_of(c, digits) || c < 0; });
+    const bool plain = std::ranges::all_of(
+        word, [](char c) { return is_one_of(c, letters) || is_one_of(c, digits) || static_cast<unsigned char>(c) >= 0x80; });
     const bool a_number = word.find_first_not_of(digits) == std::string::npos;
     return plain && !a_number && std::ranges::count(words, word) == 1 ? word : std::to_string(position);
 }
