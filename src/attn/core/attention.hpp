@@ -49,6 +49,8 @@ struct AttentionOptions {
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
     Rounding rounding = Rounding::stage;          ///< the distances of slopes are taken off in one step
     std::vector<double> slopes = {}; ///< (H): minus slope · distance is added to the scores (positions.hpp); empty: none
+
+    bool operator==(const AttentionOptions&) const = default;
 };
 
 /// Which stages to keep. The head contexts are always kept.

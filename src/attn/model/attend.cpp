@@ -62,12 +62,7 @@ private:
 
     [[nodiscard]] core::AttentionOptions options_for(Index b) const
     {
-        core::AttentionOptions options{.scale = options_.scale,
-                                       .softcap = options_.softcap,
-                                       .causal = options_.causal,
-                                       .window = options_.window,
-                                       .softmax_type = options_.softmax_type,
-                                       .nan_for_empty_rows = options_.nan_for_empty_rows};
+        core::AttentionOptions options = options_;
         if (!views_.lengths.empty()) {
             options.valid_keys = views_.lengths[static_cast<std::size_t>(b)];
         }

@@ -36,14 +36,9 @@ struct AttendInputs {
     std::optional<TensorView> lengths; ///< (B) int64: keys from there on are masked; not with a cache
 };
 
-struct Attend {
+struct Attend : core::AttentionOptions {
     std::optional<Index> heads, kv_heads; ///< say that heads are side by side; kv_heads defaults to heads
-    std::optional<double> scale, softcap;
-    bool causal = false;
-    std::optional<core::Window> window;
     CausalAlign align = CausalAlign::offset;
-    bool nan_for_empty_rows = false;
-    std::optional<ElementType> softmax_type;
     bool allow_nonfinite = false;
     std::set<Stage> show{Stage::context};
 };

@@ -137,17 +137,8 @@ core::TiledInputs tiled_inputs(const AttendViews& views, const Attend& options)
     for (Index b = 0; b < views.sizes.B; ++b) {
         inputs.offsets.push_back(offset_of(views, options.align, static_cast<std::size_t>(b)));
     }
-    inputs.reach = core::reach_of(inputs, tiled_options(options));
+    inputs.reach = core::reach_of(inputs, options);
     return inputs;
-}
-
-core::AttentionOptions tiled_options(const Attend& options)
-{
-    return {.scale = options.scale,
-            .softcap = options.softcap,
-            .causal = options.causal,
-            .window = options.window,
-            .nan_for_empty_rows = options.nan_for_empty_rows};
 }
 
 void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const Attend& options, const RunSettings& settings,
@@ -156,7 +147,7 @@ void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const 
     const core::TiledOutputs outputs = outputs_of(views, tensors);
     save_cache(views, tensors);
     if (tiles_read_in_place(views)) {
-        return core::tiled_attention(all, tiled_options(options), outputs, work, settings.isa);
+        return core::tiled_attention(all, options, outputs, work, settings.isa);
     }
     const AttendLengths& l = views.sizes;
     const Index groups = l.B * l.H_kv;
@@ -169,8 +160,7 @@ void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const 
             };
         }
         const GroupInputs group(all, b, g);
-        core::tiled_attention(group.inputs(), tiled_options(options), outputs_from(outputs, b, g * (l.H / l.H_kv)), part,
-                              settings.isa);
+        core::tiled_attention(group.inputs(), options, outputs_from(outputs, b, g * (l.H / l.H_kv)), part, settings.isa);
     }
 }
 

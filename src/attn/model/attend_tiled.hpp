@@ -18,7 +18,6 @@ namespace attn::model {
 
 /// All of it, as core takes it, and how far it reaches. Views that tiles cannot read are in it, too.
 [[nodiscard]] core::TiledInputs tiled_inputs(const AttendViews& views, const Attend& options);
-[[nodiscard]] core::AttentionOptions tiled_options(const Attend& options);
 
 /// Fills the tensors, which are zero. `all` are the tiled_inputs of the views, not beyond reach.
 void attend_tiled(const AttendViews& views, const core::TiledInputs& all, const Attend& options, const RunSettings& settings,

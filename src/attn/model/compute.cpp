@@ -223,11 +223,8 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        core::AttentionOptions how{.scale = options.scale,
-                                   .softcap = options.softcap,
-                                   .causal = options.causal,
-                                   .window = options.window,
-                                   .rounding = plan_.recipe.rounding};
+        core::AttentionOptions how = options;
+        how.rounding = plan_.recipe.rounding;
         if (positions_are(PositionKind::alibi)) {
             how.slopes = core::alibi_slopes(l.H);
         }

@@ -25,7 +25,7 @@ std::vector<bool> hidden_by_scores(const AnyTensor& masked_scores)
 /// The places of weights of this shape that causal and window hide. A key behind those of the words is seen by every query.
 std::vector<bool> hidden_by_position(const Result& result, const Shape& shape)
 {
-    const core::AttentionOptions options{.causal = result.config.attention.causal, .window = result.config.attention.window};
+    const core::AttentionOptions& options = result.config.attention;
     const Index words = result.key_labels.empty() ? shape[2] : shape[2] - 1;
     std::vector<bool> hidden(static_cast<std::size_t>(element_count(shape)));
     for (Index i = 0; i < shape[0] * shape[1]; ++i) {

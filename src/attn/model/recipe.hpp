@@ -176,11 +176,8 @@ struct Positions {
     bool operator==(const Positions&) const = default;
 };
 
-struct Attention {
-    bool causal = false;
-    std::optional<core::Window> window;
-    std::optional<double> scale; ///< 1/√d_k when absent; 1 for "none"
-    std::optional<double> softcap;
+/// The options of core, a scale of 1 for "none", and what is known of words and files alone.
+struct Attention : core::AttentionOptions {
     ScoreOrder order = ScoreOrder::query_key;
     std::optional<FileTensor> mask = {};     ///< its tensor is RunSettings::mask
     std::optional<Positions> positions = {}; ///< none when absent

@@ -73,7 +73,8 @@ TEST(Recipe, ReadsEveryMember)
     EXPECT_EQ(read.dtype, Dtype::float64);
     EXPECT_EQ(read.rounding, attn::core::Rounding::step);
     EXPECT_EQ(read.dims, (Dims{8, 4, 2, 3, 5, 1048576}));
-    EXPECT_EQ(read.attention, (Attention{true, attn::core::Window{2, -1}, -0.5, 30.0, ScoreOrder::key_query}));
+    EXPECT_EQ(read.attention, (Attention{{.scale = -0.5, .softcap = 30, .causal = true, .window = attn::core::Window{2, -1}},
+                                         ScoreOrder::key_query}));
     EXPECT_EQ(read.query, (std::vector<std::string>{"is", "3", "04"}));
     EXPECT_TRUE(read.verify);
     ASSERT_EQ(read.precision.size(), 1U);
