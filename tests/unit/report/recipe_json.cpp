@@ -111,11 +111,11 @@ TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
     recipe.rounding = attn::core::Rounding::step;
     recipe.dims.heads = 4;
     recipe.dims.d_v = 7;
-    recipe.attention = {.causal = true,
-                        .window = attn::core::Window{2, -1},
-                        .scale = 0.5,
-                        .softcap = 30,
-                        .order = attn::model::ScoreOrder::key_query};
+    recipe.attention.causal = true;
+    recipe.attention.window = attn::core::Window{2, -1};
+    recipe.attention.scale = 0.5;
+    recipe.attention.softcap = 30;
+    recipe.attention.order = attn::model::ScoreOrder::key_query;
     recipe.query = {"is", "3"};
     recipe.verify = true;
     const Json json = recipe_json(recipe);
@@ -126,9 +126,11 @@ TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
     EXPECT_EQ(json["attention"].dump(), R"({"causal":true,"window":[2,-1],"scale":0.5,"softcap":30.0,"scores":"KQ"})");
     EXPECT_EQ(json["query"].dump(), R"(["is","3"])");
     EXPECT_EQ(json["verify"], true);
-    recipe.attention = {.window = {}, .scale = 1, .softcap = {}};
+    recipe.attention = {};
+    recipe.attention.scale = 1;
     EXPECT_EQ(recipe_json(recipe)["attention"].dump(), R"({"scale":"none"})");
-    recipe.attention = {.window = {}, .scale = {}, .softcap = {}, .mask = attn::model::FileTensor{"m.npy", "", ""}};
+    recipe.attention = {};
+    recipe.attention.mask = attn::model::FileTensor{"m.npy", "", ""};
     EXPECT_EQ(recipe_json(recipe)["attention"].dump(), R"({"mask":{"file":"m.npy"}})");
     recipe.attention.mask = attn::model::FileTensor{"m.npz", "m", std::string(64, '0')};
     EXPECT_EQ(recipe_json(recipe)["attention"]["mask"],
