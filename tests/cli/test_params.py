@@ -343,6 +343,45 @@ def test_a_missing_tensor_lists_what_is_there_and_what_is_near(tmp_path):
     fails(tmp_path, bert, 65, "no tensor 'layer.0.attention.self.value.weight' (W_v)")
 
 
+LLAMA = {f"{name}_proj.weight": normal(i, 4, 4) for i, name in enumerate("qkvo")}
+BERT = {**{f"self.{name}.weight": normal(i, 4, 4) for i, name in enumerate(("query", "key", "value"))}, "output.dense.weight": normal(4, 4, 4)}
+GPT2 = {"c_attn.weight": normal(1, 4, 12), "c_proj.weight": normal(2, 4, 4)}
+LAYERS = {"Llama": prefixed("layers.0.self_attn", LLAMA), "BERT": prefixed("layer.0.attention", BERT), "GPT-2": prefixed("h.0.attn", GPT2),
+          "nn.MultiheadAttention": prefixed("self_attn", multihead()), "plain names": plain(), "alone": LLAMA}
+
+
+@pytest.mark.parametrize("layer, name, place", [
+    ("Llama", "layers.0.self_attn.q_norm.weight", "of Llama 'q_proj.weight', "),  # Gemma 3, Qwen 3
+    ("Llama", "layers.0.self_attn.sinks", "of Llama"),  # gpt-oss
+    ("Llama", "layers.0.self_attn.q_proj.lora_A.weight", "of Llama"),
+    ("alone", "k_norm.weight", "of Llama"),
+    ("BERT", "layer.0.attention.self.distance_embedding.weight", "of BERT 'self.query.weight', "),
+    ("BERT", "layer.0.attention.output.dense.scale", "of BERT"),
+    ("GPT-2", "h.0.attn.q_ln.weight", "of GPT-2 'c_attn.weight', 'c_attn.bias', 'c_proj.weight'"),
+    ("nn.MultiheadAttention", "self_attn.q_norm.weight", "of nn.MultiheadAttention 'in_proj_weight', 'q_proj_weight'"),
+    ("nn.MultiheadAttention", "self_attn.q_proj_weight", "of nn.MultiheadAttention"),
+    ("plain names", "q_norm", "of plain names 'W_q', 'W_k'"),
+    ("plain names", "out_proj.weight", "of plain names"),
+])
+def test_a_tensor_of_the_layer_that_is_not_applied_is_refused_by_name(tmp_path, layer, name, place):
+    fails(tmp_path, {**LAYERS[layer], name: normal(9, 4)}, 65, f"'{name}' of 'p.safetensors'", "not applied", f"allowed: {place}")
+
+
+@pytest.mark.parametrize("layer, names", [
+    ("Llama", ["layers.0.self_attn.rotary_emb.inv_freq", "layers.0.mlp.up_proj.weight", "layers.0.input_layernorm.weight", "layers.1.self_attn.q_norm.weight"]),
+    ("BERT", ["layer.0.attention.output.LayerNorm.weight", "layer.0.output.dense.scale", "embeddings.position_ids"]),
+    ("GPT-2", ["h.0.attn.bias", "h.0.attn.masked_bias", "h.0.mlp.c_proj.weight", "h.0.ln_1.weight"]),
+    ("nn.MultiheadAttention", ["linear1.weight", "norm1.weight"]),
+    ("plain names", ["scores", "weights", "query_positions"]),  # as `run --show all` saves them
+])
+def test_buffers_and_other_modules_change_no_number(tmp_path, layer, names):
+    other = [] if layer != "plain names" else ["--layout", "run"]
+    save_safetensors(tmp_path / "p.safetensors", LAYERS[layer])
+    alone = result(tmp_path, "--params", "p.safetensors", "--heads", "1", *other)
+    save_safetensors(tmp_path / "p.safetensors", {**LAYERS[layer], **{name: normal(9, 1, 1, 4, 4) for name in names}})
+    assert without_config(result(tmp_path, "--params", "p.safetensors", "--heads", "1", *other)) == without_config(alone)
+
+
 def test_several_layers_need_a_prefix(tmp_path):
     arrays = {**prefixed("a.0", multihead()), **prefixed("a.1", multihead(seed=3)), **prefixed("a.10", multihead(seed=5))}
     fails(tmp_path, arrays, 65, "several layers", "--prefix with one of 'a.0', 'a.1', 'a.10'")

@@ -1,5 +1,6 @@
 #include "attn/model/checkpoint.hpp"
 
+#include "attn/model/result.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
@@ -23,6 +24,8 @@ struct Row {
 struct Family {
     std::string_view name;
     std::span<const Row> rows;
+    std::span<const std::string_view> modules; ///< below the prefix, that hold nothing but the projections; "": all below it
+    std::span<const std::string_view> idle;    ///< tensors in them that change no number of the layer
 };
 
 constexpr std::array plain_rows{
@@ -61,10 +64,22 @@ constexpr std::array llama_rows{
     Row{"o_proj.weight", Target::W_o}, Row{"out_proj.weight", Target::W_o}, Row{"o_proj.bias", Target::b_o},
     Row{"out_proj.bias", Target::b_o},
 };
+constexpr std::array<std::string_view, 1> all_below{""};
+constexpr std::array<std::string_view, 2> bert_modules{"self.", "output.dense."};
+/// What `run` saves beside the parameters.
+constexpr auto saved_arrays = [] {
+    std::array<std::string_view, item_names.size() + 1> names{"query_positions"};
+    std::ranges::copy(item_names, names.begin() + 1);
+    return names;
+}();
+/// The triangle of the causal mask and the score of what it hides, and the frequencies of rotary positions.
+constexpr std::array<std::string_view, 3> buffers{"bias", "masked_bias", "rotary_emb.inv_freq"};
 constexpr std::array families{
-    Family{plain_family, plain_rows}, Family{multihead_family, multihead_rows},
-    Family{"BERT", bert_rows},        Family{"GPT-2", gpt2_rows},
-    Family{"Llama", llama_rows},
+    Family{plain_family, plain_rows, all_below, saved_arrays},
+    Family{multihead_family, multihead_rows, all_below, {}},
+    Family{"BERT", bert_rows, bert_modules, {}},
+    Family{"GPT-2", gpt2_rows, all_below, buffers},
+    Family{"Llama", llama_rows, all_below, buffers},
 };
 /// Of words, not of a layer.
 constexpr std::array embedding_rows{
@@ -209,6 +224,39 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
                 "those of one");
 }
 
+/// Whether the tensor is of the modules that hold the layer's projections, and of no layer further below.
+bool is_beside_projections(const StoredShape& tensor, const Candidate& layer, const std::vector<Candidate>& layers)
+{
+    const auto below = [&](std::string_view module) { return tensor.name.starts_with(layer.prefix + std::string(module)); };
+    const auto nearer = [&](const Candidate& other) {
+        return other.prefix.size() > layer.prefix.size() && tensor.name.starts_with(other.prefix);
+    };
+    return std::ranges::any_of(layer.family->modules, below) && std::ranges::none_of(layers, nearer);
+}
+
+/// What is not applied would make the numbers wrong: norms of queries and keys, sinks, biases of relative positions.
+void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& layers, const std::vector<StoredShape>& tensors,
+                      const std::string& file)
+{
+    for (const StoredShape& tensor : tensors) {
+        const auto is_it = [&](const auto& source) { return source.second.name == tensor.name; };
+        if (!is_beside_projections(tensor, layer, layers) || std::ranges::any_of(layer.sources, is_it)) {
+            continue;
+        }
+        const std::string_view ending = std::string_view(tensor.name).substr(layer.prefix.size());
+        const bool table = std::ranges::find(embedding_rows, ending, &Row::ending) != embedding_rows.end();
+        if (!table && std::ranges::find(layer.family->idle, ending) == layer.family->idle.end()) {
+            std::vector<std::string> endings;
+            std::ranges::transform(layer.family->rows, std::back_inserter(endings),
+                                   [](const Row& row) { return std::string(row.ending); });
+            endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
+            throw Error(ErrorKind::data, quoted(tensor.name) + " of " + file,
+                        "a tensor that is not applied, without which the numbers would be wrong",
+                        "of " + std::string(layer.family->name) + " " + quoted_list(endings, endings.size()));
+        }
+    }
+}
+
 /// Tables of the words, beside the layer or at the top. By position only where there is no table that could serve.
 void add_embeddings(Candidate& layer, const std::vector<StoredShape>& tensors, bool by_position)
 {
@@ -253,7 +301,8 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
         refuse_incomplete(candidates, tensors, wanted, file);
     }
     std::erase_if(candidates, std::not_fn(whole));
-    Candidate layer = chosen(std::move(candidates), wanted, file);
+    Candidate layer = chosen(candidates, wanted, file);
+    refuse_unapplied(layer, candidates, tensors, file);
     add_embeddings(layer, tensors, std::holds_alternative<PositionsInput>(recipe.input));
     const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
     if (sentence == nullptr || !sentence->cross) {

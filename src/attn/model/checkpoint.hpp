@@ -8,7 +8,8 @@
 //   Llama                   q_proj.weight k_proj.weight v_proj.weight o_proj.weight, with biases where there are some
 //
 // A layer's names have a prefix in common, which ends in a dot or a slash. A table of embeddings may stand beside them, or
-// without the prefix: embedding, key_embedding, value_embedding, or by position embeddings, key_embeddings.
+// without the prefix: embedding, key_embedding, value_embedding, or by position embeddings, key_embeddings. Another tensor in
+// the module of the projections (norms of queries and keys, sinks, …) would change the numbers and is refused, but for buffers.
 #pragma once
 
 #include "attn/model/given.hpp"
@@ -55,7 +56,8 @@ struct FittedLayer {
 };
 
 /// The layer that `recipe.parameters` means, by names alone. Throws Error(data), naming `file`: for a tensor that is not there,
-/// with the names that are, and for a prefix that is missing or wrong, with those that there are.
+/// with the names that are, for one of the layer's module that is not applied, and for a prefix that is missing or wrong, with
+/// those that there are.
 [[nodiscard]] CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe& recipe,
                                          const std::string& file);
 
