@@ -1,6 +1,7 @@
 # find_package(attn): the libraries that attn::attn links, then attn::attn itself.
 include(CMakeFindDependencyMacro)
 find_dependency(Eigen3 3.4 NO_MODULE)
+find_dependency(OpenSSL 3.0 COMPONENTS Crypto)
 find_dependency(PkgConfig)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_dependency(Threads)

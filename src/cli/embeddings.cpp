@@ -4,7 +4,6 @@
 #include "attn/model/embedding_tensor.hpp"
 #include "attn/tensor/error.hpp"
 
-#include "cli/digest.hpp"
 #include "cli/option_values.hpp"
 
 #include <array>
@@ -125,7 +124,7 @@ void split_name(model::FileEmbeddings& embeddings)
     embeddings.name = std::move(argument.name);
 }
 
-void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings)
+void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests)
 {
     settings.word_vectors.reset();
     if (!recipe.embeddings) {
@@ -134,10 +133,10 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
     model::FileEmbeddings& embeddings = *recipe.embeddings;
     refuse_standard_input(embeddings.file, "--embeddings");
     const MappedFile& file = inputs.any_file(embeddings.file);
-    require_digest(file, embeddings.digest);
+    require_digest(file, embeddings.digest, digests);
     if (embeddings.words) {
         refuse_standard_input(embeddings.words->file, "--embedding-words");
-        require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest);
+        require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest, digests);
     }
     model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));

@@ -3,6 +3,7 @@
 
 #include "attn/model/run.hpp"
 #include "cli/command.hpp"
+#include "cli/digest.hpp"
 #include "cli/tensor_inputs.hpp"
 
 namespace attn::cli {
@@ -16,9 +17,9 @@ namespace attn::cli {
 void split_name(model::FileEmbeddings& embeddings);
 
 /// Opens what Recipe::embeddings names and puts it into `settings`; `inputs` keeps it, and must outlive the settings. The
-/// file's dimension, and its digest if it is not stated, are put into the recipe, and for ids the number of rows. Throws as
+/// file's dimension, and its digest if that is wanted, are put into the recipe, and for ids the number of rows. Throws as
 /// TensorInputs, io/word_vectors.hpp and model::with_vectors, and Error for a digest that is stated otherwise.
-void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings);
+void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests);
 
 /// For many sentences; before the first one.
 void prepare_embeddings(const model::RunSettings& settings);

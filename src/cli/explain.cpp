@@ -79,7 +79,7 @@ int execute_explain(const Arguments& arguments, const Globals& globals, Log& log
     RunInput input(options, make_recipe(options), globals, log);
     Output output(options.output);
     StageReporter stages(log);
-    input.load();
+    input.load(options.format);
     if (options.source == Source::standard_input || options.source == Source::pipe) {
         input.read_standard_input("SENTENCE, --ids or --recipe");
     }

@@ -20,4 +20,10 @@ enum class Format { table, json, csv, npy, npz, safetensors, svg, html };
     return format == Format::npy || format == Format::npz || format == Format::safetensors;
 }
 
+/// Whether a result in this format tells the config that it was computed by.
+[[nodiscard]] constexpr bool holds_config(Format format)
+{
+    return format == Format::json || format == Format::safetensors || format == Format::html;
+}
+
 } // namespace attn::cli

@@ -5,7 +5,6 @@
 #include "attn/model/float32_range.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/digest.hpp"
 #include "cli/embeddings.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
     refuse_standard_input(mask.file, "mask");
     files.settings.mask = files.inputs.open({mask.file, mask.name});
-    require_digest(files.inputs.file(mask.file), mask.sha256);
+    require_digest(files.inputs.file(mask.file), mask.sha256, files.digests);
 }
 
 // ---- parameters ------------------------------------------------------------------------------------------------------
@@ -98,7 +97,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     refuse_standard_input(parameters.file, "--params");
     const io::TensorFile& tensors = files.inputs.all(parameters.file);
     const MappedFile& file = files.inputs.file(parameters.file);
-    require_digest(file, parameters.sha256);
+    require_digest(file, parameters.sha256, files.digests);
     take_hints(tensors.metadata, recipe, file.name());
 
     model::CheckpointLayer layer = model::find_layer(shapes_in(tensors), recipe, file.name());
@@ -149,7 +148,7 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
         load_mask(*recipe.attention.mask, files);
     }
     std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
-    load_embeddings(recipe, files.inputs, files.settings);
+    load_embeddings(recipe, files.inputs, files.settings, files.digests);
     return assumption;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/run.hpp"
+#include "cli/digest.hpp"
 #include "cli/log.hpp"
 #include "cli/tensor_inputs.hpp"
 
@@ -12,10 +13,11 @@ struct LoadedFiles {
     TensorInputs& inputs; ///< keeps them
     model::RunSettings& settings;
     Log& log; ///< what the parameters were taken for, with --verbose
+    Digests digests = Digests::stated;
 };
 
-/// Loads them. A digest that the recipe does not state is put in, and what is known of a file of parameters, so that the config
-/// of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and
+/// Loads them. What is known of a file of parameters is put into the recipe, and the digests that are wanted, so that the
+/// config of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and
 /// Error(data) for a file whose digest is another than the recipe states, and for parameters that are not finite.
 std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files);
 

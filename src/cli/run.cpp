@@ -63,7 +63,7 @@ public:
           input_(options, std::move(recipe), globals, log)
     {
         refuse_terminal(output_, options.format);
-        input_.load();
+        input_.load(options.format);
         table_.digits = options.digits;
         table_.notation = options.notation;
         table_.width = output_.columns();

@@ -73,9 +73,10 @@ RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Glob
     settings_.threads = globals.threads;
 }
 
-void RunInput::load()
+void RunInput::load(Format format)
 {
-    assumption_ = load_files(recipe_, {files_, settings_, log_});
+    const Digests digests = holds_config(format) ? Digests::all : Digests::stated;
+    assumption_ = load_files(recipe_, {files_, settings_, log_, digests});
 }
 
 void RunInput::read_standard_input(std::string_view otherwise)

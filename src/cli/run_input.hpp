@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/run.hpp"
+#include "cli/format.hpp"
 #include "cli/input_options.hpp"
 #include "cli/recipe_files.hpp"
 #include "cli/system.hpp"
@@ -18,8 +19,8 @@ class RunInput {
 public:
     RunInput(const InputOptions& options, model::Recipe recipe, const Globals& globals, Log& log);
 
-    /// Opens the files that the recipe names. Throws as load_files.
-    void load();
+    /// Opens the files that the recipe names, for a result that will be written in this format. Throws as load_files.
+    void load(Format format);
     /// Takes all of standard input as the sentence. Throws Error for a terminal that nobody pointed to, saying what might be
     /// given `otherwise`, and for no words.
     void read_standard_input(std::string_view otherwise);

@@ -5,6 +5,8 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +66,25 @@ def run_unread(*arguments, **options):
         return run(*arguments, stdout=write, **options)
     finally:
         os.close(write)
+
+
+# A process begins with the memory of the one that started it, so a small one starts the program.
+MEASURING = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+open(int(sys.argv[1]), "w").write(f"{code} {used.ru_utime + used.ru_stime} {used.ru_maxrss / 1024}")
+"""
+
+
+def measured(*arguments, stdin=subprocess.DEVNULL, **options):
+    """What the program did, the processor seconds it took and the most MiB it held. `stdin` is a file or descriptor."""
+    with tempfile.TemporaryFile("r+") as usage:
+        command = [sys.executable, "-S", "-c", MEASURING, str(usage.fileno()), PROGRAM, *map(str, arguments)]
+        done = subprocess.run(command, stdin=stdin, capture_output=True, pass_fds=[usage.fileno()], timeout=300, check=True, **options)
+        usage.seek(0)
+        code, seconds, megabytes = usage.read().split()
+    return Done(int(code), done.stdout, done.stderr), float(seconds), float(megabytes)
 
 
 def without_root(tmp_path):

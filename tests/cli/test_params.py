@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import os
+import struct
 import zipfile
 
 import pytest
-from program import SENTENCE, assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, measured, run, succeeds
 from tensors import attention, close, load_safetensors, normal, numpy, save_safetensors
 
 V = 6
@@ -494,3 +496,29 @@ def test_files_that_are_none(tmp_path):
     metadata = json.dumps({"__metadata__": {"schema": "attn-cli/result/1", "config": "{"}}).encode()
     (tmp_path / "x.safetensors").write_bytes(len(metadata).to_bytes(8, "little") + metadata)
     assert_fails(run("run", SENTENCE, "--params", "x.safetensors", cwd=tmp_path), 65, "'x.safetensors': config in its metadata")
+
+
+# ---- large files -----------------------------------------------------------------------------------------------------
+
+
+def sparse_layer(path, megabytes):
+    """A layer, and beside it another module of zeros that take no room on the disk."""
+    save_safetensors(path, LAYERS["Llama"])
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
+    header["mlp.weight"] = {"dtype": "F32", "shape": [megabytes << 18], "data_offsets": [len(data), len(data) + (megabytes << 20)]}
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    os.truncate(path, 8 + len(text) + len(data) + (megabytes << 20))
+
+
+def test_a_file_is_read_whole_only_for_a_config_that_names_its_digest(tmp_path):
+    sparse_layer(tmp_path / "p.safetensors", 512)
+    options = ["run", SENTENCE, "--params", "p.safetensors", "--heads", "1"]
+    done, _, megabytes = measured(*options, cwd=tmp_path)
+    assert (done.code, done.err) == (0, b"") and megabytes < 300
+    done, _, megabytes = measured(*options, "--json", cwd=tmp_path)
+    with (tmp_path / "p.safetensors").open("rb") as file:
+        assert done.json["config"]["parameters"]["sha256"] == hashlib.file_digest(file, "sha256").hexdigest()
+    assert megabytes > 512  # so that the first figure tells something

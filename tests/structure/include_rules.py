@@ -28,6 +28,7 @@ LIBRARIES = {
     "CLI": {"cli"},
     "spdlog": {"cli"},
     "nlohmann": {"io"},
+    "openssl": {"io"},
     "zlib.h": {"io"},
     "Eigen": {"tensor", "core", "model"},
     "utf8proc.h": {"text", "report"},

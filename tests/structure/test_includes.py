@@ -78,6 +78,7 @@ LIBRARY_USE = [
     ("CLI/CLI.hpp", {"cli"}),
     ("spdlog/spdlog.h", {"cli"}),
     ("nlohmann/json.hpp", {"io"}),
+    ("openssl/sha.h", {"io"}),
     ("Eigen/Core", {"tensor", "core", "model"}),
     ("utf8proc.h", {"text", "report"}),
     ("arm_neon.h", {"core"}),

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), by which a config names the files that it was computed with.
+// SHA-256 (FIPS 180-4, libcrypto), by which a config names the files that it was computed with.
 #pragma once
 
 #include "attn/io/bytes.hpp"
