@@ -180,7 +180,7 @@ void Checker::document(std::string_view json, const std::string& name)
 
 void Checker::file(const std::string& path)
 {
-    const std::string contents = read_file(path, most_bytes_);
+    const std::string contents = read_json_file(path, most_bytes_);
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
         throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");

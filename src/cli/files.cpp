@@ -20,6 +20,9 @@ namespace {
 
 constexpr int most_links = 40; // as the kernel
 
+constexpr std::string_view before_json = " \t\r\n\xEF\xBB\xBF"; // white space, and the byte order mark
+constexpr std::string_view first_of_json = "{[\"-0123456789tfn";
+
 [[noreturn]] void cannot_create(const std::string& name, int error)
 {
     throw Error(ErrorKind::cannot_create, "cannot create " + name + ": " + reason(error));
@@ -195,7 +198,11 @@ Descriptor open_input(const std::string& path)
     return opened;
 }
 
-std::string read_all(int descriptor, std::size_t most, std::string_view name)
+namespace {
+
+/// read_all up to where is_enough(all that was read) says so.
+template <typename Enough>
+std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::string_view name)
 {
     constexpr std::size_t smallest = std::size_t{1} << 16U;
     std::string bytes;
@@ -206,7 +213,7 @@ std::string read_all(int descriptor, std::size_t most, std::string_view name)
         bytes.resize(used < bytes.size() ? bytes.size() : std::min(wanted, most + 1));
         const std::size_t count = read_some(descriptor, std::span(bytes).subspan(used), name);
         used += count;
-        if (count == 0) {
+        if (count == 0 || is_enough(std::string_view(bytes).substr(0, used))) {
             bytes.resize(used);
             return bytes;
         }
@@ -217,10 +224,21 @@ std::string read_all(int descriptor, std::size_t most, std::string_view name)
     }
 }
 
-std::string read_file(const std::string& path, std::size_t most)
+} // namespace
+
+std::string read_all(int descriptor, std::size_t most, std::string_view name)
+{
+    return read_until([](std::string_view) { return false; }, descriptor, most, name);
+}
+
+std::string read_json_file(const std::string& path, std::size_t most)
 {
     const Descriptor input = open_input(path);
-    return read_all(input.number(), most, name_of_input(path));
+    const auto is_no_json = [passed = std::size_t{0}](std::string_view bytes) mutable {
+        passed = std::min(bytes.find_first_not_of(before_json, passed), bytes.size());
+        return passed < bytes.size() && first_of_json.find(bytes[passed]) == std::string_view::npos;
+    };
+    return read_until(is_no_json, input.number(), most, name_of_input(path));
 }
 
 // ---- writing ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ private:
 
 /// Everything up to the end. Throws Error(data) as soon as there are more than `most` bytes, however large the input is.
 [[nodiscard]] std::string read_all(int descriptor, std::size_t most, std::string_view name);
-[[nodiscard]] std::string read_file(const std::string& path, std::size_t most);
+/// The same of a file of JSON: reading ends at a first byte that no JSON begins with, which whoever parses it refuses.
+[[nodiscard]] std::string read_json_file(const std::string& path, std::size_t most);
 
 /// How a path is called in a message: quoted, and never shortened, for its end tells most.
 [[nodiscard]] std::string quoted_path(const std::string& path);

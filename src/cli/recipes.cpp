@@ -44,7 +44,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
     if (names_nothing(name_or_path)) {
         throw Error(ErrorKind::no_input, "no recipe and no file " + quoted_path(name_or_path) + recipe_hint(name_or_path));
     }
-    const std::string json = read_file(name_or_path, most_bytes);
+    const std::string json = read_json_file(name_or_path, most_bytes);
     try {
         return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
     } catch (const Error& error) { // the library does not know the file's name

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from program import SENTENCE, assert_fails, run, run_unread, succeeds
+from program import SENTENCE, assert_fails, run, run_unread, shell, succeeds
 
 
 @pytest.fixture
@@ -185,7 +185,8 @@ def test_a_truncated_result_is_bad_data(golden):
 
 def test_a_file_larger_than_allowed_is_bad_data(golden):
     assert_fails(run("check", golden, "--max-input-bytes", "100"), 65, "larger than 100 bytes")
-    assert_fails(run("check", "/dev/zero", "--max-input-bytes", "1000000"), 65, "larger than 1000000 bytes")
+    assert_fails(shell("yes '' | \"$A\" check - --max-input-bytes 1000000"), 65, "larger than 1000000 bytes")
+    assert_fails(run("check", "/dev/zero", "--max-input-bytes", "1000000"), 65, "'/dev/zero': malformed JSON at line 1, column 1: NUL byte")
 
 
 def test_what_is_missing_is_no_input(tmp_path):

@@ -1,9 +1,11 @@
-"""Headers of .safetensors made to be costly: each takes a few times its own bytes at most, whatever it holds."""
+"""Inputs made to be costly. Headers of .safetensors take a few times their own bytes at most, whatever they hold; what cannot be
+right is refused before all of it is read, kept or inflated."""
 
+import os
 import struct
 
 import pytest
-from program import assert_fails, limits_memory, run, within
+from program import assert_fails, limits_memory, measured, run, within
 from tensors import numpy
 
 SIZE = 40_000_000
@@ -53,3 +55,28 @@ def test_a_costly_header_takes_little_memory(kind, tmp_path):
     done = run("compare", "h.safetensors:a", "one.npy", "--threads", "1", cwd=tmp_path, preexec_fn=within(ROOM))
     (tmp_path / "h.safetensors").unlink()  # pytest keeps its folders
     assert_fails(done, 65, "'h.safetensors'", message)
+
+
+@limits_memory
+@pytest.mark.parametrize("options", [(), ("--tokenizer", "document"), ("--lines", "-", "--json")], ids=" ".join)
+def test_more_words_than_fit_are_counted_and_not_kept(tmp_path, options):
+    (tmp_path / "words").write_bytes(b"w " * 30_000_000)
+    with (tmp_path / "words").open() as words:
+        done, seconds, megabytes = measured("run", *options, stdin=words)
+    if "--json" in options:
+        assert (done.code, done.err) == (65, b"") and done.json["error"]["code"] == 71
+    else:
+        assert_fails(done, 71, "the arrays asked for need 3,600", " GiB)", "--query")
+    assert seconds < 5 and megabytes < 300  # 41 and 1600 when all became words first
+
+
+@limits_memory
+@pytest.mark.parametrize("command", [("check", "-"), ("check", "zeros"), ("run", "--recipe", "-", "--max-input-bytes", "4000000000"),
+                                     ("compare", "-", "zeros"), ("plot", "-")], ids=" ".join)
+def test_zeros_without_end_are_refused_at_the_first(tmp_path, command):
+    (tmp_path / "zeros").touch()
+    os.truncate(tmp_path / "zeros", 3 << 30)
+    with (tmp_path / "zeros").open() as zeros:
+        done, seconds, megabytes = measured(*command, stdin=zeros, cwd=tmp_path)
+    assert_fails(done, 65, "standard input" if "-" in command else "'zeros'")
+    assert seconds < 2 and megabytes < 200

@@ -200,7 +200,7 @@ Shape natural_shape(const Draw& draw, const Lengths& l)
 
 } // namespace
 
-Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
+Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Given& given)
 {
     Lengths l;
     l.D = recipe.dims.embed_dim.value_or(16);
@@ -212,11 +212,18 @@ Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
     require_rope(recipe, l.d_k, given);
     require_width(l.H, l.d_k, Setting::d_k, given);
     require_width(l.H, l.d_v, Setting::d_v, given);
-    l.T = words.T();
-    l.S = words.S();
-    l.V = rows_of_table(recipe, words, given);
+    l.T = words.T;
+    l.S = words.S;
+    l.V = recipe.dims.vocab_size.value_or(1);
     l.key_dim = recipe.dims.key_dim.value_or(0);
     l.value_dim = recipe.dims.value_dim.value_or(0);
+    return l;
+}
+
+Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
+{
+    Lengths l = least_lengths(recipe, {words.T(), words.S()}, given);
+    l.V = rows_of_table(recipe, words, given);
     return l;
 }
 

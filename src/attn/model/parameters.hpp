@@ -34,6 +34,8 @@ struct Lengths {
 /// product is too large, when ids come without vocab_size: usage or data, as `given` says who is at fault. Error(data) for an
 /// id that is not below V or a vocabulary of more words than V.
 [[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words, const Given& given = {});
+/// The same for words of which only the numbers are known: V is the least that it can be.
+[[nodiscard]] Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Given& given = {});
 
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const Lengths& lengths);

@@ -177,6 +177,17 @@ void require_room(const Recipe& recipe, const Lengths& l, Index rows, const Show
     }
 }
 
+/// Throws Error(too_large) for a long text of which the number of words alone tells that the run does not fit.
+void require_room_for_words(const Recipe& recipe, const RunSettings& settings, const Show& show)
+{
+    const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.given);
+    if (words && words->T > 0 && words->S > 0) {
+        const Index rows = recipe.query.empty() ? words->T : 1;
+        const Lengths least = least_lengths(recipe, *words, settings.given);
+        require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
+    }
+}
+
 /// What must be computed to show this.
 Show what_to_compute(Show show)
 {
@@ -193,6 +204,8 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     result.show = show;
     require_mask(recipe, settings);
     require_parameters(recipe, settings);
+    const Show computed_items = what_to_compute(show);
+    require_room_for_words(recipe, settings, computed_items);
     Words words = read_words(recipe, settings.given);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
@@ -201,7 +214,6 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
     const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
-    const Show computed_items = what_to_compute(show);
     require_room(recipe, lengths, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);

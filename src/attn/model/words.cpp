@@ -12,6 +12,21 @@
 namespace attn::model {
 namespace {
 
+/// Bytes: shorter texts become words, and are sorted, within a second.
+constexpr std::size_t long_text = std::size_t{1} << 20U;
+
+const char* name_of_second(const Given& given)
+{
+    return given.contains(Setting::cross) ? "the --cross sentence" : "the second sentence";
+}
+
+Index count_of(const std::string& sentence, const SentenceInput& input, const char* what)
+{
+    text::require_utf8(sentence, what);
+    const bool document = input.tokenizer == Tokenizer::document; // folding makes no word of two, and no two of one
+    return static_cast<Index>(document ? text::count_document_words(sentence) : text::count_plain_words(sentence));
+}
+
 std::vector<std::string> words_of(const std::string& sentence, const SentenceInput& input, const char* what)
 {
     text::require_utf8(sentence, what);
@@ -31,8 +46,7 @@ Words read(const SentenceInput& input, const Given& given)
     words.tokens = words_of(input.sentence, input, "the sentence");
     if (input.cross) {
         words.cross = true;
-        words.key_tokens =
-            words_of(*input.cross, input, given.contains(Setting::cross) ? "the --cross sentence" : "the second sentence");
+        words.key_tokens = words_of(*input.cross, input, name_of_second(given));
         std::vector<std::string> all = words.tokens;
         all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
         words.vocabulary = text::vocabulary(all);
@@ -113,6 +127,16 @@ std::string near_word(const std::string& word, const std::vector<std::string>& w
 Words read_words(const Recipe& recipe, const Given& given)
 {
     return std::visit([&](const auto& input) { return read(input, given); }, recipe.input);
+}
+
+std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Given& given)
+{
+    const auto* input = std::get_if<SentenceInput>(&recipe.input);
+    if (input == nullptr || input->sentence.size() + (input->cross ? input->cross->size() : 0) < long_text) {
+        return std::nullopt;
+    }
+    const Index T = count_of(input->sentence, *input, "the sentence");
+    return WordCounts{T, input->cross ? count_of(*input->cross, *input, name_of_second(given)) : T};
 }
 
 std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)

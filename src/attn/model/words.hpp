@@ -25,6 +25,13 @@ struct Words {
 /// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
 [[nodiscard]] Words read_words(const Recipe& recipe, const Given& given = {});
 
+struct WordCounts {
+    Index T = 0, S = 0;
+};
+/// How many words read_words would give, where the text is so long that making them may take a second and more; nothing where
+/// it is shorter, or no text. Throws Error(data) for text that is no UTF-8.
+[[nodiscard]] std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Given& given = {});
+
 /// Who looks for a word, for errors.
 struct Lookup {
     std::string name; ///< "--query"

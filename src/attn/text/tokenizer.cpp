@@ -40,15 +40,14 @@ bool is_joiner(std::int32_t c)
     return c == '\'' || c == 0x2019 || c == '-' || c == 0x2010 || c == 0x2011;
 }
 
-} // namespace
-
-std::vector<std::string> document_words(std::string_view sentence)
+/// take(word) for each of document_words; it may move the word away.
+template <typename Take>
+void each_document_word(std::string_view sentence, Take take)
 {
-    std::vector<std::string> words;
     std::string word;
     const auto finish = [&] {
         if (!word.empty()) {
-            words.push_back(std::move(word));
+            take(word);
             word.clear();
         }
     };
@@ -62,17 +61,17 @@ std::vector<std::string> document_words(std::string_view sentence)
         sentence.remove_prefix(point.bytes);
     }
     finish();
-    return words;
 }
 
-std::vector<std::string> plain_words(std::string_view sentence)
+/// take(word) for each of plain_words; it may move the word away.
+template <typename Take>
+void each_plain_word(std::string_view sentence, Take take)
 {
-    std::vector<std::string> words;
     std::string word;
     std::string joiner; // seen after `word`, kept only if the word goes on
     const auto finish = [&] {
         if (!word.empty()) {
-            words.push_back(std::move(word));
+            take(word);
             word.clear();
         }
         joiner.clear();
@@ -92,7 +91,36 @@ std::vector<std::string> plain_words(std::string_view sentence)
         sentence.remove_prefix(point.bytes);
     }
     finish();
+}
+
+} // namespace
+
+std::vector<std::string> document_words(std::string_view sentence)
+{
+    std::vector<std::string> words;
+    each_document_word(sentence, [&](std::string& word) { words.push_back(std::move(word)); });
     return words;
+}
+
+std::vector<std::string> plain_words(std::string_view sentence)
+{
+    std::vector<std::string> words;
+    each_plain_word(sentence, [&](std::string& word) { words.push_back(std::move(word)); });
+    return words;
+}
+
+std::size_t count_document_words(std::string_view sentence)
+{
+    std::size_t count = 0;
+    each_document_word(sentence, [&](const std::string&) { ++count; });
+    return count;
+}
+
+std::size_t count_plain_words(std::string_view sentence)
+{
+    std::size_t count = 0;
+    each_plain_word(sentence, [&](const std::string&) { ++count; });
+    return count;
 }
 
 } // namespace attn::text

@@ -1,6 +1,7 @@
 // From a sentence to its words.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,5 +16,9 @@ namespace attn::text {
 /// Runs of letters, marks and digits (general categories L*, M*, Nd) with inner apostrophes (' U+2019) and hyphens
 /// (- U+2010 U+2011); the rest is dropped. "Don't stop—well-known, 3rd!" → Don't, stop, well-known, 3rd.
 [[nodiscard]] std::vector<std::string> plain_words(std::string_view sentence);
+
+/// How many words these two would give, with no memory for them.
+[[nodiscard]] std::size_t count_document_words(std::string_view sentence);
+[[nodiscard]] std::size_t count_plain_words(std::string_view sentence);
 
 } // namespace attn::text

@@ -57,26 +57,36 @@ attn::ErrorKind kind_of_failure(Work work)
 
 TEST_F(Files, AreReadWhole)
 {
-    std::string text(300000, 'x');
-    text[200000] = '\0';
-    put("in", text);
-    EXPECT_EQ(read_file(path("in"), 300000), text);
+    for (const std::string begin : {"{", " \n[", "\xEF\xBB\xBF {", "nan", "-1", "\""}) {
+        std::string text = begin + std::string(300000 - begin.size(), 'x');
+        text[200000] = '\0';
+        put("in", text);
+        EXPECT_EQ(read_json_file(path("in"), 300000), text);
+    }
     put("empty", "");
-    EXPECT_EQ(read_file(path("empty"), 1), "");
+    EXPECT_EQ(read_json_file(path("empty"), 1), "");
 }
 
 TEST_F(Files, LongerThanAllowedAreBadData)
 {
-    put("in", std::string(300000, 'x'));
-    EXPECT_EQ(kind_of_failure([&] { (void)read_file(path("in"), 299999); }), attn::ErrorKind::data);
+    put("in", std::string(300000, ' '));
+    EXPECT_EQ(kind_of_failure([&] { (void)read_json_file(path("in"), 299999); }), attn::ErrorKind::data);
     // Endless input is left soon after the limit, not read to an end that never comes.
-    EXPECT_EQ(kind_of_failure([&] { (void)read_file("/dev/zero", 1 << 20); }), attn::ErrorKind::data);
+    const Descriptor endless = open_input("/dev/zero");
+    EXPECT_EQ(kind_of_failure([&] { (void)read_all(endless.number(), 1 << 20, "zeros"); }), attn::ErrorKind::data);
+}
+
+TEST_F(Files, OfNoJsonAreLeftAtTheFirstByteThatTells)
+{
+    EXPECT_LE(read_json_file("/dev/zero", std::size_t{1} << 40U).size(), 1U << 20U);
+    put("in", "\xEF\xBB\xBF" + std::string(1U << 20U, '\n') + std::string(1U << 22U, 'x'));
+    EXPECT_LE(read_json_file(path("in"), std::size_t{1} << 40U).size(), 3U << 20U);
 }
 
 TEST_F(Files, ThatAreMissingOrDirectoriesAreNoInput)
 {
-    EXPECT_EQ(kind_of_failure([&] { (void)read_file(path("none"), 9); }), attn::ErrorKind::no_input);
-    EXPECT_EQ(kind_of_failure([&] { (void)read_file(folder_.string(), 9); }), attn::ErrorKind::no_input);
+    EXPECT_EQ(kind_of_failure([&] { (void)read_json_file(path("none"), 9); }), attn::ErrorKind::no_input);
+    EXPECT_EQ(kind_of_failure([&] { (void)read_json_file(folder_.string(), 9); }), attn::ErrorKind::no_input);
 }
 
 TEST_F(Files, AppearOnlyWhenCommitted)

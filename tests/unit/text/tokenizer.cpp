@@ -112,6 +112,16 @@ TEST(Tokenizers, HoldTheirInvariantsOnRandomText)
     }
 }
 
+TEST(Tokenizers, CountAsManyWordsAsTheyMake)
+{
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        std::mt19937 random(seed);
+        const std::string text = random_text(random);
+        EXPECT_EQ(attn::text::count_document_words(text), document_words(text).size()) << seed;
+        EXPECT_EQ(attn::text::count_plain_words(text), plain_words(text).size()) << seed;
+    }
+}
+
 TEST(DocumentWords, LosesNothingButCommasAndSpaces)
 {
     for (unsigned seed = 0; seed < 2000; ++seed) {
