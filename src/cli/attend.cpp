@@ -42,6 +42,7 @@ public:
     }
 
     [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
+    void read_numbers() { files_.read_numbers(); }
     void require_unchanged() const { files_.require_unchanged(); }
 
 private:
@@ -91,7 +92,7 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     const AttendOptions options = read_attend_options(arguments);
     Output output(options.output);
     refuse_terminal(output, options.format);
-    const Inputs inputs(options, log);
+    Inputs inputs(options, log);
     require_storable(inputs.tensors(), options);
 
     StageReporter stages(log);
@@ -100,6 +101,7 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
+    settings.read_numbers = [&] { inputs.read_numbers(); };
     const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);
     inputs.require_unchanged();
     for (const std::string& warning : result.warnings) {

@@ -141,6 +141,7 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
     model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));
     recipe = model::with_vectors(recipe, vectors, settings.given);
+    inputs.read_numbers();
     settings.word_vectors = std::move(vectors);
 }
 

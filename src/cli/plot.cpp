@@ -108,7 +108,8 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
     return model::result_of({.weights = weights,
                              .batch = options.batch,
                              .tokens = words_of(options.tokens, inputs),
-                             .key_tokens = words_of(options.key_tokens, inputs)},
+                             .key_tokens = words_of(options.key_tokens, inputs),
+                             .read_numbers = [&] { inputs.read_numbers(); }},
                             what);
 }
 

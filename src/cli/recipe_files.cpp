@@ -16,6 +16,7 @@ void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
     refuse_standard_input(mask.file, "mask");
     files.settings.mask = files.inputs.open({mask.file, mask.name});
+    files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
     require_digest(files.inputs.file(mask.file), mask.sha256, files.digests);
 }
 
@@ -95,7 +96,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
 {
     model::FileParameters& parameters = *recipe.parameters;
     refuse_standard_input(parameters.file, "--params");
-    const io::TensorFile& tensors = files.inputs.all(parameters.file);
+    io::TensorFile& tensors = files.inputs.all(parameters.file);
     const MappedFile& file = files.inputs.file(parameters.file);
     require_digest(file, parameters.sha256, files.digests);
     take_hints(tensors.metadata, recipe, file.name());
@@ -117,6 +118,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     }
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {
+        tensors.read_numbers(source.name);
         const TensorView& whole = tensors.at(source.name, file.name());
         files.settings.parameters.push_back(model::stored_parameter(source, whole));
         if (source.name != last) {
@@ -142,13 +144,14 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
 std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files)
 {
     files.settings.mask.reset();
+    files.settings.read_numbers = {};
     files.settings.parameters.clear();
     files.settings.given = files.settings.given.with_table_of({});
-    if (recipe.attention.mask) {
-        load_mask(*recipe.attention.mask, files);
-    }
     std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
     load_embeddings(recipe, files.inputs, files.settings, files.digests);
+    if (recipe.attention.mask) { // last: of what is opened here, its shape alone cannot be judged yet
+        load_mask(*recipe.attention.mask, files);
+    }
     return assumption;
 }
 

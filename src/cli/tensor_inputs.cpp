@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -108,14 +109,23 @@ TensorView TensorInputs::open(const TensorArgument& argument)
 {
     const MappedFile& file = map(argument.path);
     const std::string name = name_in(file, argument.name);
-    const io::TensorFile& read = tensors_.emplace_back(io::read_tensors(file.bytes(), file.name(), name));
-    return read.at(name, file.name());
+    io::TensorFile& opened = tensors_.emplace_back(io::open_tensors(file.bytes(), file.name(), name));
+    opened_.push_back(&opened);
+    return opened.at(name, file.name());
 }
 
-const io::TensorFile& TensorInputs::all(const std::string& path)
+void TensorInputs::read_numbers()
+{
+    const std::scoped_lock lock(reading_);
+    for (io::TensorFile* file : std::exchange(opened_, {})) {
+        file->read_numbers();
+    }
+}
+
+io::TensorFile& TensorInputs::all(const std::string& path)
 {
     const MappedFile& file = map(path);
-    return tensors_.emplace_back(io::read_tensors(file.bytes(), file.name()));
+    return tensors_.emplace_back(io::open_tensors(file.bytes(), file.name()));
 }
 
 void TensorInputs::require_unchanged() const

@@ -6,7 +6,9 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace attn::cli {
 
@@ -28,12 +30,16 @@ void require_json_or_tensors(std::span<const std::byte> front, const std::string
 /// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
 class TensorInputs {
 public:
-    /// Throws Error(no_input), Error(io), Error(too_large), and Error(data) for a broken file and a name that it does not have.
+    /// The numbers are there once read_numbers() has been called. Throws Error(no_input), Error(io), Error(too_large), and
+    /// Error(data) for a broken file and a name that it does not have.
     [[nodiscard]] TensorView open(const TensorArgument& argument);
     [[nodiscard]] TensorView open(const std::string& text) { return open(split_tensor_argument(text)); }
 
-    /// Every tensor of a file. Throws as the above.
-    [[nodiscard]] const io::TensorFile& all(const std::string& path);
+    /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
+    void read_numbers();
+
+    /// Every tensor of a file; whoever asks reads the numbers. Throws as open().
+    [[nodiscard]] io::TensorFile& all(const std::string& path);
 
     /// The file that a tensor was taken from.
     [[nodiscard]] const MappedFile& file(const std::string& path) { return map(path); }
@@ -52,7 +58,9 @@ private:
     const MappedFile& map(const std::string& path);
 
     std::map<std::string, MappedFile> files_;
-    std::deque<io::TensorFile> tensors_; ///< of which views may need what was inflated
+    std::deque<io::TensorFile> tensors_;  ///< of which views may need what was inflated
+    std::vector<io::TensorFile*> opened_; ///< of them those of which numbers are to be read
+    std::mutex reading_;
 };
 
 } // namespace attn::cli

@@ -80,3 +80,33 @@ def test_zeros_without_end_are_refused_at_the_first(tmp_path, command):
         done, seconds, megabytes = measured(*command, stdin=zeros, cwd=tmp_path)
     assert_fails(done, 65, "standard input" if "-" in command else "'zeros'")
     assert seconds < 2 and megabytes < 200
+
+
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory):
+    """Half a megabyte that inflates to half a gigabyte: an .npz of zeros beside a layer."""
+    path = tmp_path_factory.mktemp("bomb") / "bomb.npz"
+    layer = {f"attn.{name}": numpy.eye(4, dtype="float32") for name in ("W_q", "W_k", "W_v")}
+    numpy.savez_compressed(path, zeros=numpy.zeros((1 << 14, 1 << 13), "float32"), **layer)
+    numpy.save(path.with_name("q.npy"), numpy.ones((3, 4), "float32"))
+    path.with_name("words").write_text("a\nb\n")
+    return path
+
+
+@limits_memory
+@pytest.mark.parametrize("command, message", [
+    (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--mask", "bomb.npz:zeros"), "the mask: got the shape (16384, 8192)"),
+    (("attend", "-q", "q.npy", "-k", "bomb.npz:zeros", "-v", "q.npy"), "keys: got the shape (1, 1, 16384, 8192)"),
+    (("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy", "--lengths", "bomb.npz:zeros"), "the lengths: got float32"),
+    (("run", "a b c", "--mask", "bomb.npz:zeros"), "the mask: got the shape (16384, 8192)"),
+    (("run", "a b c", "--params", "bomb.npz", "--embeddings", "bomb.npz:zeros", "--layout", "run"), "vectors of 8192 numbers"),
+    (("plot", "bomb.npz:zeros", "--tokens", "words"), "--tokens"),
+    (("run", "a b c", "--params", "bomb.npz", "--layout", "run", "--show", "weights"), ""),
+], ids=["mask", "keys", "lengths", "mask of a run", "vectors", "weights", "beside a layer"])
+def test_a_bomb_is_refused_by_its_shape_before_it_is_inflated(bomb, command, message):
+    done, _, megabytes = measured(*command, cwd=bomb.parent)
+    if message:
+        assert_fails(done, 65, message)
+    else:
+        assert (done.code, done.err) == (0, b""), done
+    assert megabytes < 300

@@ -60,39 +60,53 @@ void check_inflated_size(const std::vector<ZipMember>& members, std::string_view
     }
 }
 
-/// The .npy inside of a member; its bytes in `file.inflated` if it was deflated.
-void read_member(const ZipMember& member, const std::string& what, TensorFile& file)
+void require_crc(const ZipMember& member, Bytes contents, const std::string& what)
 {
-    const auto size = static_cast<std::size_t>(member.size);
-    Bytes contents = member.data;
-    NpyHeader header;
-    if (member.deflated) {
-        Inflater inflater(member.data, what);
-        std::array<std::byte, npy_front> front; // NOLINT(cppcoreguidelines-pro-type-member-init): read where it was written
-        const std::size_t there = inflater.read(std::span(front).first(std::min(size, npy_front)));
-        header = read_npy_header(std::span(front).first(there), what);
-        if (header.type) {
-            require_npy_size(header, member.size, what);
-            file.inflated.emplace_back(new std::byte[size]); // no zeros: what does not come is never touched
-            const std::span<std::byte> room(file.inflated.back().get(), size);
-            std::copy_n(front.begin(), there, room.begin());
-            if (there + inflater.read(room.subspan(there)) != size) {
-                throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
-            }
-            inflater.finish();
-            contents = room;
-        }
-    } else {
-        header = read_npy_header(contents, what);
-    }
-    if (!header.type) {
-        file.unsupported.push_back({array_name(member), header.dtype});
-        return;
-    }
-    file.entries.push_back({array_name(member), npy_view(header, contents, what)});
     if (crc32_of(contents) != member.crc) {
         throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
     }
+}
+
+void inflate(const ZipMember& member, std::span<std::byte> room, const std::string& what)
+{
+    Inflater inflater(member.data, what);
+    if (inflater.read(room) != room.size()) {
+        throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
+    }
+    inflater.finish();
+    require_crc(member, room, what);
+}
+
+NpyHeader header_of(const ZipMember& member, const std::string& what)
+{
+    if (!member.deflated) {
+        return read_npy_header(member.data, what);
+    }
+    std::array<std::byte, npy_front> front; // NOLINT(cppcoreguidelines-pro-type-member-init): read where it was written
+    const std::size_t most = std::min(static_cast<std::size_t>(member.size), npy_front);
+    return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what);
+}
+
+/// The .npy inside of a member. There is room for it in `file.inflated` if it is deflated.
+void open_member(const ZipMember& member, const std::string& what, TensorFile& file)
+{
+    const std::string name = array_name(member);
+    const NpyHeader header = header_of(member, what);
+    if (!header.type) {
+        file.unsupported.push_back({name, header.dtype});
+        return;
+    }
+    if (!member.deflated) {
+        file.entries.push_back({name, npy_view(header, member.data, what)});
+        file.unread.push_back({name, [member, what] { require_crc(member, member.data, what); }});
+        return;
+    }
+    require_npy_size(header, member.size, what);
+    const auto size = static_cast<std::size_t>(member.size);
+    file.inflated.emplace_back(new std::byte[size]); // no zeros: what does not come is never touched
+    const std::span<std::byte> room(file.inflated.back().get(), size);
+    file.entries.push_back({name, npy_view(header, room, what)});
+    file.unread.push_back({name, [member, room, what] { inflate(member, room, what); }});
 }
 
 } // namespace
@@ -109,7 +123,7 @@ std::vector<std::string> npz_names(Bytes file, std::string_view what)
     return names;
 }
 
-TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
+TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
 {
     const std::vector<ZipMember> members = zip_members(file, what);
     check_names(members, what);
@@ -118,7 +132,7 @@ TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, In
     for (const ZipMember& member : members) {
         const std::string name = array_name(member);
         if (only.empty() || name == only) {
-            read_member(member, std::string(what) + ": " + quoted(name), read);
+            open_member(member, std::string(what) + ": " + quoted(name), read);
         }
     }
     if (!only.empty()) {

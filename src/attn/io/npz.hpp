@@ -6,9 +6,8 @@
 
 namespace attn::io {
 
-/// As read_tensors does. Sizes, ratio and headers are checked before there is room for a deflated member, the CRC-32 of every
-/// wanted member after it was read.
-[[nodiscard]] TensorFile read_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);
+/// As open_tensors does. Sizes, ratio and headers are checked before there is room for a deflated member.
+[[nodiscard]] TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit);
 
 /// As tensor_names does.
 [[nodiscard]] std::vector<std::string> npz_names(Bytes file, std::string_view what);

@@ -38,6 +38,22 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
                 entries.empty() ? "none, it holds no tensor that can be read" : names_in(*this));
 }
 
+void TensorFile::read_numbers()
+{
+    for (const Unread& each : std::exchange(unread, {})) {
+        each.read();
+    }
+}
+
+void TensorFile::read_numbers(std::string_view name)
+{
+    for (Unread& each : unread) {
+        if (each.name == name && each.read) {
+            std::exchange(each.read, nullptr)();
+        }
+    }
+}
+
 TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, std::string_view beside)
 {
     const std::string_view text = as_text(bytes);
@@ -82,8 +98,15 @@ std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::str
 
 TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
 {
+    TensorFile read = open_tensors(bytes, what, only, inflate_limit);
+    read.read_numbers();
+    return read;
+}
+
+TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
+{
     switch (format_of(bytes, what)) {
-    case TensorFormat::npz: return read_npz(bytes, what, only, inflate_limit);
+    case TensorFormat::npz: return open_npz(bytes, what, only, inflate_limit);
     case TensorFormat::safetensors: return read_safetensors(bytes, what, only);
     case TensorFormat::npy: break;
     }

@@ -35,9 +35,20 @@ struct TensorFile {
     /// What was deflated in an .npz. No vector of bytes: that would write zeros first, also where no data will come.
     using Buffer = std::unique_ptr<std::byte[]>; // NOLINT(modernize-avoid-c-arrays): its size is known when it runs
     std::vector<Buffer> inflated;
+    /// A tensor of an .npz of which type and shape are known, and nobody has looked at the numbers: `read` inflates them to
+    /// where the view points, and checks the CRC-32.
+    struct Unread {
+        std::string name;
+        std::function<void()> read;
+    };
+    std::vector<Unread> unread;
 
     /// The entry of that name. Throws Error(data), naming `what`, when there is none, or one of an unsupported type.
     [[nodiscard]] const TensorView& at(std::string_view name, std::string_view what) const;
+
+    /// Reads what is unread; with a name, of that tensor alone. Throws Error(data) for damaged data.
+    void read_numbers();
+    void read_numbers(std::string_view name);
 };
 
 /// What the first bytes say. Throws Error(data) when they are none of the three; `beside` names what else would do, "JSON, or
@@ -56,6 +67,10 @@ struct TensorFile {
 /// anything that breaks the format, before allocating more than the bytes justify, and for an unsupported type of the wanted
 /// tensor or of an .npy; `what` names the file in messages.
 [[nodiscard]] TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
+                                      Index inflate_limit = Index{1} << 40);
+/// The same but for the numbers of an .npz, which are still to be read: so that whoever judges shapes can refuse them before
+/// megabytes become gigabytes.
+[[nodiscard]] TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only = {},
                                       Index inflate_limit = Index{1} << 40);
 
 /// What is written: row-major little-endian bytes.

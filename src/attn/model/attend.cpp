@@ -258,8 +258,16 @@ void require_memory(Index required, Index limit)
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
     require_stages(inputs, options);
-    const AttendViews views = lay_out(inputs, options);
+    AttendViews views = lay_out(inputs, options);
     const AttendLengths& l = views.sizes;
+    const auto read_numbers = [&] {
+        if (settings.read_numbers) {
+            settings.read_numbers();
+        }
+        if (inputs.lengths) {
+            views.lengths = read_lengths(*inputs.lengths, l);
+        }
+    };
     core::Work work{settings.threads, {}};
     if (settings.observer) {
         work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
@@ -272,6 +280,7 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     std::string_view because = beyond_tiles(views, options);
     if (settings.isa != core::Isa::portable && because.empty()) {
         require_memory(required_in_tiles(views, options, settings.threads), settings.memory_limit);
+        read_numbers();
         const core::TiledInputs all = tiled_inputs(views, options);
         if (all.reach != core::Reach::beyond) {
             tell();
@@ -282,6 +291,7 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
         because = core::numbers_beyond;
     }
     require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
+    read_numbers();
     if (!options.allow_nonfinite) {
         require_finite_inputs(inputs);
     }

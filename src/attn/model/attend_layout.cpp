@@ -81,7 +81,7 @@ TensorView cache(TensorView view, const char* what)
     return view;
 }
 
-std::vector<Index> read_lengths(const TensorView& view, const AttendLengths& l)
+void require_lengths(const TensorView& view, const AttendLengths& l)
 {
     if (view.type != ElementType::int64) {
         throw Error(ErrorKind::data, "the lengths", std::string(name_of(view.type)), "int64");
@@ -89,16 +89,6 @@ std::vector<Index> read_lengths(const TensorView& view, const AttendLengths& l)
     if (view.shape != Shape{l.B}) {
         refuse("the lengths", view.shape, to_string({l.B}) + ", one a batch entry");
     }
-    const Tensor<std::int64_t> values = load<std::int64_t>(view);
-    std::vector<Index> lengths;
-    for (std::size_t i = 0; i < values.values.size(); ++i) {
-        if (values.values[i] < 0 || values.values[i] > l.S) {
-            throw Error(ErrorKind::data, "lengths[" + std::to_string(i) + "]", std::to_string(values.values[i]),
-                        "0 to " + std::to_string(l.S) + ", the keys");
-        }
-        lengths.push_back(static_cast<Index>(values.values[i]));
-    }
-    return lengths;
 }
 
 void require_equal(const Shape& shape, const Shape& expected, const char* what)
@@ -171,9 +161,22 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         if (inputs.past_key) {
             throw Error(ErrorKind::usage, "--lengths and --past-key exclude each other; allowed: one of them");
         }
-        views.lengths = read_lengths(*inputs.lengths, views.sizes);
+        require_lengths(*inputs.lengths, views.sizes);
     }
     return views;
+}
+
+std::vector<Index> read_lengths(const TensorView& lengths, const AttendLengths& sizes)
+{
+    std::vector<Index> read;
+    for (const std::int64_t length : load<std::int64_t>(lengths).values) {
+        if (length < 0 || length > sizes.S) {
+            throw Error(ErrorKind::data, "lengths[" + std::to_string(read.size()) + "]", std::to_string(length),
+                        "0 to " + std::to_string(sizes.S) + ", the keys");
+        }
+        read.push_back(static_cast<Index>(length));
+    }
+    return read;
 }
 
 Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index columns)

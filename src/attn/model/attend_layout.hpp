@@ -25,7 +25,10 @@ struct AttendViews {
 };
 
 /// Throws Error(data) for tensors that do not belong together, naming the shapes; Error(usage) for head counts that do not fit.
+/// The views' lengths are still to be read.
 [[nodiscard]] AttendViews lay_out(const AttendInputs& inputs, const Attend& options);
+/// Throws Error(data) for a length that is out of range.
+[[nodiscard]] std::vector<Index> read_lengths(const TensorView& lengths, const AttendLengths& sizes);
 
 /// The shape of the context in the queries' layout.
 [[nodiscard]] Shape context_shape(const AttendViews& views);

@@ -249,11 +249,14 @@ Result result_of(const SavedResult& saved)
 Result result_of(const PlottedWeights& plotted, std::string_view what)
 {
     const TensorView view = three_dimensions(plotted, what);
-    require_finite(view, what);
     const Index T = view.shape[1];
     const Index S = view.shape[2];
     require_count(plotted.tokens, "--tokens", T, what, "rows");
     require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
+    if (plotted.read_numbers) {
+        plotted.read_numbers();
+    }
+    require_finite(view, what);
     Result result;
     result.foreign = true;
     result.tokens = plotted.tokens.value_or(positions(T));

@@ -4,6 +4,7 @@
 #include "attn/model/check.hpp"
 #include "attn/tensor/view.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct PlottedWeights {
     std::optional<Index> batch;                         ///< of four dimensions; absent: there must be one alone
     std::optional<std::vector<std::string>> tokens;     ///< (T); absent: positions
     std::optional<std::vector<std::string>> key_tokens; ///< (S); absent: the tokens where S = T, otherwise positions
+    std::function<void()> read_numbers = {};            ///< called before anybody looks at the numbers; empty: they are there
 };
 /// float64 stays as it is, other types become float32. Throws Error(usage) for a batch that is not there or not needed,
 /// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.

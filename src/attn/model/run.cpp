@@ -2,6 +2,7 @@
 
 #include "attn/model/compute.hpp"
 #include "attn/model/extra_key.hpp"
+#include "attn/model/mask.hpp"
 #include "attn/model/memory.hpp"
 #include "attn/model/overrides.hpp"
 #include "attn/model/series.hpp"
@@ -83,6 +84,14 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     text::require_utf8(recipe.attention.mask->name, "the name of the mask");
     if (!settings.mask) {
         throw Error(ErrorKind::internal, "mask", "nothing", "what " + quoted(recipe.attention.mask->file) + " holds");
+    }
+}
+
+void read_mask(const RunSettings& settings, const Lengths& l)
+{
+    (void)broadcast_mask(*settings.mask, {l.H, l.T, l.S});
+    if (settings.read_numbers) {
+        settings.read_numbers();
     }
     require_finite(*settings.mask, "mask", true);
 }
@@ -215,6 +224,9 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     const Lengths lengths = resolve(recipe, words, settings.given);
     require_order(recipe, lengths);
     require_room(recipe, lengths, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
+    if (recipe.attention.mask) {
+        read_mask(settings, lengths);
+    }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
     const Plan plan{recipe,

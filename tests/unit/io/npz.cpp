@@ -158,6 +158,25 @@ TEST(Npz, RefusesContentsThatDoNotMatchTheirCrc)
     expect_refused(patched(squeezed, local, last + 5, "\x41"), "CRC-32");
 }
 
+TEST(Npz, TellsShapesBeforeItLooksAtNumbers)
+{
+    const std::size_t last = 30 + 5 + one_two.size() - 1;
+    for (const std::string& damaged : {patched(plain, local, last, "\x41"), patched(squeezed, local, last + 5, "\x41")}) {
+        attn::io::TensorFile file = attn::io::open_tensors(oracle::bytes_of(damaged), "q.file");
+        EXPECT_EQ(file.at("a", "q.file").shape, attn::Shape{2});
+        file.read_numbers("b");
+        oracle::expect_refusal([&] { file.read_numbers("a"); }, "CRC-32");
+        file = attn::io::open_tensors(oracle::bytes_of(damaged), "q.file");
+        oracle::expect_refusal([&] { file.read_numbers(); }, "CRC-32");
+    }
+    attn::io::TensorFile file = attn::io::open_tensors(oracle::bytes_of(two), "q.file");
+    file.read_numbers("a");
+    EXPECT_EQ(values(file, "a"), (Values{1, 2}));
+    file.read_numbers();
+    EXPECT_EQ(values(file, "a"), (Values{1, 2}));
+    EXPECT_EQ(values(file, "b"), Values{3});
+}
+
 TEST(Npz, RefusesMembersTwice)
 {
     expect_refused(zip({{"a.npy", one_two}, {"b.npy", three}, {"a.npy", three}}), "'a.npy': got two of them");

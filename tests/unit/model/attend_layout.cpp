@@ -135,7 +135,10 @@ TEST(LayOut, LeavesTheLastDimensionOfTheMaskShort)
 void expect_refused(const AttendInputs& given, const Attend& options, ErrorKind kind, const std::string& message)
 {
     try {
-        (void)lay_out(given, options);
+        const AttendViews views = lay_out(given, options);
+        if (given.lengths) {
+            (void)attn::model::read_lengths(*given.lengths, views.sizes);
+        }
         ADD_FAILURE() << "not refused: " << message;
     } catch (const Error& error) {
         EXPECT_EQ(error.what(), message);
