@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -117,9 +116,10 @@ TensorView TensorInputs::open(const TensorArgument& argument)
 void TensorInputs::read_numbers()
 {
     const std::scoped_lock lock(reading_);
-    for (io::TensorFile* file : std::exchange(opened_, {})) {
+    for (io::TensorFile* file : opened_) {
         file->read_numbers();
     }
+    opened_.clear();
 }
 
 io::TensorFile& TensorInputs::all(const std::string& path)

@@ -212,3 +212,15 @@ def test_the_same_result_gives_the_same_bytes(folder):
     for format in ("npz", "safetensors"):
         first = succeeds("run", SENTENCE, "--format", format, cwd=folder).out
         assert succeeds("run", SENTENCE, "--format", format, "--threads", "3", cwd=folder).out == first
+
+
+def test_a_damaged_mask_fails_for_every_line(tmp_path):
+    numpy.savez_compressed(tmp_path / "m.npz", numpy.zeros((3, 3), "float32"))
+    content = bytearray((tmp_path / "m.npz").read_bytes())
+    content[14] ^= 1  # the CRC-32, in the local header and in the directory
+    content[content.find(b"PK\x01\x02") + 16] ^= 1
+    (tmp_path / "m.npz").write_bytes(content)
+    for threads in "1", "2":
+        done = run("run", "--lines", "-", "--json", "--mask", "m.npz", "--threads", threads, stdin="a b c\n" * 200, cwd=tmp_path)
+        assert done.code == 65 and len(done.json_lines) == 200
+        assert all("CRC-32" in line["error"]["message"] for line in done.json_lines)

@@ -40,17 +40,18 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
 
 void TensorFile::read_numbers()
 {
-    for (const Unread& each : std::exchange(unread, {})) {
+    for (const Unread& each : unread) {
         each.read();
     }
+    unread.clear(); // not before: what is damaged stays unread
 }
 
 void TensorFile::read_numbers(std::string_view name)
 {
-    for (Unread& each : unread) {
-        if (each.name == name && each.read) {
-            std::exchange(each.read, nullptr)();
-        }
+    const auto found = std::ranges::find(unread, name, &Unread::name);
+    if (found != unread.end()) {
+        found->read();
+        unread.erase(found);
     }
 }
 
