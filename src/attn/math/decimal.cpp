@@ -1,6 +1,5 @@
 #include "attn/math/decimal.hpp"
 
-#include "attn/math/shortest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -30,9 +29,14 @@ void append_any(std::string& out, Scalar value)
         out += nonfinite_name(static_cast<double>(value));
         return;
     }
-    std::array<char, shortest_room> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
-    const char* end = write_shortest(buffer.data(), value);
-    out.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+    constexpr std::size_t room = 32; // the longest, "-1234567890123456774144.0", has 25 characters
+    std::array<char, room> text;     // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
+    char* end = std::to_chars(text.data(), text.data() + room, value).ptr;
+    if (std::none_of(text.data(), end, [](char c) { return c == '.' || c == 'e'; })) {
+        *end++ = '.';
+        *end++ = '0';
+    }
+    out.append(text.data(), end);
 }
 
 std::string with_precision(double value, std::chars_format format, int digits)

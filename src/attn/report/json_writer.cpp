@@ -1,6 +1,6 @@
 #include "attn/report/json_writer.hpp"
 
-#include "attn/math/shortest.hpp"
+#include "attn/math/decimal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -88,47 +88,31 @@ void append_integer(std::string& out, Integer value)
     out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-char* put(char* out, std::string_view text)
-{
-    return std::copy(text.begin(), text.end(), out);
-}
-
-/// At most `math::shortest_room` characters. `masked`: null for -inf.
+/// `masked`: null for -inf.
 template <typename Scalar>
-char* write_number(char* out, Scalar value, bool masked)
+void append_number(std::string& out, Scalar value, bool masked)
 {
     if (std::isfinite(value)) {
-        return math::write_shortest(out, value);
+        math::append_shortest(out, value);
+    } else if (masked && value < 0) {
+        out += "null";
+    } else {
+        out += '"';
+        math::append_shortest(out, value);
+        out += '"';
     }
-    if (std::isnan(value)) {
-        return put(out, R"("nan")");
-    }
-    return put(out, value > 0 ? R"("inf")" : masked ? "null" : R"("-inf")");
 }
 
-/// Numbers with commas between them, written in place by the kilobyte: nothing is allocated and nothing copied for one alone.
+/// With commas between them.
 template <typename Scalar>
 void append_row(Buffer& buffer, std::span<const Scalar> values, bool masked)
 {
-    constexpr std::size_t most = 128;
-    std::array<char, most*(math::longest_shortest + 1) + math::shortest_room> chunk; // NOLINT(*-member-init): written first
-    for (bool first = true; !values.empty(); first = false) {
-        const std::span<const Scalar> part = values.first(std::min(values.size(), most));
-        values = values.subspan(part.size());
-        char* end = chunk.data();
-        if (!first) {
-            *end++ = ',';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i != 0) {
+            buffer.text() += ',';
         }
-        if (all_finite(part)) {
-            end = math::write_shortest(end, part);
-        } else {
-            for (const Scalar value : part) {
-                end = write_number(end, value, masked);
-                *end++ = ',';
-            }
-            --end;
-        }
-        buffer.append({chunk.data(), static_cast<std::size_t>(end - chunk.data())});
+        append_number(buffer.text(), values[i], masked);
+        buffer.settle();
     }
 }
 
