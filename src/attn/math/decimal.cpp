@@ -32,7 +32,7 @@ void append_any(std::string& out, Scalar value)
     constexpr std::size_t room = 32; // the longest, "-1234567890123456774144.0", has 25 characters
     std::array<char, room> text;     // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
     char* end = std::to_chars(text.data(), text.data() + room, value).ptr;
-    if (std::none_of(text.data(), end, [](char c) { return c == '.' || c == 'e'; })) {
+    if (value == std::floor(value) && std::find(text.data(), end, 'e') == end) { // of others the point stands there already
         *end++ = '.';
         *end++ = '0';
     }
