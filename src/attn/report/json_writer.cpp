@@ -228,16 +228,16 @@ void JsonWriter::string_more(std::string_view text)
     buffer_.settle();
 }
 
-void JsonWriter::member(std::string_view name, std::string_view text)
+void JsonWriter::begin_object(std::string_view name)
 {
     key(name);
-    string(text);
+    begin_object();
 }
 
-void JsonWriter::member(std::string_view name, double value)
+void JsonWriter::begin_array(std::string_view name)
 {
     key(name);
-    number(value);
+    begin_array();
 }
 
 void JsonWriter::member_unless(std::string_view name, double value, double usual)
