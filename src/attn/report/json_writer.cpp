@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace attn::report {
@@ -78,14 +77,6 @@ void append_quoted(std::string& out, std::string_view text)
         i = end < text.size() ? end + append_special(out, text, end) : end;
     }
     out += '"';
-}
-
-template <typename Integer>
-void append_integer(std::string& out, Integer value)
-{
-    std::array<char, 24> digits{};
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
 /// `masked`: null for -inf.
@@ -184,14 +175,14 @@ void JsonWriter::string(std::string_view text)
 void JsonWriter::integer(std::int64_t value)
 {
     separate();
-    append_integer(buffer_.text(), value);
+    buffer_.text() += std::to_string(value);
     buffer_.settle();
 }
 
 void JsonWriter::unsigned_integer(std::uint64_t value)
 {
     separate();
-    append_integer(buffer_.text(), value);
+    buffer_.text() += std::to_string(value);
 }
 
 void JsonWriter::boolean(bool value)

@@ -2,8 +2,6 @@
 
 #include "attn/report/display.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace attn::report {
@@ -45,15 +43,9 @@ std::string escaped(std::string_view text)
 
 std::string length(double value)
 {
-    std::string out;
     const double hundredths = std::round(value * 100);
-    std::array<char, 32> digits{};
     const auto whole = static_cast<long long>(std::abs(hundredths));
-    if (hundredths < 0) {
-        out += '-';
-    }
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), whole / 100).ptr;
-    out.append(digits.data(), end);
+    std::string out = (hundredths < 0 ? "-" : "") + std::to_string(whole / 100);
     if (const long long rest = whole % 100; rest != 0) {
         out += '.';
         out += static_cast<char>('0' + rest / 10);
