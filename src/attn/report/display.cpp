@@ -1,5 +1,7 @@
 #include "attn/report/display.hpp"
 
+#include "attn/tensor/steering.hpp"
+
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -33,12 +35,6 @@ bool takes_emoji_style(utf8proc_int32_t c)
 {
     return (c >= '0' && c <= '9') || c == '#' || c == '*' ||
            utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
-}
-
-/// C0, DEL and C1 controls, the separators that break a line, and the characters that turn the direction of what follows.
-bool is_unsafe(utf8proc_int32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 void append_hex(std::string& out, utf8proc_int32_t c, int digits)
@@ -101,7 +97,7 @@ std::string visible(std::string_view text)
         const Point point = front(text);
         if (point.value == 0xFFFD && point.bytes == 1) {
             out += "\xEF\xBF\xBD";
-        } else if (is_unsafe(point.value)) {
+        } else if (steers(static_cast<char32_t>(point.value))) {
             append_escape(out, point.value);
         } else {
             out += text.substr(0, point.bytes);

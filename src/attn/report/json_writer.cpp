@@ -1,6 +1,8 @@
 #include "attn/report/json_writer.hpp"
 
 #include "attn/math/shortest.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/steering.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +12,7 @@
 namespace attn::report {
 namespace {
 
-void append_unicode_escape(std::string& out, unsigned code)
+void append_unicode_escape(std::string& out, char32_t code)
 {
     static constexpr std::string_view hex = "0123456789abcdef";
     out += "\\u";
@@ -19,15 +21,21 @@ void append_unicode_escape(std::string& out, unsigned code)
     }
 }
 
-/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of C1 controls, U+2028
-/// and U+2029 begin with.
+/// What `steers`, and marks of direction, which tables keep for the words of languages that need them.
+bool is_escaped(char32_t c)
+{
+    return steers(c) || c == 0x061C || c == 0x200E || c == 0x200F;
+}
+
+/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of other characters that
+/// are escaped begin with.
 constexpr auto make_special()
 {
     std::array<bool, 256> special{};
     for (std::size_t c = 0; c < 0x20; ++c) {
         special[c] = true;
     }
-    for (const std::size_t c : {0x22U, 0x5CU, 0x7FU, 0xC2U, 0xE2U}) {
+    for (const std::size_t c : {0x22U, 0x5CU, 0x7FU, 0xC2U, 0xD8U, 0xE2U}) {
         special[c] = true;
     }
     return special;
@@ -35,37 +43,32 @@ constexpr auto make_special()
 
 constexpr auto special = make_special();
 
-/// The special byte at `i`, escaped if need be, and how many bytes of the text that takes care of.
-std::size_t append_special(std::string& out, std::string_view text, std::size_t i)
+/// The character at the front of `text`, escaped if need be, and how many bytes it has.
+std::size_t append_special(std::string& out, std::string_view text)
 {
-    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-    const unsigned c = byte(i);
-    if (c == '"' || c == '\\') {
-        out += '\\';
-        out += text[i];
-    } else if (c == '\n') {
-        out += "\\n";
-    } else if (c == '\t') {
-        out += "\\t";
-    } else if (c == '\r') {
-        out += "\\r";
-    } else if (c < 0x20 || c == 0x7F) {
-        append_unicode_escape(out, c);
-    } else if (c == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0) {
-        append_unicode_escape(out, byte(i + 1));
-        return 2;
-    } else if (c == 0xE2 && byte(i + 1) == 0x80 && (byte(i + 2) == 0xA8 || byte(i + 2) == 0xA9)) {
-        append_unicode_escape(out, 0x2000U | (byte(i + 2) & 0x3FU));
-        return 3;
-    } else {
-        out += text[i];
+    switch (text.front()) {
+    case '"': out += "\\\""; return 1;
+    case '\\': out += "\\\\"; return 1;
+    case '\n': out += "\\n"; return 1;
+    case '\t': out += "\\t"; return 1;
+    case '\r': out += "\\r"; return 1;
+    default: break;
     }
-    return 1;
+    const std::string_view character = text.substr(0, utf8_length(text));
+    if (character.empty()) { // no UTF-8
+        out += text.front();
+        return 1;
+    }
+    if (const char32_t code = code_point(character); is_escaped(code)) {
+        append_unicode_escape(out, code);
+    } else {
+        out += character;
+    }
+    return character.size();
 }
 
-/// What JSON requires (RFC 8259, section 7), and also DEL, the C1 controls and the line separators U+2028 and U+2029, so that
-/// no byte of a result can steer a terminal or break a line of JavaScript. All of these are short UTF-8 sequences that can be
-/// told from their bytes.
+/// What JSON requires (RFC 8259, section 7), and also what `is_escaped`, so that no byte of a result can steer a terminal, turn
+/// what follows or break a line of JavaScript.
 void append_quoted(std::string& out, std::string_view text)
 {
     out += '"';
@@ -75,7 +78,7 @@ void append_quoted(std::string& out, std::string_view text)
             ++end;
         }
         out.append(text, i, end - i);
-        i = end < text.size() ? end + append_special(out, text, end) : end;
+        i = end < text.size() ? end + append_special(out, text.substr(end)) : end;
     }
     out += '"';
 }

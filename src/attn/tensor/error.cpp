@@ -1,5 +1,7 @@
 #include "attn/tensor/error.hpp"
 
+#include "attn/tensor/steering.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -17,21 +19,6 @@ std::string escaped(unsigned char byte)
     }
     static constexpr std::array<char, 17> digits{"0123456789abcdef"};
     return {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
-}
-
-/// Whether the character at the front would move a terminal's cursor, break a line or turn the direction of what follows: the
-/// controls C0, DEL and C1, U+2028 to U+202E and U+2066 to U+2069.
-bool is_unsafe(std::string_view character)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
-    switch (character.size()) {
-    case 1: return byte(0) < 0x20 || byte(0) == 0x7F;
-    case 2: return byte(0) == 0xC2 && byte(1) < 0xA0;
-    case 3:
-        return byte(0) == 0xE2 && ((byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||
-                                   (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9));
-    default: return false;
-    }
 }
 
 } // namespace
@@ -67,7 +54,7 @@ std::string quoted(std::string_view bytes, std::size_t most)
         const std::size_t length = utf8_length(bytes);
         const std::string_view character = bytes.substr(0, std::max<std::size_t>(length, 1));
         std::string piece;
-        if (length == 0 || is_unsafe(character)) {
+        if (length == 0 || steers(code_point(character))) {
             for (const char byte : character) {
                 piece += escaped(static_cast<unsigned char>(byte));
             }
