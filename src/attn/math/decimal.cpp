@@ -27,8 +27,9 @@ std::string with_precision(double value, std::chars_format format, int digits)
     if (!std::isfinite(value)) {
         return std::string(nonfinite_name(value));
     }
-    std::array<char, 1400> text; // NOLINT(*-member-init): thousands of calls; up to 309 digits stand before the point
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, std::min(digits, 1000)).ptr};
+    // Up to 309 digits stand before the point.
+    std::array<char, 1400> text; // NOLINT(*-member-init): a table asks for thousands
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, std::min(digits, 1074)).ptr};
 }
 
 /// The parts of a decimal, as written.

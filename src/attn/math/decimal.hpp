@@ -44,7 +44,7 @@ struct Printed {
 /// float32 nearest to what was printed.
 [[nodiscard]] bool agrees_within(const Printed& printed, double value, double units);
 
-/// `value` with `digits` (up to 1000) after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
+/// `value` with `digits` (up to 1074) after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
 [[nodiscard]] std::string fixed(double value, int digits);
 [[nodiscard]] std::string scientific(double value, int digits);
 

@@ -1,80 +1,48 @@
 #include "attn/report/json_writer.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace attn::report {
 namespace {
 
-void append_unicode_escape(std::string& out, unsigned code)
+/// What `steers`, and marks of direction, which tables keep for the words of languages that need them.
+bool is_escaped(std::int32_t c)
 {
-    static constexpr std::string_view hex = "0123456789abcdef";
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
-        out += hex[(code >> shift) & 15U];
-    }
+    return steers(c) || c == 0x061C || c == 0x200E || c == 0x200F;
 }
 
-/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of C1 controls, U+2028
-/// and U+2029 begin with.
-constexpr auto make_special()
+/// Whether the byte stands for itself, whatever is beside it.
+bool is_plain(char c)
 {
-    std::array<bool, 256> special{};
-    for (std::size_t c = 0; c < 0x20; ++c) {
-        special[c] = true;
-    }
-    for (const std::size_t c : {0x22U, 0x5CU, 0x7FU, 0xC2U, 0xE2U}) {
-        special[c] = true;
-    }
-    return special;
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
 }
 
-constexpr auto special = make_special();
-
-/// The special byte at `i`, escaped if need be, and how many bytes of the text that takes care of.
-std::size_t append_special(std::string& out, std::string_view text, std::size_t i)
-{
-    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-    const unsigned c = byte(i);
-    if (c == '"' || c == '\\') {
-        out += '\\';
-        out += text[i];
-    } else if (c == '\n') {
-        out += "\\n";
-    } else if (c == '\t') {
-        out += "\\t";
-    } else if (c == '\r') {
-        out += "\\r";
-    } else if (c < 0x20 || c == 0x7F) {
-        append_unicode_escape(out, c);
-    } else if (c == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0) {
-        append_unicode_escape(out, byte(i + 1));
-        return 2;
-    } else if (c == 0xE2 && byte(i + 1) == 0x80 && (byte(i + 2) == 0xA8 || byte(i + 2) == 0xA9)) {
-        append_unicode_escape(out, 0x2000U | (byte(i + 2) & 0x3FU));
-        return 3;
-    } else {
-        out += text[i];
-    }
-    return 1;
-}
-
-/// What JSON requires (RFC 8259, section 7), and also DEL, the C1 controls and the line separators U+2028 and U+2029, so that
-/// no byte of a result can steer a terminal or break a line of JavaScript. All of these are short UTF-8 sequences that can be
-/// told from their bytes.
+/// What JSON requires (RFC 8259, section 7), and also what `is_escaped`, so that no byte of a result can steer a terminal, turn
+/// what follows or break a line of JavaScript.
 void append_quoted(std::string& out, std::string_view text)
 {
     out += '"';
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        while (end < text.size() && !special[static_cast<unsigned char>(text[end])]) {
-            ++end;
+    while (!text.empty()) {
+        const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) {
+            break;
         }
-        out.append(text, i, end - i);
-        i = end < text.size() ? end + append_special(out, text, end) : end;
+        const CodePoint point = front(text);
+        if (point.value == '"' || point.value == '\\') {
+            out.append("\\").append(text, 0, 1);
+        } else if (is_escaped(point.value)) {
+            append_escape(out, point.value, "\\u", 4);
+        } else {
+            out += text.substr(0, point.bytes);
+        }
+        text.remove_prefix(point.bytes);
     }
     out += '"';
 }

@@ -235,8 +235,19 @@ TEST(JsonString, EscapesWhatJsonRequiresAndWhatSteersTerminals)
     EXPECT_EQ(json_string("\n\r\t\b\x01\x1b\x7f"), R"("\n\r\t\u0008\u0001\u001b\u007f")");
     EXPECT_EQ(json_string(std::string_view("\0", 1)), R"("\u0000")");
     EXPECT_EQ(json_string("\u0080\u0085\u009f\u00a0"), "\"\\u0080\\u0085\\u009f\u00a0\"");
-    EXPECT_EQ(json_string("\u2027\u2028\u2029\u202a"), "\"\u2027\\u2028\\u2029\u202a\"");
+    EXPECT_EQ(json_string("\u2027\u2028\u2029\u202f"), "\"\u2027\\u2028\\u2029\u202f\"");
     EXPECT_EQ(json_string("na\u00efve \u4eba \U0001f600"), "\"na\u00efve \u4eba \U0001f600\"");
+}
+
+TEST(JsonString, EscapesWhatTurnsTheDirectionAndLeavesJoinersAlone)
+{
+    EXPECT_EQ(json_string("\u061c\u200e\u200f"), R"("\u061c\u200e\u200f")");
+    EXPECT_EQ(json_string("\u202a\u202b\u202c\u202d\u202e"), R"("\u202a\u202b\u202c\u202d\u202e")");
+    EXPECT_EQ(json_string("\u2066\u2067\u2068\u2069"), R"("\u2066\u2067\u2068\u2069")");
+    for (const char* kept : {"\u200c", "\u200d", "\u061b", "\u061d", "\u200b", "\u2010", "\u202f", "\u2065", "\u206a", "\u0627",
+                             "\xd8", "\xe2\x80", "\xe2\x80 \x9c", "\x9c"}) {
+        EXPECT_EQ(json_string(kept), '"' + std::string(kept) + '"');
+    }
 }
 
 TEST(JsonString, ReadsBack)
@@ -245,9 +256,9 @@ TEST(JsonString, ReadsBack)
         std::mt19937 random(seed);
         std::string text;
         for (int i = 0; i < 20; ++i) {
-            static constexpr std::array pieces{"a",      "\"",         "\\",     "\n",     "\x02",
-                                               "\x7f",   "\u0085",     "\u00c2", "\u2028", "\u20a8",
-                                               "\u4eba", "\U0001f600", "\u0080", "\u2029", "/"};
+            static constexpr std::array pieces{"a",      "\"",     "\\",     "\n",     "\x02",       "\x7f",   "\u0085",
+                                               "\u00c2", "\u2028", "\u20a8", "\u4eba", "\U0001f600", "\u0080", "\u2029",
+                                               "/",      "\u061c", "\u200e", "\u202e", "\u2066",     "\u200d"};
             text += pieces[random() % pieces.size()];
         }
         EXPECT_EQ(Json::parse(json_string(text)).get<std::string>(), text);
