@@ -1,6 +1,7 @@
 #include "cli/help.hpp"
 
 #include "attn/report/display.hpp"
+#include "attn/report/prose.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::size_t columns = 80;
+constexpr Index columns = 80;
 constexpr std::size_t text_column = 30; // where the explanation of an option begins
 
 std::size_t width_of(std::string_view text)
@@ -18,24 +19,9 @@ std::size_t width_of(std::string_view text)
     return static_cast<std::size_t>(report::display_width(text));
 }
 
-/// `text` in lines that end before `columns`, the first after `first`, the others after blanks up to `indent`.
 std::string wrapped(const std::string& first, std::string_view text, std::size_t indent)
 {
-    std::string out;
-    std::string line = first;
-    bool empty = true; // nothing but the indentation so far
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        if (!empty && width_of(line) + 1 + width_of(text.substr(0, end)) > columns) {
-            out += line + "\n";
-            line = std::string(indent, ' ');
-            empty = true;
-        }
-        line.append(empty ? "" : " ").append(text.substr(0, end));
-        empty = false;
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return out + line + "\n";
+    return report::wrapped(first, text, static_cast<Index>(indent), columns);
 }
 
 /// A name and its explanation beside it, or below when the name is long.

@@ -1,19 +1,8 @@
 #include "cli/notes.hpp"
 
-#include <array>
-#include <charconv>
+#include "attn/math/decimal.hpp"
 
 namespace attn::cli {
-namespace {
-
-std::string short_number(double value)
-{
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 2).ptr;
-    return {text.data(), end};
-}
-
-} // namespace
 
 std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, const std::string& prefix)
 {
@@ -26,8 +15,8 @@ std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, c
     if (!quiet) {
         for (const model::Difference& difference : result.verify) {
             notes.push_back({Note::Kind::remark, prefix + "verify: " + difference.array + " differs from float64 by at most " +
-                                                     short_number(difference.absolute) + ", relatively by at most " +
-                                                     short_number(difference.relative)});
+                                                     math::scientific(difference.absolute, 2) + ", relatively by at most " +
+                                                     math::scientific(difference.relative, 2)});
         }
     }
     return notes;

@@ -1,9 +1,8 @@
 #include "cli/progress.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "cli/signals.hpp"
 
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include <unistd.h>
@@ -18,10 +17,7 @@ constexpr auto interval = 100ms; ///< between two looks of the line
 
 std::string milliseconds(std::chrono::steady_clock::duration time)
 {
-    std::array<char, 64> text{};
-    const double value = std::chrono::duration<double, std::milli>(time).count();
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 3).ptr;
-    return std::string(text.data(), end) + " ms";
+    return math::fixed(std::chrono::duration<double, std::milli>(time).count(), 3) + " ms";
 }
 
 void to_terminal(const std::string& text)

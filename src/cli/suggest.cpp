@@ -15,13 +15,4 @@ std::size_t choice(std::string_view option, std::string_view text, std::span<con
     return static_cast<std::size_t>(found - names.begin());
 }
 
-std::string joined(std::span<const std::string_view> names)
-{
-    std::string text;
-    for (const std::string_view name : names) {
-        text += (text.empty() ? "" : ", ") + std::string(name);
-    }
-    return text;
-}
-
 } // namespace attn::cli

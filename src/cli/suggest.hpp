@@ -15,7 +15,4 @@ using attn::edit_distance;
 /// The place of `text` among `names`. Throws Error(usage) with the names, and the one that was probably meant.
 [[nodiscard]] std::size_t choice(std::string_view option, std::string_view text, std::span<const std::string_view> names);
 
-/// "a, b, c"
-[[nodiscard]] std::string joined(std::span<const std::string_view> names);
-
 } // namespace attn::cli

@@ -50,6 +50,15 @@ def test_json_goes_to_stdout_and_holds_the_same(folder):
     assert numpy.array_equal(numpy.float32(done["data"]), attend(folder))
 
 
+def test_json_holds_many_of_the_longest_decimals(folder):
+    longest = -1234567890123456774144.0
+    numpy.save(folder / "long.npy", numpy.full((1, 4096), longest))
+    numpy.save(folder / "one.npy", numpy.zeros((1, 2)))
+    done = succeeds("attend", "-q", "one.npy", "-k", "one.npy", "-v", "long.npy", cwd=folder)
+    assert done.json["data"] == [[longest] * 4096]
+    assert done.out.count(b"-1234567890123456774144.0") == 4096
+
+
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 def test_query_heads_share_key_and_value_heads_in_order(folder, kv_heads):
     numpy.save(folder / "kg.npy", normal(6, B, kv_heads, S, D))

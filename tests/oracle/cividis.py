@@ -69,7 +69,8 @@ def terminal_colours(colours):
 
 def header():
     colours = [tuple(round(255 * part) for part in colour) for colour in colormaps["cividis"].colors]
-    rows = [f"    Stop{{{{{r}, {g}, {b}}}, {x}}}," for (r, g, b), x in zip(colours, terminal_colours(colours))]
+    stops = [f"Stop{{{{{r}, {g}, {b}}}, {x}}}," for (r, g, b), x in zip(colours, terminal_colours(colours))]
+    rows = ["    " + " ".join(stops[i : i + 4]) for i in range(0, len(stops), 4)]
     return "\n".join(
         [
             "// The colours of cividis, from matplotlib by tests/oracle/cividis.py. Generated: do not edit.",
@@ -87,7 +88,7 @@ def header():
             "};",
             "",
             "// clang-format off",
-            f"inline constexpr std::array<Stop, {len(rows)}> stops{{",
+            f"inline constexpr std::array<Stop, {len(stops)}> stops{{",
             *rows,
             "};",
             "// clang-format on",

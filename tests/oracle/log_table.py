@@ -52,6 +52,10 @@ def find(image):
     return found[0]
 
 
+def in_lines(cells, a_line):
+    return ",\n    ".join(", ".join(cells[i : i + a_line]) for i in range(0, len(cells), a_line))
+
+
 def main():
     library = sys.argv[1] if len(sys.argv) > 1 else "/lib/x86_64-linux-gnu/libm.so.6"
     with open(library, "rb") as file:
@@ -65,13 +69,13 @@ def main():
     print("/// ln 2 = high + low; the high part times any exponent is exact.")
     print(f"inline constexpr double ln2_high = {block[0].hex()};\ninline constexpr double ln2_low = {block[1].hex()};\n")
     print("/// (ln(1 + r) - r)/r² as a polynomial in r, lowest power first, for |r| under 1/128.")
-    print(f"inline constexpr std::array<double, {SMALL}> small{{\n    " + ",\n    ".join(c.hex() for c in small) + "};\n")
+    print(f"inline constexpr std::array<double, {SMALL}> small{{\n    " + in_lines([c.hex() for c in small], 5) + "};\n")
     print("/// The same for x from 1 - 1/16 to just over 1 + 1/16.")
-    print(f"inline constexpr std::array<double, {NEAR_ONE}> near_one{{\n    " + ",\n    ".join(c.hex() for c in near_one) + "};\n")
+    print(f"inline constexpr std::array<double, {NEAR_ONE}> near_one{{\n    " + in_lines([c.hex() for c in near_one], 5) + "};\n")
     print("/// For each 128th of an octave from 0x1.6p-1: 1/c and ln c for a c near its middle.")
     print("struct Interval {\n    double inverse;\n    double logarithm;\n};")
-    rows = [f"    Interval{{{pairs[2 * i].hex()}, {pairs[2 * i + 1].hex()}}}," for i in range(INTERVALS)]
-    print(f"inline constexpr std::array<Interval, {INTERVALS}> intervals{{\n" + "\n".join(rows) + "\n};")
+    cells = [f"Interval{{{pairs[2 * i].hex()}, {pairs[2 * i + 1].hex()}}}" for i in range(INTERVALS)]
+    print(f"inline constexpr std::array<Interval, {INTERVALS}> intervals{{\n    " + in_lines(cells, 2) + "};")
     print("// clang-format on\n\n} // namespace attn::math::log_table")
 
 

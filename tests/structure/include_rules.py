@@ -31,7 +31,7 @@ LIBRARIES = {
     "openssl": {"io"},
     "zlib.h": {"io"},
     "Eigen": {"tensor", "core", "model"},
-    "utf8proc.h": {"text", "report"},
+    "utf8proc.h": {"tensor", "text", "report"},
     "fmt": set(SEES),
     "arm_neon.h": {"core"},  # the instruction sets of the tiled path
     "cpuid.h": {"core"},

@@ -24,13 +24,14 @@ std::string element_place(const std::string& place, std::size_t index)
     return place + "[" + std::to_string(index) + "]";
 }
 
-std::string joined(std::span<const std::string_view> names)
+/// What a value says, if it is a number that Number holds.
+template <typename Number>
+std::optional<Number> read_number(const JsonValue& value)
 {
-    std::string text;
-    for (const std::string_view name : names) {
-        text += (text.empty() ? "" : ", ") + std::string(name);
-    }
-    return text;
+    const std::string_view text = value.kind() == JsonKind::number ? value.text() : std::string_view();
+    Number number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 } // namespace
@@ -97,47 +98,29 @@ std::string JsonValue::string() const
 
 Index JsonValue::integer(Index least, Index most) const
 {
-    Index value = 0;
-    bool good = kind() == JsonKind::number;
-    if (good) {
-        const std::string_view digits = text();
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        good = error == std::errc() && end == digits.data() + digits.size() && value >= least && value <= most;
-    }
-    if (!good) {
+    const auto value = read_number<Index>(*this);
+    if (!value || *value < least || *value > most) {
         refuse_kind("an integer from " + std::to_string(least) + " to " + std::to_string(most));
     }
-    return value;
+    return *value;
 }
 
 std::uint64_t JsonValue::unsigned_integer() const
 {
-    std::uint64_t value = 0;
-    bool good = kind() == JsonKind::number;
-    if (good) {
-        const std::string_view digits = text();
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        good = error == std::errc() && end == digits.data() + digits.size();
-    }
-    if (!good) {
+    const auto value = read_number<std::uint64_t>(*this);
+    if (!value) {
         refuse_kind("an integer from 0 to 18446744073709551615");
     }
-    return value;
+    return *value;
 }
 
 double JsonValue::number(std::string_view allowed) const
 {
-    double value = 0;
-    bool good = kind() == JsonKind::number;
-    if (good) {
-        const std::string_view digits = text();
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        good = error == std::errc() && end == digits.data() + digits.size() && std::isfinite(value);
-    }
-    if (!good) {
+    const auto value = read_number<double>(*this);
+    if (!value || !std::isfinite(*value)) {
         refuse_kind(allowed);
     }
-    return value;
+    return *value;
 }
 
 double JsonValue::non_negative() const

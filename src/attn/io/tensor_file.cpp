@@ -4,21 +4,20 @@
 #include "attn/io/npz.hpp"
 #include "attn/io/safetensors.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <algorithm>
 
 namespace attn::io {
 namespace {
 
-/// "'W_q', 'W_k', …" for a message; the first few are enough.
-std::string names_in(const TensorFile& file)
+std::vector<std::string> names_in(const TensorFile& file)
 {
-    constexpr std::size_t most = 8;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(most, file.entries.size()); ++i) {
-        names += (i == 0 ? "" : ", ") + quoted(file.entries[i].name);
+    std::vector<std::string> names;
+    for (const TensorFile::Entry& entry : file.entries) {
+        names.push_back(entry.name);
     }
-    return names + (file.entries.size() > most ? ", …" : "");
+    return names;
 }
 
 } // namespace
@@ -35,7 +34,7 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
         }
     }
     throw Error(ErrorKind::data, std::string(what), "no tensor " + quoted(name),
-                entries.empty() ? "none, it holds no tensor that can be read" : names_in(*this));
+                entries.empty() ? "none, it holds no tensor that can be read" : quoted_list(names_in(*this)));
 }
 
 void TensorFile::read_numbers()
@@ -87,10 +86,7 @@ std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::str
     case TensorFormat::safetensors: break;
     }
     const TensorFile file = read_safetensors(bytes, what, {});
-    std::vector<std::string> names;
-    for (const TensorFile::Entry& entry : file.entries) {
-        names.push_back(entry.name);
-    }
+    std::vector<std::string> names = names_in(file);
     for (const TensorFile::Unsupported& each : file.unsupported) {
         names.push_back(each.name);
     }

@@ -1,6 +1,7 @@
 #include "attn/io/vector_lines.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,12 +157,12 @@ void require_word(const std::string& name, const VectorLine& line, std::string_v
             rest.remove_prefix(1);
             continue;
         }
-        const std::size_t length = rest.front() == '\0' ? 0 : utf8_length(rest);
-        if (length == 0) {
+        const CodePoint point = front(rest);
+        if (!point.well_formed || point.value == 0) {
             throw Error(ErrorKind::data, place_of(name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
                         quoted(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
         }
-        rest.remove_prefix(length);
+        rest.remove_prefix(point.bytes);
     }
 }
 

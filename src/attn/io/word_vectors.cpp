@@ -232,15 +232,7 @@ private:
     std::vector<bool> seen_; ///< of both
 };
 
-/// FNV-1a.
-std::uint64_t hash_of(std::string_view word)
-{
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char byte : word) {
-        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-    }
-    return hash;
-}
+constexpr std::hash<std::string_view> hash_of;
 
 } // namespace
 
@@ -305,7 +297,7 @@ model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool all
 {
     std::map<std::size_t, Index> lines; // by their offsets
     const auto look_up = [&](const std::string& word) {
-        const std::uint64_t hash = hash_of(word);
+        const std::size_t hash = hash_of(word);
         for (auto place = std::ranges::lower_bound(places_, hash, {}, &Place::hash);
              place != places_.end() && place->hash == hash; ++place) {
             lines.emplace(place->offset, place->line);

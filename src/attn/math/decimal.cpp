@@ -1,6 +1,5 @@
 #include "attn/math/decimal.hpp"
 
-#include "attn/math/shortest.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -23,36 +22,14 @@ std::string_view nonfinite_name(double value)
     return std::isinf(value) ? (value < 0 ? "-inf" : "inf") : "";
 }
 
-template <typename Scalar>
-void append_any(std::string& out, Scalar value)
-{
-    if (!std::isfinite(value)) {
-        out += nonfinite_name(static_cast<double>(value));
-        return;
-    }
-    std::array<char, shortest_room> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
-    const char* end = write_shortest(buffer.data(), value);
-    out.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-}
-
 std::string with_precision(double value, std::chars_format format, int digits)
 {
     if (!std::isfinite(value)) {
         return std::string(nonfinite_name(value));
     }
-    // The largest double has 309 digits before the point.
-    constexpr std::size_t around = 320;
-    std::string text;
-    const std::size_t room = static_cast<std::size_t>(std::max(digits, 0)) + around;
-    std::array<char, 2 * around> small; // NOLINT(cppcoreguidelines-pro-type-member-init): a table asks for thousands
-    char* start = small.data();
-    if (room > small.size()) {
-        text.resize(room);
-        start = text.data();
-    }
-    const char* end = std::to_chars(start, start + room, value, format, digits).ptr;
-    text.assign(start, static_cast<std::size_t>(end - start));
-    return text;
+    // Up to 309 digits stand before the point.
+    std::array<char, 1400> text; // NOLINT(*-member-init): a table asks for thousands
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, std::min(digits, 1074)).ptr};
 }
 
 /// The parts of a decimal, as written.
@@ -61,6 +38,8 @@ struct Parts {
     std::string_view whole, fraction;         ///< digits before and after the point
     bool point = false;                       ///< "1." has a point and no fraction
     std::optional<std::string_view> exponent; ///< digits with their sign; absent: no exponent
+
+    [[nodiscard]] std::string digits() const { return std::string(whole).append(fraction); }
 };
 
 std::string_view take_digits(std::string_view& text)
@@ -109,7 +88,14 @@ std::optional<Parts> split(std::string_view text)
     throw Error(ErrorKind::data, "number", quoted(text), allowed);
 }
 
-constexpr std::string_view json_number = "a JSON number, inf, -inf or nan";
+Parts split_json(std::string_view text)
+{
+    const std::optional<Parts> parts = split(text);
+    if (!parts || (parts->point && parts->fraction.empty())) {
+        refuse(text, "a JSON number, inf, -inf or nan");
+    }
+    return *parts;
+}
 
 bool is_nonfinite_name(std::string_view text)
 {
@@ -150,48 +136,52 @@ double float32_step(double value)
 
 } // namespace
 
-void append_shortest(std::string& out, float value)
+template <typename Scalar>
+void append_shortest(std::string& out, Scalar value)
 {
-    append_any(out, value);
+    if (!std::isfinite(value)) {
+        out += nonfinite_name(static_cast<double>(value));
+        return;
+    }
+    constexpr std::size_t room = 32; // the longest, "-1234567890123456774144.0", has 25 characters
+    std::array<char, room> text;     // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
+    char* end = std::to_chars(text.data(), text.data() + room, value).ptr;
+    if (value == std::floor(value) && std::find(text.data(), end, 'e') == end) { // of others the point stands there already
+        *end++ = '.';
+        *end++ = '0';
+    }
+    out.append(text.data(), end);
 }
 
-void append_shortest(std::string& out, double value)
-{
-    append_any(out, value);
-}
+template void append_shortest(std::string&, float);
+template void append_shortest(std::string&, double);
 
-std::string shortest(float value)
+template <typename Scalar>
+std::string shortest(Scalar value)
 {
     std::string text;
-    append_any(text, value);
+    append_shortest(text, value);
     return text;
 }
 
-std::string shortest(double value)
-{
-    std::string text;
-    append_any(text, value);
-    return text;
-}
+template std::string shortest(float);
+template std::string shortest(double);
 
 std::string canonical_decimal(std::string_view text)
 {
     if (is_nonfinite_name(text)) {
         return std::string(text);
     }
-    const std::optional<Parts> parts = split(text);
-    if (!parts || (parts->point && parts->fraction.empty())) {
-        refuse(text, json_number);
-    }
-    std::string digits = std::string(parts->whole) + std::string(parts->fraction);
-    const std::string sign = parts->negative ? "-" : "";
+    const Parts parts = split_json(text);
+    const std::string digits = parts.digits();
+    const std::string sign = parts.negative ? "-" : "";
     const std::size_t first = digits.find_first_not_of('0');
     if (first == std::string::npos) {
         return sign + "0";
     }
     const std::size_t last = digits.find_last_not_of('0');
-    const auto moved = static_cast<std::int64_t>(digits.size() - 1 - last) - static_cast<std::int64_t>(parts->fraction.size());
-    return sign + digits.substr(first, last - first + 1) + "e" + std::to_string(exponent_of(*parts, text) + moved);
+    const auto moved = static_cast<std::int64_t>(digits.size() - 1 - last) - static_cast<std::int64_t>(parts.fraction.size());
+    return sign + digits.substr(first, last - first + 1) + "e" + std::to_string(exponent_of(parts, text) + moved);
 }
 
 template <typename Scalar>
@@ -203,18 +193,12 @@ Scalar nearest(std::string_view text)
     if (error == std::errc{} && stop == end) {
         return value;
     }
-    const std::optional<Parts> parts = split(text);
-    if (!parts || (parts->point && parts->fraction.empty())) {
-        refuse(text, json_number);
-    }
-    const std::size_t first = (std::string(parts->whole) + std::string(parts->fraction)).find_first_not_of('0');
-    if (first == std::string::npos) {
-        return parts->negative ? Scalar{-0.0} : Scalar{0};
-    }
-    const bool tiny = saturated_exponent(*parts) + static_cast<std::int64_t>(parts->whole.size()) <=
-                      static_cast<std::int64_t>(first); // nothing before the point
+    const Parts parts = split_json(text);
+    const std::size_t first = parts.digits().find_first_not_of('0');
+    const bool tiny = first == std::string::npos || saturated_exponent(parts) + static_cast<std::int64_t>(parts.whole.size()) <=
+                                                        static_cast<std::int64_t>(first); // nothing before the point
     value = tiny ? 0 : std::numeric_limits<Scalar>::infinity();
-    return parts->negative ? -value : value;
+    return parts.negative ? -value : value;
 }
 
 template float nearest(std::string_view);
@@ -234,7 +218,7 @@ std::optional<Printed> find_printed(std::string_view text)
     }
     printed.digits = static_cast<int>(parts->fraction.size());
     printed.scientific = parts->exponent.has_value();
-    const bool zero = (std::string(parts->whole) + std::string(parts->fraction)).find_first_not_of('0') == std::string::npos;
+    const bool zero = parts->digits().find_first_not_of('0') == std::string::npos;
     // Scientific notation has one digit before the point, and 0 there for zero alone.
     if (printed.scientific && (parts->whole.size() != 1 || (parts->whole == "0" && !zero))) {
         return std::nullopt;

@@ -9,11 +9,12 @@ namespace attn::math {
 
 /// The shortest decimal that reads back to the same value, always with a point or an exponent ("1.0", "-0.0", "1e+20");
 /// "inf", "-inf" and "nan" without quotes. The same bytes in every locale.
-[[nodiscard]] std::string shortest(float value);
-[[nodiscard]] std::string shortest(double value);
+/// Scalar is float or double.
+template <typename Scalar>
+[[nodiscard]] std::string shortest(Scalar value);
 /// Appends the same; no allocation beyond the string's own growth.
-void append_shortest(std::string& out, float value);
-void append_shortest(std::string& out, double value);
+template <typename Scalar>
+void append_shortest(std::string& out, Scalar value);
 
 /// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
 /// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else, and for an
@@ -43,7 +44,7 @@ struct Printed {
 /// float32 nearest to what was printed.
 [[nodiscard]] bool agrees_within(const Printed& printed, double value, double units);
 
-/// `value` with `digits` after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
+/// `value` with `digits` (up to 1074) after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
 [[nodiscard]] std::string fixed(double value, int digits);
 [[nodiscard]] std::string scientific(double value, int digits);
 

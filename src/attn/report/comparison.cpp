@@ -69,8 +69,7 @@ void write_value(JsonWriter& json, const std::string& text)
 
 void write_place(JsonWriter& json, const model::Place& place)
 {
-    json.key("index");
-    json.integers(place.index);
+    json.member("index", place.index);
     json.key("a");
     write_value(json, place.a);
     json.key("b");
@@ -82,10 +81,8 @@ void write_largest(JsonWriter& json, std::string_view key, const std::optional<m
     if (!largest) {
         return;
     }
-    json.key(key);
-    json.begin_object();
-    json.key("difference");
-    json.number(largest->value);
+    json.begin_object(key);
+    json.member("difference", largest->value);
     write_place(json, largest->place);
     json.end_object();
 }
@@ -93,27 +90,19 @@ void write_largest(JsonWriter& json, std::string_view key, const std::optional<m
 void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
 {
     json.begin_object();
-    json.key("name");
-    json.string(tensor.name);
-    json.key("equal");
-    json.boolean(tensor.agrees());
+    json.member("name", tensor.name);
+    json.member("equal", tensor.agrees());
     if (!tensor.why.empty()) {
-        json.key("reason");
-        json.string(tensor.why);
+        json.member("reason", tensor.why);
         json.end_object();
         return;
     }
-    json.key("shape");
-    json.integers(tensor.shape);
-    json.key("compared");
-    json.integer(tensor.compared);
-    json.key("mismatched");
-    json.integer(tensor.mismatched);
-    json.key("percentage");
-    json.number(tensor.percentage());
+    json.member("shape", tensor.shape);
+    json.member("compared", tensor.compared);
+    json.member("mismatched", tensor.mismatched);
+    json.member("percentage", tensor.percentage());
     if (tensor.first) {
-        json.key("first");
-        json.begin_object();
+        json.begin_object("first");
         write_place(json, *tensor.first);
         json.end_object();
     }
@@ -151,10 +140,8 @@ void write_comparison_json(const model::Comparison& comparison, const Sink& sink
     Buffer buffer(sink);
     JsonWriter json(buffer);
     json.begin_object();
-    json.key("equal");
-    json.boolean(comparison.agrees());
-    json.key("tensors");
-    json.begin_array();
+    json.member("equal", comparison.agrees());
+    json.begin_array("tensors");
     for (const model::TensorComparison& tensor : comparison.tensors) {
         write_tensor(json, tensor);
     }

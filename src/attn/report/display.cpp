@@ -1,29 +1,11 @@
 #include "attn/report/display.hpp"
 
-#include "attn/tensor/steering.hpp"
-
 #include <utf8proc.h>
 
 #include <algorithm>
 
 namespace attn::report {
 namespace {
-
-constexpr std::string_view ellipsis = "…"; // one column
-
-/// The first code point and its bytes; a byte that is no UTF-8 counts as U+FFFD.
-struct Point {
-    utf8proc_int32_t value;
-    std::size_t bytes;
-};
-
-Point front(std::string_view text)
-{
-    utf8proc_int32_t value = 0;
-    const utf8proc_ssize_t length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                                     static_cast<utf8proc_ssize_t>(text.size()), &value);
-    return length > 0 ? Point{value, static_cast<std::size_t>(length)} : Point{0xFFFD, 1};
-}
 
 bool is_regional_indicator(utf8proc_int32_t c)
 {
@@ -37,35 +19,15 @@ bool takes_emoji_style(utf8proc_int32_t c)
            utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
 }
 
-void append_hex(std::string& out, utf8proc_int32_t c, int digits)
-{
-    static constexpr std::string_view hex = "0123456789abcdef";
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-        out += hex[static_cast<std::size_t>(c >> shift) & 15U];
-    }
-}
-
-void append_escape(std::string& out, utf8proc_int32_t c)
-{
-    switch (c) {
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
-    }
-    out += c < 0x80 ? "\\x" : "\\u";
-    append_hex(out, c, c < 0x80 ? 2 : 4);
-}
-
 } // namespace
 
 Cluster front_cluster(std::string_view text)
 {
-    Point last = front(text);
+    CodePoint last = front(text);
     Cluster cluster{last.bytes, utf8proc_charwidth(last.value)};
     utf8proc_int32_t state = 0;
     while (cluster.bytes < text.size()) {
-        const Point next = front(text.substr(cluster.bytes));
+        const CodePoint next = front(text.substr(cluster.bytes));
         if (utf8proc_grapheme_break_stateful(last.value, next.value, &state)) {
             break;
         }
@@ -89,16 +51,17 @@ Index display_width(std::string_view text)
     return width;
 }
 
-std::string visible(std::string_view text)
+std::string visible(std::string_view text, bool (*is_escaped)(std::int32_t))
 {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const Point point = front(text);
-        if (point.value == 0xFFFD && point.bytes == 1) {
+        const CodePoint point = front(text);
+        if (!point.well_formed) {
             out += "\xEF\xBF\xBD";
-        } else if (steers(static_cast<char32_t>(point.value))) {
-            append_escape(out, point.value);
+        } else if (is_escaped(point.value)) {
+            const bool one_byte = point.value < 0x80;
+            append_escape(out, point.value, one_byte ? "\\x" : "\\u", one_byte ? 2 : 4);
         } else {
             out += text.substr(0, point.bytes);
         }
@@ -109,23 +72,9 @@ std::string visible(std::string_view text)
 
 std::string shortened(std::string_view text, Index width)
 {
-    if (width <= 0) {
-        return "";
-    }
-    // What fits beside the ellipsis, should one be needed.
-    std::size_t kept = 0;
-    std::size_t seen = 0;
-    Index columns = 0;
-    while (seen < text.size()) {
-        const Cluster cluster = front_cluster(text.substr(seen));
-        columns += cluster.width;
-        seen += cluster.bytes;
-        if (columns > width) {
-            return std::string(text.substr(0, kept)).append(ellipsis);
-        }
-        kept = columns < width ? seen : kept;
-    }
-    return std::string(text);
+    return width <= 0
+               ? ""
+               : shortened(text, width, Index{1}, [](std::string_view, const Cluster& cluster) { return cluster.width; });
 }
 
 } // namespace attn::report

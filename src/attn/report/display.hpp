@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/tensor/shape.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <string>
 #include <string_view>
@@ -22,9 +23,28 @@ struct Cluster {
 
 /// Control characters as \n, \t, \x1b or \u0085, so that a word can neither move the cursor nor break a line; line and
 /// paragraph separators (U+2028, U+2029), bidirectional overrides and isolates (U+202A…U+202E, U+2066…U+2069) likewise.
-[[nodiscard]] std::string visible(std::string_view text);
+[[nodiscard]] std::string visible(std::string_view text, bool (*is_escaped)(std::int32_t) = steers);
 
 /// At most `width` columns of `text`, cut between clusters and ended with "…" when something was left out.
 [[nodiscard]] std::string shortened(std::string_view text, Index width);
+
+/// The same for another measure: `width_of(bytes, cluster)` is the width of a cluster, `ellipsis` that of "…".
+template <typename Width, typename Measure>
+[[nodiscard]] std::string shortened(std::string_view text, Width width, Width ellipsis, Measure width_of)
+{
+    std::size_t kept = 0; // what fits beside the ellipsis, should one be needed
+    std::size_t seen = 0;
+    Width used = 0;
+    while (seen < text.size()) {
+        const Cluster cluster = front_cluster(text.substr(seen));
+        used += width_of(text.substr(seen, cluster.bytes), cluster);
+        seen += cluster.bytes;
+        if (used > width) {
+            return std::string(text.substr(0, kept)).append("…");
+        }
+        kept = used + ellipsis <= width ? seen : kept;
+    }
+    return std::string(text);
+}
 
 } // namespace attn::report

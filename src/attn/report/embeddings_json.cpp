@@ -12,10 +12,7 @@ void member_unless_empty(JsonWriter& json, std::string_view key, std::string_vie
 
 void write_digest(JsonWriter& json, const model::FileDigest& digest)
 {
-    if (digest.bytes) {
-        json.key("bytes");
-        json.integer(*digest.bytes);
-    }
+    json.member("bytes", digest.bytes);
     member_unless_empty(json, "sha256", digest.sha256);
     member_unless_empty(json, "sha256_sample", digest.sha256_sample);
 }
@@ -24,23 +21,18 @@ void write_digest(JsonWriter& json, const model::FileDigest& digest)
 
 void write_embeddings(JsonWriter& json, const model::FileEmbeddings& embeddings)
 {
-    json.key("embeddings");
-    json.begin_object();
+    json.begin_object("embeddings");
     json.member("file", embeddings.file);
     member_unless_empty(json, "name", embeddings.name);
     if (embeddings.words) {
-        json.key("words");
-        json.begin_object();
+        json.begin_object("words");
         json.member("file", embeddings.words->file);
         write_digest(json, embeddings.words->digest);
         json.end_object();
     }
-    if (embeddings.unknown) {
-        json.member("unknown", *embeddings.unknown);
-    }
+    json.member("unknown", embeddings.unknown);
     if (embeddings.allow_nonfinite) {
-        json.key("allow_nonfinite");
-        json.boolean(true);
+        json.member("allow_nonfinite", true);
     }
     write_digest(json, embeddings.digest);
     json.end_object();

@@ -20,30 +20,26 @@ public:
     void write()
     {
         json_.begin_object();
-        json_.key("schema");
-        json_.string("attn-cli/explanation/1");
+        json_.member("schema", "attn-cli/explanation/1");
         json_.key("config");
         write_recipe_object(json_, e_.config, WithPublished::no);
-        json_.key("tokens");
-        json_.strings(e_.tokens);
+        json_.member("tokens", e_.tokens);
         write_place();
         write_query();
-        term("scale", e_.scale);
-        json_.key("keys");
-        json_.begin_array();
+        json_.member("scale", e_.scale);
+        json_.begin_array("keys");
         for (std::size_t j = 0; j < e_.keys.size(); ++j) {
             write_key(static_cast<Index>(j), e_.keys[j]);
         }
         json_.end_array();
         taken("maximum", e_.maximum);
-        term("sum", e_.sum);
+        json_.member("sum", e_.sum);
         taken("head_context", e_.context);
         taken("context", e_.joined);
         if (!e_.output.empty()) {
             taken("output", e_.output);
         }
-        json_.key("warnings");
-        json_.strings(e_.warnings);
+        json_.member("warnings", e_.warnings);
         json_.end_object();
         json_.newline();
     }
@@ -51,34 +47,22 @@ public:
 private:
     void write_place()
     {
-        const auto integer = [&](std::string_view name, Index value) {
-            json_.key(name);
-            json_.integer(value);
-        };
-        integer("head", e_.head);
-        integer("heads", e_.heads);
-        integer("kv_head", e_.kv_head);
-        integer("kv_heads", e_.kv_heads);
-        if (e_.key) {
-            integer("key_position", *e_.key);
-        }
+        json_.member("head", e_.head);
+        json_.member("heads", e_.heads);
+        json_.member("kv_head", e_.kv_head);
+        json_.member("kv_heads", e_.kv_heads);
+        json_.member("key_position", e_.key);
     }
 
     void write_query()
     {
-        json_.key("query");
-        json_.begin_object();
-        json_.key("position");
-        json_.integer(e_.position);
-        json_.key("word");
-        json_.string(e_.tokens[static_cast<std::size_t>(e_.position)]);
-        if (e_.id) {
-            json_.key("token_id");
-            json_.integer(*e_.id);
-        }
+        json_.begin_object("query");
+        json_.member("position", e_.position);
+        json_.member("word", e_.tokens[static_cast<std::size_t>(e_.position)]);
+        json_.member("token_id", e_.id);
         if (!e_.sinusoid.empty()) {
             taken("embedding", e_.embedding);
-            terms("sinusoid", e_.sinusoid);
+            json_.member("sinusoid", e_.sinusoid);
         }
         taken("x", e_.x);
         taken("vector", e_.query);
@@ -88,12 +72,10 @@ private:
     void write_key(Index position, const ExplainedKey& key)
     {
         json_.begin_object();
-        json_.key("position");
-        json_.integer(position);
-        json_.key("word");
-        json_.string(key.word);
+        json_.member("position", position);
+        json_.member("word", key.word);
         taken("vector", key.key);
-        terms("products", key.products);
+        json_.member("products", key.products);
         taken("score", key.score);
         taken("scaled_score", key.scaled);
         if (key.capped) {
@@ -102,20 +84,19 @@ private:
         if (key.masked) {
             write_masked(key);
         }
-        term("exponential", key.exponential);
+        json_.member("exponential", key.exponential);
         taken("weight", key.weight);
         taken("value", key.value);
-        terms("weighted_value", key.weighted_value);
+        json_.member("weighted_value", key.weighted_value);
         json_.end_object();
     }
 
     void write_masked(const ExplainedKey& key)
     {
-        term("mask", key.mask);
-        term("distance", key.distance);
+        json_.member("mask", key.mask);
+        json_.member("distance", key.distance);
         if (key.hidden != model::Hidden::no) {
-            json_.key("hidden_by");
-            json_.string(model::hidden_names.at(static_cast<std::size_t>(key.hidden)));
+            json_.member("hidden_by", model::hidden_names.at(static_cast<std::size_t>(key.hidden)));
             json_.key("masked_score");
             json_.null();
         } else {
@@ -123,37 +104,14 @@ private:
         }
     }
 
-    // What the result holds, in the type of the arithmetic.
+    // What the result holds, in the type of the arithmetic. What was made of it is always double.
     void taken(std::string_view name, double value)
     {
-        json_.key(name);
-        if (single_) {
-            json_.number(static_cast<float>(value));
-        } else {
-            json_.number(value);
-        }
+        single_ ? json_.member(name, static_cast<float>(value)) : json_.member(name, value);
     }
     void taken(std::string_view name, const std::vector<double>& values)
     {
-        if (single_) {
-            const std::vector<float> singles(values.begin(), values.end());
-            json_.key(name);
-            json_.numbers(std::span<const float>(singles));
-        } else {
-            terms(name, values);
-        }
-    }
-
-    // What was made of it, always in double.
-    void term(std::string_view name, double value)
-    {
-        json_.key(name);
-        json_.number(value);
-    }
-    void terms(std::string_view name, const std::vector<double>& values)
-    {
-        json_.key(name);
-        json_.numbers(std::span<const double>(values));
+        single_ ? json_.member(name, std::vector<float>(values.begin(), values.end())) : json_.member(name, values);
     }
 
     const Explanation& e_;

@@ -17,8 +17,7 @@ void write_vocabulary(JsonWriter& json, const std::vector<std::string>& words)
     json.begin_object();
     Index id = 0;
     for (const std::string& word : words) {
-        json.key(word);
-        json.integer(id++);
+        json.member(word, id++);
     }
     json.end_object();
 }
@@ -36,28 +35,19 @@ void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& array
 /// tokens … key_token_ids, of those that are shown and exist.
 void write_words(JsonWriter& json, const Result& result)
 {
-    const auto shown = [&](Item item) { return result.show.contains(item); };
-    const auto key = [&](Item item) { json.key(model::name_of(item)); };
-    if (shown(Item::tokens)) {
-        key(Item::tokens);
-        json.strings(result.tokens);
-    }
-    if (shown(Item::key_tokens) && result.cross) {
-        key(Item::key_tokens);
-        json.strings(result.key_tokens);
-    }
-    if (shown(Item::vocabulary) && result.vocabulary) {
-        key(Item::vocabulary);
+    const auto member = [&](Item item, bool exists, const auto& value) {
+        if (exists && result.show.contains(item)) {
+            json.member(model::name_of(item), value);
+        }
+    };
+    member(Item::tokens, true, result.tokens);
+    member(Item::key_tokens, result.cross, result.key_tokens);
+    if (result.vocabulary && result.show.contains(Item::vocabulary)) {
+        json.key(model::name_of(Item::vocabulary));
         write_vocabulary(json, *result.vocabulary);
     }
-    if (shown(Item::token_ids) && !result.token_ids.empty()) {
-        key(Item::token_ids);
-        json.integers(result.token_ids);
-    }
-    if (shown(Item::key_token_ids) && result.cross && !result.key_token_ids.empty()) {
-        key(Item::key_token_ids);
-        json.integers(result.key_token_ids);
-    }
+    member(Item::token_ids, !result.token_ids.empty(), result.token_ids);
+    member(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), result.key_token_ids);
 }
 
 void write_arrays(JsonWriter& json, const Result& result)
@@ -73,8 +63,7 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
 {
     json.begin_object();
     for (const model::Difference& difference : differences) {
-        json.key(difference.array);
-        json.begin_object();
+        json.begin_object(difference.array);
         json.member("absolute", difference.absolute);
         json.member("relative", difference.relative);
         json.end_object();
@@ -86,10 +75,7 @@ void begin_result(JsonWriter& json, std::optional<Index> index)
 {
     json.begin_object();
     json.member("schema", "attn-cli/result/1");
-    if (index) {
-        json.key("index");
-        json.integer(*index);
-    }
+    json.member("index", index);
     json.key("config");
 }
 
@@ -97,8 +83,7 @@ void write_after_config(JsonWriter& json, const Result& result)
 {
     write_words(json, result);
     if (!result.query_positions.empty()) {
-        json.key("query_positions");
-        json.integers(result.query_positions);
+        json.member("query_positions", result.query_positions);
     }
     if (result.show.contains(Item::parameters)) {
         json.key(model::name_of(Item::parameters));
@@ -113,8 +98,7 @@ void write_after_config(JsonWriter& json, const Result& result)
         json.key("verify");
         write_verify(json, result.verify);
     }
-    json.key("warnings");
-    json.strings(result.warnings);
+    json.member("warnings", result.warnings);
     json.end_object();
     json.newline();
 }
@@ -161,12 +145,9 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
 {
     JsonWriter json(buffer);
     json.begin_object();
-    json.key("index");
-    json.integer(index);
-    json.key("error");
-    json.begin_object();
-    json.key("code");
-    json.integer(code);
+    json.member("index", index);
+    json.begin_object("error");
+    json.member("code", code);
     json.member("message", message);
     json.end_object();
     json.end_object();

@@ -1,70 +1,25 @@
 #include "attn/report/json_writer.hpp"
 
-#include "attn/math/shortest.hpp"
-#include "attn/tensor/error.hpp"
-#include "attn/tensor/steering.hpp"
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace attn::report {
 namespace {
 
-void append_unicode_escape(std::string& out, char32_t code)
-{
-    static constexpr std::string_view hex = "0123456789abcdef";
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
-        out += hex[(code >> shift) & 15U];
-    }
-}
-
 /// What `steers`, and marks of direction, which tables keep for the words of languages that need them.
-bool is_escaped(char32_t c)
+bool is_escaped(std::int32_t c)
 {
     return steers(c) || c == 0x061C || c == 0x200E || c == 0x200F;
 }
 
-/// Bytes that `append_quoted` has to look at: those below 0x20, '"', '\\', DEL, and what the sequences of other characters that
-/// are escaped begin with.
-constexpr auto make_special()
+/// Whether the byte stands for itself, whatever is beside it.
+bool is_plain(char c)
 {
-    std::array<bool, 256> special{};
-    for (std::size_t c = 0; c < 0x20; ++c) {
-        special[c] = true;
-    }
-    for (const std::size_t c : {0x22U, 0x5CU, 0x7FU, 0xC2U, 0xD8U, 0xE2U}) {
-        special[c] = true;
-    }
-    return special;
-}
-
-constexpr auto special = make_special();
-
-/// The character at the front of `text`, escaped if need be, and how many bytes it has.
-std::size_t append_special(std::string& out, std::string_view text)
-{
-    switch (text.front()) {
-    case '"': out += "\\\""; return 1;
-    case '\\': out += "\\\\"; return 1;
-    case '\n': out += "\\n"; return 1;
-    case '\t': out += "\\t"; return 1;
-    case '\r': out += "\\r"; return 1;
-    default: break;
-    }
-    const std::string_view character = text.substr(0, utf8_length(text));
-    if (character.empty()) { // no UTF-8
-        out += text.front();
-        return 1;
-    }
-    if (const char32_t code = code_point(character); is_escaped(code)) {
-        append_unicode_escape(out, code);
-    } else {
-        out += character;
-    }
-    return character.size();
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
 }
 
 /// What JSON requires (RFC 8259, section 7), and also what `is_escaped`, so that no byte of a result can steer a terminal, turn
@@ -72,66 +27,51 @@ std::size_t append_special(std::string& out, std::string_view text)
 void append_quoted(std::string& out, std::string_view text)
 {
     out += '"';
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        while (end < text.size() && !special[static_cast<unsigned char>(text[end])]) {
-            ++end;
+    while (!text.empty()) {
+        const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) {
+            break;
         }
-        out.append(text, i, end - i);
-        i = end < text.size() ? end + append_special(out, text.substr(end)) : end;
+        const CodePoint point = front(text);
+        if (point.value == '"' || point.value == '\\') {
+            out.append("\\").append(text, 0, 1);
+        } else if (is_escaped(point.value)) {
+            append_escape(out, point.value, "\\u", 4);
+        } else {
+            out += text.substr(0, point.bytes);
+        }
+        text.remove_prefix(point.bytes);
     }
     out += '"';
 }
 
-template <typename Integer>
-void append_integer(std::string& out, Integer value)
-{
-    std::array<char, 24> digits{};
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
-}
-
-char* put(char* out, std::string_view text)
-{
-    return std::copy(text.begin(), text.end(), out);
-}
-
-/// At most `math::shortest_room` characters. `masked`: null for -inf.
+/// `masked`: null for -inf.
 template <typename Scalar>
-char* write_number(char* out, Scalar value, bool masked)
+void append_number(std::string& out, Scalar value, bool masked)
 {
     if (std::isfinite(value)) {
-        return math::write_shortest(out, value);
+        math::append_shortest(out, value);
+    } else if (masked && value < 0) {
+        out += "null";
+    } else {
+        out += '"';
+        math::append_shortest(out, value);
+        out += '"';
     }
-    if (std::isnan(value)) {
-        return put(out, R"("nan")");
-    }
-    return put(out, value > 0 ? R"("inf")" : masked ? "null" : R"("-inf")");
 }
 
-/// Numbers with commas between them, written in place by the kilobyte: nothing is allocated and nothing copied for one alone.
+/// With commas between them.
 template <typename Scalar>
 void append_row(Buffer& buffer, std::span<const Scalar> values, bool masked)
 {
-    constexpr std::size_t most = 128;
-    std::array<char, most*(math::longest_shortest + 1) + math::shortest_room> chunk; // NOLINT(*-member-init): written first
-    for (bool first = true; !values.empty(); first = false) {
-        const std::span<const Scalar> part = values.first(std::min(values.size(), most));
-        values = values.subspan(part.size());
-        char* end = chunk.data();
-        if (!first) {
-            *end++ = ',';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i != 0) {
+            buffer.text() += ',';
         }
-        if (all_finite(part)) {
-            end = math::write_shortest(end, part);
-        } else {
-            for (const Scalar value : part) {
-                end = write_number(end, value, masked);
-                *end++ = ',';
-            }
-            --end;
-        }
-        buffer.append({chunk.data(), static_cast<std::size_t>(end - chunk.data())});
+        append_number(buffer.text(), values[i], masked);
+        buffer.settle();
     }
 }
 
@@ -203,14 +143,14 @@ void JsonWriter::string(std::string_view text)
 void JsonWriter::integer(std::int64_t value)
 {
     separate();
-    append_integer(buffer_.text(), value);
+    buffer_.text() += std::to_string(value);
     buffer_.settle();
 }
 
 void JsonWriter::unsigned_integer(std::uint64_t value)
 {
     separate();
-    append_integer(buffer_.text(), value);
+    buffer_.text() += std::to_string(value);
 }
 
 void JsonWriter::boolean(bool value)
@@ -247,16 +187,16 @@ void JsonWriter::string_more(std::string_view text)
     buffer_.settle();
 }
 
-void JsonWriter::member(std::string_view name, std::string_view text)
+void JsonWriter::begin_object(std::string_view name)
 {
     key(name);
-    string(text);
+    begin_object();
 }
 
-void JsonWriter::member(std::string_view name, double value)
+void JsonWriter::begin_array(std::string_view name)
 {
     key(name);
-    number(value);
+    begin_array();
 }
 
 void JsonWriter::member_unless(std::string_view name, double value, double usual)

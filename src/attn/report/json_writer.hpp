@@ -5,9 +5,11 @@
 #include "attn/tensor/tensor.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace attn::report {
@@ -21,6 +23,8 @@ public:
     void begin_object() { open('{'); }
     void end_object() { close('}'); }
     void begin_array() { open('['); }
+    void begin_object(std::string_view name);
+    void begin_array(std::string_view name);
     void end_array() { close(']'); }
 
     /// The name of the next value.
@@ -39,8 +43,17 @@ public:
     void more(std::string_view json) { buffer_.append(json); }
     void string_more(std::string_view text);
 
-    void member(std::string_view name, std::string_view text);
-    void member(std::string_view name, double value);
+    /// A name and a text, number, truth or list of texts or numbers.
+    template <typename Value>
+    void member(std::string_view name, const Value& value);
+    /// Nothing where there is no value.
+    template <typename Value>
+    void member(std::string_view name, const std::optional<Value>& value)
+    {
+        if (value) {
+            member(name, *value);
+        }
+    }
     void member_unless(std::string_view name, double value, double usual); ///< nothing where it is as usual
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
@@ -61,5 +74,26 @@ private:
     Buffer& buffer_;
     bool first_ = true; ///< nothing stands yet in the innermost object or array
 };
+
+template <typename Value>
+void JsonWriter::member(std::string_view name, const Value& value)
+{
+    key(name);
+    if constexpr (std::is_same_v<Value, bool>) {
+        boolean(value);
+    } else if constexpr (std::is_integral_v<Value>) {
+        integer(value);
+    } else if constexpr (std::is_floating_point_v<Value>) {
+        number(value);
+    } else if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+        string(value);
+    } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+        strings(value);
+    } else if constexpr (std::is_floating_point_v<typename Value::value_type>) {
+        numbers(std::span<const typename Value::value_type>(value));
+    } else {
+        integers(value);
+    }
+}
 
 } // namespace attn::report

@@ -2,28 +2,13 @@
 
 #include "attn/report/display.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace attn::report {
-namespace {
-
-// Well-formed UTF-8 can encode two code points that XML 1.0 forbids beside the controls.
-constexpr std::string_view no_character_fffe = "\xEF\xBF\xBE";
-constexpr std::string_view no_character_ffff = "\xEF\xBF\xBF";
-
-} // namespace
-
 std::string drawable(std::string_view word)
 {
-    std::string text = visible(word);
-    for (const auto& [bytes, escape] : {std::pair(no_character_fffe, "\\ufffe"), std::pair(no_character_ffff, "\\uffff")}) {
-        for (std::size_t at = text.find(bytes); at != std::string::npos; at = text.find(bytes, at)) {
-            text.replace(at, bytes.size(), escape);
-        }
-    }
-    return text;
+    // Well-formed UTF-8 can encode two code points that XML 1.0 forbids beside the controls.
+    return visible(word, [](std::int32_t c) { return steers(c) || c == 0xFFFE || c == 0xFFFF; });
 }
 
 std::string escaped(std::string_view text)
@@ -45,15 +30,9 @@ std::string escaped(std::string_view text)
 
 std::string length(double value)
 {
-    std::string out;
     const double hundredths = std::round(value * 100);
-    std::array<char, 32> digits{};
     const auto whole = static_cast<long long>(std::abs(hundredths));
-    if (hundredths < 0) {
-        out += '-';
-    }
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), whole / 100).ptr;
-    out.append(digits.data(), end);
+    std::string out = (hundredths < 0 ? "-" : "") + std::to_string(whole / 100);
     if (const long long rest = whole % 100; rest != 0) {
         out += '.';
         out += static_cast<char>('0' + rest / 10);
@@ -78,11 +57,9 @@ std::string attribute(std::string_view name, double value)
 
 std::string hex(Rgb colour)
 {
-    static constexpr std::string_view digits = "0123456789abcdef";
     std::string text = "#";
-    for (const unsigned level : {colour.r, colour.g, colour.b}) {
-        text += digits[level >> 4U];
-        text += digits[level & 15U];
+    for (const std::int32_t level : {colour.r, colour.g, colour.b}) {
+        append_hex(text, level, 2);
     }
     return text;
 }

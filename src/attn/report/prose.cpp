@@ -48,24 +48,18 @@ Index width_with_glue(std::string_view text)
 
 } // namespace
 
-void Prose::put(std::string_view line)
+std::string wrapped(std::string line, std::string_view text, Index hang, Index width)
 {
-    buffer_.append(finished(line));
-    buffer_.append("\n");
-}
-
-void Prose::wrap(std::string_view text, Index first, Index hang)
-{
-    std::string line = blanks(first);
+    std::string lines;
     bool empty = true; // nothing but the indentation so far
     while (!text.empty()) {
         std::size_t end = std::min(text.find(' '), text.size());
-        if (hang + width_with_glue(text.substr(0, end)) > width_) { // glue does not hold what no line can hold
+        if (hang + width_with_glue(text.substr(0, end)) > width) { // glue does not hold what no line can hold
             end = std::min(text.find_first_of(" \x1f"), text.size());
         }
         const std::string_view word = text.substr(0, end);
-        if (!empty && width_with_glue(line) + 1 + width_with_glue(word) > width_) {
-            put(line);
+        if (!empty && width_with_glue(line) + 1 + width_with_glue(word) > width) {
+            lines += finished(line) + "\n";
             line = blanks(hang);
             empty = true;
         }
@@ -73,17 +67,23 @@ void Prose::wrap(std::string_view text, Index first, Index hang)
         empty = false;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    put(line);
+    return lines + finished(line) + "\n";
+}
+
+void Prose::put(std::string_view line)
+{
+    buffer_.append(finished(line));
+    buffer_.append("\n");
 }
 
 void Prose::heading(std::string_view text, Index hang)
 {
-    wrap(text, 0, std::min(hang, indent_));
+    buffer_.append(wrapped("", text, std::min(hang, indent_), width_));
 }
 
 void Prose::paragraph(std::string_view text)
 {
-    wrap(text, indent_, indent_);
+    buffer_.append(wrapped(blanks(indent_), text, indent_, width_));
 }
 
 void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
@@ -112,11 +112,10 @@ void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
 /// A line of a sum; a term that no line can hold is broken at its glue.
 void Prose::end_sum(const std::string& line)
 {
-    const Index before = std::ssize(line) - std::ssize(std::string_view(line).substr(line.find_first_not_of(' ')));
     if (width_with_glue(line) <= width_) {
         put(line);
     } else {
-        wrap(std::string_view(line).substr(static_cast<std::size_t>(before)), indent_, indent_);
+        paragraph(std::string_view(line).substr(line.find_first_not_of(' ')));
     }
 }
 

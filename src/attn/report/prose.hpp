@@ -14,6 +14,9 @@ namespace attn::report {
 /// A blank that is no place to break a line, unless no line can hold what it holds together.
 inline constexpr char glue = '\x1f';
 
+/// `text` behind `line`, in lines of at most `width` columns; further ones begin with `hang` blanks. Each ends with "\n".
+[[nodiscard]] std::string wrapped(std::string line, std::string_view text, Index hang, Index width);
+
 struct Column {
     std::string title;
     std::vector<std::string> cells;
@@ -42,7 +45,6 @@ private:
     static constexpr Index narrow = 32, usual_indent = 3;
 
     void put(std::string_view line);
-    void wrap(std::string_view text, Index first, Index hang);
     void end_sum(const std::string& line);
     void table_part(const Column& labels, const std::vector<Column>& columns);
 

@@ -38,8 +38,7 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
 void write_stated_values(JsonWriter& json, const model::Published& published)
 {
     if (published.values.empty()) {
-        json.key("shape");
-        json.integers(published.shape);
+        json.member("shape", published.shape);
         return;
     }
     json.key("values");
@@ -57,8 +56,7 @@ void write_statement(JsonWriter& json, const model::Published& published)
     json.begin_object();
     json.member("array", published.array);
     if (!published.at.empty()) {
-        json.key("at");
-        json.begin_array();
+        json.begin_array("at");
         for (const std::optional<Index>& index : published.at) {
             if (index) {
                 json.integer(*index);
@@ -83,16 +81,14 @@ void write_statement(JsonWriter& json, const model::Published& published)
 void write_published(JsonWriter& json, const model::Recipe& recipe)
 {
     if (!recipe.published.empty()) {
-        json.key("published");
-        json.begin_array();
+        json.begin_array("published");
         for (const model::Published& published : recipe.published) {
             write_statement(json, published);
         }
         json.end_array();
     }
     if (!recipe.precision.empty()) {
-        json.key("precision");
-        json.begin_array();
+        json.begin_array("precision");
         for (const model::PrecisionClaim& claim : recipe.precision) {
             json.begin_object();
             json.member("array", claim.array);

@@ -114,14 +114,10 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
 void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
 {
     json.begin_object();
-    json.key("query");
-    json.integer(pair.query);
-    json.key("query_token");
-    json.string(result.tokens[static_cast<std::size_t>(pair.query)]);
-    json.key("key");
-    json.integer(pair.key);
-    json.key("key_token");
-    json.string(result.words_of_keys()[static_cast<std::size_t>(pair.key)]);
+    json.member("query", pair.query);
+    json.member("query_token", result.tokens[static_cast<std::size_t>(pair.query)]);
+    json.member("key", pair.key);
+    json.member("key_token", result.words_of_keys()[static_cast<std::size_t>(pair.key)]);
     json.key("weight");
     const bool single = result.summary->dtype == Dtype::float32; // the decimal that stands in the weights
     json.raw(single ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight));
@@ -140,20 +136,14 @@ void write_summary(Buffer& buffer, const Result& result, const TableOptions& opt
 void write_summary(JsonWriter& json, const Result& result)
 {
     json.begin_object();
-    json.key("largest_entropy");
-    json.number(result.summary->largest_entropy);
-    json.key("heads");
-    json.begin_array();
+    json.member("largest_entropy", result.summary->largest_entropy);
+    json.begin_array("heads");
     for (const HeadSummary& head : result.summary->heads) {
         json.begin_object();
         for (const MeanColumn& column : mean_columns) {
-            if (const std::optional<double> mean = column.value(head)) {
-                json.key(column.name);
-                json.number(*mean);
-            }
+            json.member(column.name, column.value(head));
         }
-        json.key("pairs");
-        json.begin_array();
+        json.begin_array("pairs");
         for (const model::Pair& pair : head.pairs) {
             write_pair(json, result, pair);
         }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace attn::report {
@@ -41,16 +40,8 @@ double widest(std::span<const std::string> words)
 /// Relative moves are shorter than places.
 void append_stroke(std::string& path, Index right, Index down, Index length_of_run)
 {
-    const auto append = [&](Index number) {
-        std::array<char, 24> digits{};
-        path.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
-    };
-    path += 'm';
-    append(right);
-    path += ' ';
-    append(down);
-    path += 'h';
-    append(length_of_run);
+    path.append("m").append(std::to_string(right)).append(" ").append(std::to_string(down));
+    path.append("h").append(std::to_string(length_of_run));
 }
 
 /// Blanks have no colour.

@@ -40,12 +40,9 @@ void write_tensor_json(const TensorView& tensor, const TensorJson& options, cons
     JsonWriter json(buffer);
     json.begin_object();
     json.member("schema", "attn-cli/tensor/1");
-    if (options.name) {
-        json.member("name", *options.name);
-    }
+    json.member("name", options.name);
     json.member("dtype", name_of(tensor.type));
-    json.key("shape");
-    json.integers(tensor.shape);
+    json.member("shape", tensor.shape);
     json.key("data");
     Shape leading;
     if (tensor.type == ElementType::float64) {

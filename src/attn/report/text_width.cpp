@@ -11,8 +11,6 @@
 namespace attn::report {
 namespace {
 
-constexpr std::string_view ellipsis = "…";
-
 // What Noto, DejaVu and the fonts of Windows and macOS do not exceed, ligatures of a whole phrase aside.
 constexpr double wide_width = 1.05;
 constexpr double emoji_width = 1.4;
@@ -66,24 +64,19 @@ double width_of(utf8proc_int32_t c)
     return width;
 }
 
-double cluster_width(std::string_view cluster, Index columns)
+double cluster_width(std::string_view text, const Cluster& cluster)
 {
     double width = 0;
     bool emoji = false;
-    while (!cluster.empty()) {
-        utf8proc_int32_t c = 0;
-        const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(cluster.data()),
-                                                        static_cast<utf8proc_ssize_t>(cluster.size()), &c);
-        if (bytes <= 0) {
-            return symbol_width;
-        }
-        emoji = emoji || (c == 0xFE0F && columns == 2) ||
+    while (!text.empty()) {
+        const auto [c, bytes, well_formed] = front(text);
+        emoji = emoji || (c == 0xFE0F && cluster.width == 2) ||
                 utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
                 utf8proc_get_property(c)->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
         width += width_of(c);
-        cluster.remove_prefix(static_cast<std::size_t>(bytes));
+        text.remove_prefix(bytes);
     }
-    return emoji ? emoji_width : columns == 2 ? wide_width : width;
+    return emoji ? emoji_width : cluster.width == 2 ? wide_width : width;
 }
 
 } // namespace
@@ -93,7 +86,7 @@ double text_width(std::string_view text)
     double width = 0;
     while (!text.empty()) {
         const Cluster cluster = front_cluster(text);
-        width += cluster_width(text.substr(0, cluster.bytes), cluster.width);
+        width += cluster_width(text.substr(0, cluster.bytes), cluster);
         text.remove_prefix(cluster.bytes);
     }
     return width;
@@ -101,20 +94,7 @@ double text_width(std::string_view text)
 
 std::string shortened_to(std::string_view text, double width)
 {
-    const double ellipsis_width = cluster_width(ellipsis, 1);
-    std::size_t kept = 0; // what fits beside the ellipsis, should one be needed
-    std::size_t seen = 0;
-    double used = 0;
-    while (seen < text.size()) {
-        const Cluster cluster = front_cluster(text.substr(seen));
-        used += cluster_width(text.substr(seen, cluster.bytes), cluster.width);
-        seen += cluster.bytes;
-        if (used > width) {
-            return std::string(text.substr(0, kept)).append(ellipsis);
-        }
-        kept = used + ellipsis_width <= width ? seen : kept;
-    }
-    return std::string(text);
+    return shortened(text, width, text_width("…"), cluster_width);
 }
 
 } // namespace attn::report

@@ -35,39 +35,28 @@ Row row_of(const Timing& timing)
 
 void write(JsonWriter& json, const Timing& timing)
 {
-    const auto integer = [&](std::string_view key, std::int64_t value) {
-        json.key(key);
-        json.integer(value);
-    };
-    const auto number = [&](std::string_view key, double value) {
-        json.key(key);
-        json.number(value);
-    };
     const model::Workload& w = timing.workload;
     json.begin_object();
-    integer("seq", w.seq);
-    integer("heads", w.heads);
-    integer("head_dim", w.head_dim);
-    integer("threads", timing.threads);
-    json.key("isa");
-    json.string(core::name_of(timing.isa));
-    json.key("seconds");
-    json.begin_object();
-    number("min", timing.least_seconds);
-    number("median", timing.median_seconds);
+    json.member("seq", w.seq);
+    json.member("heads", w.heads);
+    json.member("head_dim", w.head_dim);
+    json.member("threads", timing.threads);
+    json.member("isa", core::name_of(timing.isa));
+    json.begin_object("seconds");
+    json.member("min", timing.least_seconds);
+    json.member("median", timing.median_seconds);
     json.end_object();
-    number("gflops", timing.gflops());
-    number("peak_gflops", timing.peak_gflops);
-    integer("peak_rss_bytes", timing.peak_rss_bytes);
-    integer("kv_heads", w.kv_heads);
-    integer("value_dim", w.value_dim);
-    json.key("causal");
-    json.boolean(w.attention.causal);
+    json.member("gflops", timing.gflops());
+    json.member("peak_gflops", timing.peak_gflops);
+    json.member("peak_rss_bytes", timing.peak_rss_bytes);
+    json.member("kv_heads", w.kv_heads);
+    json.member("value_dim", w.value_dim);
+    json.member("causal", w.attention.causal);
     if (w.attention.window) {
         json.key("window");
         json.integers({w.attention.window->left, w.attention.window->right});
     }
-    integer("repeats", timing.repeats);
+    json.member("repeats", timing.repeats);
     json.end_object();
 }
 

@@ -42,16 +42,13 @@ std::uint16_t rounded(double value)
 }
 
 template <typename Stored, typename Scalar, typename Convert>
-std::vector<std::byte> converted(std::span<const Scalar> values, Convert convert)
+void convert_to(std::byte* to, std::span<const Scalar> values, Convert convert)
 {
-    std::vector<std::byte> bytes(values.size() * sizeof(Stored));
-    std::byte* at = bytes.data();
     for (const Scalar value : values) {
         const Stored stored = convert(value);
-        std::memcpy(at, &stored, sizeof(Stored));
-        at += sizeof(Stored);
+        std::memcpy(to, &stored, sizeof(Stored));
+        to += sizeof(Stored);
     }
-    return bytes;
 }
 
 std::int64_t cut(double value)
@@ -118,20 +115,29 @@ std::uint16_t to_bfloat16(double value)
 }
 
 template <typename Scalar>
-std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values)
+void to_bytes(ElementType type, std::span<const Scalar> values, std::byte* to)
 {
     switch (type) {
-    case ElementType::float16: return converted<std::uint16_t>(values, to_float16);
-    case ElementType::bfloat16: return converted<std::uint16_t>(values, to_bfloat16);
-    case ElementType::float32: return converted<float>(values, [](Scalar value) { return static_cast<float>(value); });
-    case ElementType::float64: return converted<double>(values, [](Scalar value) { return static_cast<double>(value); });
-    case ElementType::boolean: return converted<std::uint8_t>(values, [](Scalar value) -> std::uint8_t { return value != 0; });
-    case ElementType::int64: return converted<std::int64_t>(values, cut);
+    case ElementType::float16: return convert_to<std::uint16_t>(to, values, to_float16);
+    case ElementType::bfloat16: return convert_to<std::uint16_t>(to, values, to_bfloat16);
+    case ElementType::float32: return convert_to<float>(to, values, [](Scalar value) { return static_cast<float>(value); });
+    case ElementType::float64: return convert_to<double>(to, values, [](Scalar value) { return static_cast<double>(value); });
+    case ElementType::boolean: return convert_to<std::uint8_t>(to, values, [](Scalar value) { return value != 0; });
+    case ElementType::int64: return convert_to<std::int64_t>(to, values, cut);
     }
-    return {};
 }
 
-template std::vector<std::byte> to_bytes(ElementType type, std::span<const float> values);
-template std::vector<std::byte> to_bytes(ElementType type, std::span<const double> values);
+template <typename Scalar>
+std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values)
+{
+    std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(size_of(type)));
+    to_bytes(type, values, bytes.data());
+    return bytes;
+}
+
+template void to_bytes(ElementType, std::span<const float>, std::byte*);
+template void to_bytes(ElementType, std::span<const double>, std::byte*);
+template std::vector<std::byte> to_bytes(ElementType, std::span<const float>);
+template std::vector<std::byte> to_bytes(ElementType, std::span<const double>);
 
 } // namespace attn

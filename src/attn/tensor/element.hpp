@@ -28,5 +28,8 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int64 };
 /// zero and must fit; to boolean whatever is not 0 becomes 1.
 template <typename Scalar>
 [[nodiscard]] std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values);
+/// The same, to where there is room for them.
+template <typename Scalar>
+void to_bytes(ElementType type, std::span<const Scalar> values, std::byte* to);
 
 } // namespace attn

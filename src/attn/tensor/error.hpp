@@ -36,9 +36,6 @@ private:
     ErrorKind kind_;
 };
 
-/// Length of the well-formed UTF-8 sequence at the front of non-empty `bytes` (Unicode 15, table 3-7), or 0.
-[[nodiscard]] std::size_t utf8_length(std::string_view bytes);
-
 /// `bytes` between single quotes, fit for one line of a terminal: control characters, those that break a line or turn its
 /// direction, and bytes that are no UTF-8 are escaped as \n, \t or \xNN, and what is longer than `most` bytes ends in "…".
 [[nodiscard]] std::string quoted(std::string_view bytes, std::size_t most = 60);

@@ -59,6 +59,15 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
     return best.empty() ? std::string{} : "; did you mean " + quoted(best) + "?";
 }
 
+std::string joined(std::span<const std::string_view> names)
+{
+    std::string text;
+    for (const std::string_view name : names) {
+        text.append(text.empty() ? "" : ", ").append(name);
+    }
+    return text;
+}
+
 std::string quoted_list(std::span<const std::string> names, std::size_t most)
 {
     std::string list;

@@ -15,6 +15,9 @@ namespace attn {
 /// third of the letters of the longer of the two or fewer differ, or when `text` abbreviates it; dashes in front do not count.
 [[nodiscard]] std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates);
 
+/// "a, b"
+[[nodiscard]] std::string joined(std::span<const std::string_view> names);
+
 /// "'a', 'b', …": the first few are enough.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
 

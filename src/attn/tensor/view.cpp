@@ -3,6 +3,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,26 +14,15 @@
 namespace attn {
 namespace {
 
-std::uint16_t reversed(std::uint16_t word)
-{
-    return __builtin_bswap16(word);
-}
-std::uint32_t reversed(std::uint32_t word)
-{
-    return __builtin_bswap32(word);
-}
-std::uint64_t reversed(std::uint64_t word)
-{
-    return __builtin_bswap64(word);
-}
-
-template <typename Value, typename Word>
+template <typename Value>
 Value value_at(const std::byte* at, bool swapped)
 {
-    static_assert(sizeof(Value) == sizeof(Word));
-    Word word = 0;
-    std::memcpy(&word, at, sizeof(Word));
-    return std::bit_cast<Value>(swapped ? reversed(word) : word);
+    std::array<std::byte, sizeof(Value)> bytes{};
+    std::memcpy(bytes.data(), at, sizeof(Value));
+    if (swapped) {
+        std::ranges::reverse(bytes);
+    }
+    return std::bit_cast<Value>(bytes);
 }
 
 std::int64_t boolean_at(const std::byte* at)
@@ -48,22 +38,20 @@ std::int64_t boolean_at(const std::byte* at)
 template <typename Use>
 decltype(auto) with_reader(const TensorView& view, Use use)
 {
-    const bool swapped = view.swapped;
+    const auto reads = [swapped = view.swapped]<typename Stored>(Stored) {
+        return [swapped](const std::byte* at) { return value_at<Stored>(at, swapped); };
+    };
     switch (view.type) {
     case ElementType::float16:
-        return use(
-            [swapped](const std::byte* at) { return from_float16(value_at<std::uint16_t, std::uint16_t>(at, swapped)); });
+        return use([bits = reads(std::uint16_t{})](const std::byte* at) { return from_float16(bits(at)); });
     case ElementType::bfloat16:
-        return use(
-            [swapped](const std::byte* at) { return from_bfloat16(value_at<std::uint16_t, std::uint16_t>(at, swapped)); });
-    case ElementType::float32:
-        return use([swapped](const std::byte* at) { return value_at<float, std::uint32_t>(at, swapped); });
-    case ElementType::float64:
-        return use([swapped](const std::byte* at) { return value_at<double, std::uint64_t>(at, swapped); });
+        return use([bits = reads(std::uint16_t{})](const std::byte* at) { return from_bfloat16(bits(at)); });
+    case ElementType::float32: return use(reads(float{}));
+    case ElementType::float64: return use(reads(double{}));
     case ElementType::boolean: return use(boolean_at);
     case ElementType::int64: break;
     }
-    return use([swapped](const std::byte* at) { return value_at<std::int64_t, std::uint64_t>(at, swapped); });
+    return use(reads(std::int64_t{}));
 }
 
 /// The rows of a view: its last dimension, at every index of the others. A single element is one row.
@@ -200,6 +188,22 @@ Bits most_bits(const TensorView& view, Bits mask)
     return most;
 }
 
+/// The largest of `least` and what `of` gives for the elements; NaN if one is.
+template <typename Of>
+double largest_of(const TensorView& view, double least, Of of)
+{
+    const Rows rows = rows_of(view);
+    with_reader(view, [&](auto read) {
+        for_each_row(view, [&](const Shape&, const std::byte* at) {
+            for (Index i = 0; i < rows.length; ++i) {
+                const double value = of(static_cast<double>(read(at + i * rows.step)));
+                least = value <= least || std::isnan(least) ? least : value; // takes NaN, and keeps it
+            }
+        });
+    });
+    return least;
+}
+
 } // namespace
 
 double TensorView::at(std::span<const Index> index) const
@@ -225,12 +229,8 @@ Shape row_major_strides(const Shape& shape)
 
 Shape column_major_strides(const Shape& shape)
 {
-    Index stride = element_count(shape) == 0 ? 0 : 1;
-    Shape strides(shape.size());
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        strides[d] = stride;
-        stride *= shape[d];
-    }
+    Shape strides = row_major_strides({shape.rbegin(), shape.rend()});
+    std::ranges::reverse(strides);
     return strides;
 }
 
@@ -346,31 +346,12 @@ double largest_magnitude(const TensorView& view)
     if (plain && view.type == ElementType::bfloat16) {
         return static_cast<double>(from_bfloat16(static_cast<std::uint16_t>(most_bits<std::int16_t>(view, 0x7fff))));
     }
-    double most = 0;
-    with_reader(view, [&](auto read) {
-        for_each_row(view, [&](const Shape&, const std::byte* at) {
-            for (Index i = 0; i < rows.length; ++i) {
-                const double value = std::abs(static_cast<double>(read(at + i * rows.step)));
-                most = value <= most || std::isnan(most) ? most : value; // takes NaN, and keeps it
-            }
-        });
-    });
-    return most;
+    return largest_of(view, 0, [](double value) { return std::abs(value); });
 }
 
 double largest(const TensorView& view)
 {
-    const Rows rows = rows_of(view);
-    double most = -std::numeric_limits<double>::infinity();
-    with_reader(view, [&](auto read) {
-        for_each_row(view, [&](const Shape&, const std::byte* at) {
-            for (Index i = 0; i < rows.length; ++i) {
-                const auto value = static_cast<double>(read(at + i * rows.step));
-                most = value <= most || std::isnan(most) ? most : value; // takes NaN, and keeps it
-            }
-        });
-    });
-    return most;
+    return largest_of(view, -std::numeric_limits<double>::infinity(), [](double value) { return value; });
 }
 
 template std::optional<StridedMatrix<float>> matrix_in_place(const TensorView&, std::span<const Index>);

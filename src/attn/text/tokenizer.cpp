@@ -1,6 +1,6 @@
 #include "attn/text/tokenizer.hpp"
 
-#include "attn/text/utf8.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <utf8proc.h>
 

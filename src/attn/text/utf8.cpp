@@ -1,6 +1,7 @@
 #include "attn/text/utf8.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <utf8proc.h>
 
@@ -8,20 +9,6 @@
 
 namespace attn::text {
 namespace {
-
-utf8proc_ssize_t decode(std::string_view text, std::int32_t& value)
-{
-    return utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-                            &value);
-}
-
-[[noreturn]] void refuse(std::string_view what, unsigned char byte, std::size_t offset)
-{
-    static constexpr std::string_view digits = "0123456789abcdef";
-    const std::string hex{'0', 'x', digits[byte >> 4U], digits[byte & 15U]};
-    throw Error(ErrorKind::data, what, "byte " + hex + " at offset " + std::to_string(offset),
-                "well-formed UTF-8 without NUL bytes");
-}
 
 void append(std::string& out, std::int32_t value)
 {
@@ -34,28 +21,16 @@ void append(std::string& out, std::int32_t value)
 
 void require_utf8(std::string_view bytes, std::string_view what)
 {
-    std::size_t offset = 0;
-    while (offset < bytes.size()) {
-        std::int32_t value = 0;
-        const utf8proc_ssize_t length = decode(bytes.substr(offset), value);
-        if (length <= 0 || value == 0) {
-            refuse(what, static_cast<unsigned char>(bytes[offset]), offset);
+    for (std::size_t offset = 0; offset < bytes.size();) {
+        const CodePoint point = front(bytes.substr(offset));
+        if (!point.well_formed || point.value == 0) {
+            std::string byte = "byte 0x";
+            append_hex(byte, static_cast<unsigned char>(bytes[offset]), 2);
+            throw Error(ErrorKind::data, what, byte + " at offset " + std::to_string(offset),
+                        "well-formed UTF-8 without NUL bytes");
         }
-        offset += static_cast<std::size_t>(length);
+        offset += point.bytes;
     }
-}
-
-CodePoint front(std::string_view text)
-{
-    if (!text.empty() && static_cast<unsigned char>(text.front()) < 0x80) {
-        return {text.front(), 1};
-    }
-    std::int32_t value = 0;
-    const utf8proc_ssize_t length = decode(text, value);
-    if (length <= 0) {
-        throw Error(ErrorKind::internal, "text " + quoted(text) + " was not checked to be UTF-8");
-    }
-    return {value, static_cast<std::size_t>(length)};
 }
 
 std::string casefold(std::string_view text)

@@ -1,7 +1,6 @@
-// UTF-8: validation and the walk over code points.
+// UTF-8: validation and case folding.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,14 +9,6 @@ namespace attn::text {
 /// Throws Error(data) with the byte offset and the byte in hex when `bytes` is no well-formed UTF-8 (Unicode 15, table 3-7)
 /// or holds a NUL byte. `what` names the input in the message ("SENTENCE", "line 3").
 void require_utf8(std::string_view bytes, std::string_view what);
-
-/// One decoded code point and how many bytes it took.
-struct CodePoint {
-    std::int32_t value;
-    std::size_t bytes;
-};
-/// The first code point of well-formed, non-empty `text`.
-[[nodiscard]] CodePoint front(std::string_view text);
 
 /// Full Unicode case folding without normalisation, as Python's str.casefold ("Straße" → "strasse").
 [[nodiscard]] std::string casefold(std::string_view text);

@@ -1,6 +1,6 @@
 #include "attn/text/tokenizer.hpp"
 
-#include "attn/text/utf8.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ TEST(DocumentWords, LosesNothingButCommasAndSpaces)
         const std::string text = random_text(random);
         std::string expected;
         for (std::string_view rest = text; !rest.empty();) {
-            const std::string point(rest.substr(0, attn::text::front(rest).bytes));
+            const std::string point(rest.substr(0, attn::front(rest).bytes));
             rest.remove_prefix(point.size());
             const bool space = std::find(python_spaces.begin(), python_spaces.end(), point) != python_spaces.end();
             expected += point == "," || space ? "" : point;

@@ -1,6 +1,7 @@
 #include "attn/text/utf8.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,14 +58,6 @@ TEST(RequireUtf8, RefusesNul)
     EXPECT_EQ(refusal(std::string_view("a\0b", 3)), refused_at("0x00", 1));
 }
 
-TEST(Front, GivesTheCodePointAndItsLength)
-{
-    EXPECT_EQ(attn::text::front("\u4eba!").value, 0x4eba);
-    EXPECT_EQ(attn::text::front("\u4eba!").bytes, 3U);
-    EXPECT_EQ(attn::text::front("z").bytes, 1U);
-    EXPECT_THROW((void)attn::text::front("\xff"), attn::Error);
-}
-
 // Expected values: Python's str.casefold.
 TEST(Casefold, FoldsFully)
 {
@@ -104,7 +97,7 @@ TEST(Casefold, IsStableOnEveryCodePoint)
             continue;
         }
         const std::string text = encoded(c);
-        ASSERT_EQ(attn::text::front(text).value, static_cast<std::int32_t>(c));
+        ASSERT_EQ(attn::front(text).value, static_cast<std::int32_t>(c));
         const std::string folded = casefold(text);
         ASSERT_NO_THROW(require_utf8(folded, "folded")) << c;
         ASSERT_EQ(casefold(folded), folded) << c;
