@@ -1,7 +1,7 @@
 // What an --isa has to say that did not compute.
 #pragma once
 
-#include "attn/core/isa.hpp"
+#include "attn/model/run.hpp"
 
 #include <atomic>
 #include <optional>
