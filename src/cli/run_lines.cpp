@@ -204,6 +204,7 @@ public:
 private:
     void start(std::vector<std::jthread>& helpers)
     {
+        prepare_for_threads(workers_);
         try {
             for (int i = 1; i < workers_; ++i) {
                 helpers.emplace_back([this] { work_off([](const Batch&) {}); });

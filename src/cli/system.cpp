@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@ namespace attn::cli {
 namespace {
 
 constexpr Index unlimited = std::numeric_limits<Index>::max();
+
+/// Address space for a stack, and for an arena of the C library, reserved though hardly used.
+constexpr Index room_of_thread = Index{256} << 20U;
 
 /// Up to 64 KiB of a file that the kernel makes; empty when there is none.
 std::string kernel_text(const std::string& path)
@@ -110,8 +114,14 @@ int available_processors()
 
 int default_threads()
 {
-    constexpr Index for_each = Index{256} << 20U; // a stack, and an arena of the C library, reserved though hardly used
-    return static_cast<int>(std::clamp<Index>(address_space_room() / for_each, 1, available_processors()));
+    return static_cast<int>(std::clamp<Index>(address_space_room() / room_of_thread, 1, available_processors()));
+}
+
+void prepare_for_threads(int threads)
+{
+    if (address_space_room() / room_of_thread < threads) {
+        ::mallopt(M_ARENA_MAX, 1);
+    }
 }
 
 std::string_view environment(const char* variable)

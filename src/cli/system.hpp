@@ -15,6 +15,10 @@ inline constexpr int most_threads = 1024;
 /// As many threads as processors, but fewer where `ulimit -v` leaves no room for their stacks and heaps.
 [[nodiscard]] int default_threads();
 
+/// Before threads start: where there is no room for a heap of each they share one. A thread that gets none would ask the system
+/// again at every allocation.
+void prepare_for_threads(int threads);
+
 /// Bytes that the program may still allocate: the least of the machine's available memory, the limits of its control groups and
 /// RLIMIT_AS (`ulimit -v`), each less what is in use, with an eighth held back for what nobody counts.
 [[nodiscard]] Index memory_limit();
