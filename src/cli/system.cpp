@@ -120,7 +120,7 @@ int default_threads()
 void prepare_for_threads(int threads)
 {
     if (address_space_room() / room_of_thread < threads) {
-        ::mallopt(M_ARENA_MAX, 1);
+        ::mallopt(M_ARENA_MAX, 1); // NOLINT(concurrency-mt-unsafe): this thread is the only one yet
     }
 }
 
