@@ -3,13 +3,12 @@
 //
 //   build/check/tests/bench_attention --benchmark_filter=float
 //   build/check/tests/bench_attention --benchmark_filter='tiled|multiply_add'
-#include "attn/core/tiled.hpp"
+#include "attn/core/attention.hpp"
 #include "attn/model/run.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 
 namespace {
@@ -33,11 +32,10 @@ void attention(benchmark::State& state)
     const Index H = state.range(0);
     const Index T = state.range(1);
     const Index d = state.range(2);
-    attn::core::Heads<Scalar> heads{noise<Scalar>({H, T, d}), noise<Scalar>({H, T, d}), noise<Scalar>({H, T, d}), {}};
-    heads.query_positions.resize(static_cast<std::size_t>(T));
-    std::iota(heads.query_positions.begin(), heads.query_positions.end(), Index{0});
+    const attn::Tensor<Scalar> X = noise<Scalar>({1, H, T, d});
+    const auto view = attn::row_major_view(attn::element_type_of<Scalar>, X.shape, std::as_bytes(std::span(X.values)));
     for (auto _ : state) {
-        benchmark::DoNotOptimize(attn::core::attention(heads, {}, {}, {}));
+        benchmark::DoNotOptimize(attn::core::attention<Scalar>({view, view, view}, {}, attn::core::StageSelection{}, {}));
     }
     state.counters["FLOP/s"] =
         benchmark::Counter(static_cast<double>(4 * T * T * d * H), benchmark::Counter::kIsIterationInvariantRate);
@@ -60,14 +58,14 @@ void tiled(benchmark::State& state, attn::core::Isa isa, const TiledCase& c)
     const attn::Tensor<float> Q = noise<float>({1, c.H, c.T, c.d_k}), K = noise<float>({1, c.H_kv, c.T, c.d_k}),
                               V = noise<float>({1, c.H_kv, c.T, c.d_v});
     attn::Tensor<float> context({1, c.H, c.T, c.d_v});
-    attn::core::TiledOutputs outputs;
+    attn::core::AttentionOutputs outputs;
     outputs.context.data = reinterpret_cast<std::byte*>(context.values.data());
     outputs.context.head = c.T * c.d_v;
     outputs.context.row = c.d_v;
-    attn::core::TiledInputs inputs{view(Q), view(K), view(V), {}, {}};
-    inputs.reach = attn::core::Reach::near;
+    attn::core::AttentionInputs inputs{view(Q), view(K), view(V)};
+    inputs.range = attn::core::ScoreRange::near;
     for (auto _ : state) {
-        tiled_attention(inputs, {.causal = c.causal}, outputs, {c.threads, {}}, isa);
+        attn::core::attention(inputs, {.causal = c.causal}, outputs, {.threads = c.threads, .isa = isa});
         benchmark::ClobberMemory();
     }
     const auto operations = static_cast<double>(2 * c.T * c.T * (c.d_k + c.d_v) * c.H) / (c.causal ? 2 : 1);

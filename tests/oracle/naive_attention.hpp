@@ -1,7 +1,7 @@
 // Attention the slow way: four nested loops over long double, straight from the formulas, sharing nothing with src/.
 #pragma once
 
-#include "attn/core/attention.hpp"
+#include "oracle/heads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ struct Stages {
 };
 
 /// Whether the query at position p may see key j.
-inline bool sees(const attn::core::AttentionOptions& options, attn::Index p, attn::Index j)
+inline bool visible(const attn::core::AttentionOptions& options, attn::Index p, attn::Index j)
 {
     const bool before = !options.causal || j <= p;
     const bool left = !options.window || options.window->left < 0 || j >= p - options.window->left;
@@ -24,7 +24,7 @@ inline bool sees(const attn::core::AttentionOptions& options, attn::Index p, att
 }
 
 template <typename Scalar>
-Stages attention(const attn::core::Heads<Scalar>& heads, const attn::core::AttentionOptions& options)
+Stages attention(const Heads<Scalar>& heads, const attn::core::AttentionOptions& options)
 {
     using Long = long double;
     const attn::Index H = heads.queries.shape[0], T = heads.queries.shape[1], d_k = heads.queries.shape[2];
@@ -48,7 +48,7 @@ Stages attention(const attn::core::Heads<Scalar>& heads, const attn::core::Atten
                 stages.scaled.push_back(double(score));
                 score = options.softcap ? *options.softcap * std::tanh(score / *options.softcap) : score;
                 stages.capped.push_back(double(score));
-                score = sees(options, p, j) ? score : -std::numeric_limits<Long>::infinity();
+                score = visible(options, p, j) ? score : -std::numeric_limits<Long>::infinity();
                 stages.masked.push_back(double(score));
                 largest = std::max(largest, score);
             }

@@ -19,7 +19,7 @@ namespace core = attn::core;
 using attn::Index;
 using attn::Tensor;
 
-constexpr core::Keep everything{true, true, true, true, true, true};
+constexpr core::StageSelection everything{true, true, true, true, true, true};
 
 struct Draw {
     std::mt19937 engine;
@@ -40,11 +40,11 @@ struct Draw {
     }
 
     template <typename Scalar>
-    core::Heads<Scalar> heads(Index largest = 40)
+    oracle::Heads<Scalar> heads(Index largest = 40)
     {
         const Index H_kv = number(1, 3), H = H_kv * number(1, 3);
         const Index T = number(1, largest), S = number(1, largest), d_k = number(1, 70), d_v = number(1, 70);
-        core::Heads<Scalar> heads{
+        oracle::Heads<Scalar> heads{
             normal<Scalar>({H, T, d_k}), normal<Scalar>({H_kv, S, d_k}), normal<Scalar>({H_kv, S, d_v}), {}};
         heads.query_positions.resize(static_cast<std::size_t>(T));
         std::iota(heads.query_positions.begin(), heads.query_positions.end(), Index{0});
@@ -81,9 +81,9 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
     const double atol = single ? 1e-6 : 1e-14;
     for (unsigned seed = 0; seed < 200; ++seed) {
         Draw draw(seed);
-        const core::Heads<TypeParam> heads = draw.template heads<TypeParam>();
+        const oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>();
         const core::AttentionOptions options = draw.options();
-        const auto stages = core::attention(heads, options, everything, {});
+        const auto stages = oracle::stages_of(heads, options, everything, {});
         const oracle::Stages expected = oracle::attention(heads, options);
         ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol)) << "scores, seed " << seed;
         ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol)) << "scaled, seed " << seed;
@@ -104,7 +104,7 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
 }
 
 /// Attention as anybody would write it for floats, rounded as the machine rounds them.
-std::vector<float> loops_over_floats(const core::Heads<float>& heads, const core::AttentionOptions& options,
+std::vector<float> loops_over_floats(const oracle::Heads<float>& heads, const core::AttentionOptions& options,
                                      std::vector<float>& weights)
 {
     const Index H = heads.queries.shape[0], T = heads.queries.rows(), S = heads.keys.rows();
@@ -126,7 +126,7 @@ std::vector<float> loops_over_floats(const core::Heads<float>& heads, const core
                     const auto tanh = static_cast<float>(attn::math::tanh(share));
                     score = static_cast<float>(*options.softcap * tanh);
                 }
-                s.push_back(oracle::sees(options, i, j) ? score : -INFINITY);
+                s.push_back(oracle::visible(options, i, j) ? score : -INFINITY);
             }
             const float largest = *std::max_element(s.begin(), s.end());
             float sum = 0;
@@ -155,11 +155,10 @@ TEST(AttentionByStep, IsBitForBitWhatLoopsOverFloatsGive)
     int different = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
         Draw draw(seed);
-        const core::Heads<float> heads = draw.heads<float>();
-        core::AttentionOptions options = draw.options();
-        const auto by_stage = core::attention(heads, options, everything, {});
-        options.rounding = core::Rounding::step;
-        const auto stages = core::attention(heads, options, everything, {2, {}});
+        const oracle::Heads<float> heads = draw.heads<float>();
+        const core::AttentionOptions options = draw.options();
+        const auto by_stage = oracle::stages_of(heads, options, everything, {});
+        const auto stages = oracle::stages_of(heads, options, everything, {.threads = 2, .rounding = core::Rounding::step});
         std::vector<float> weights;
         const std::vector<float> context = loops_over_floats(heads, options, weights);
         ASSERT_EQ(stages.weights.values, weights) << "seed " << seed;
@@ -174,10 +173,9 @@ TEST(AttentionByStep, ChangesNothingInFloat64)
     for (unsigned seed = 0; seed < 50; ++seed) {
         Draw draw(seed);
         const auto heads = draw.heads<double>();
-        core::AttentionOptions options = draw.options();
-        const auto by_stage = core::attention(heads, options, everything, {});
-        options.rounding = core::Rounding::step;
-        const auto by_step = core::attention(heads, options, everything, {});
+        const core::AttentionOptions options = draw.options();
+        const auto by_stage = oracle::stages_of(heads, options, everything, {});
+        const auto by_step = oracle::stages_of(heads, options, everything, {.rounding = core::Rounding::step});
         ASSERT_EQ(by_step.weights.values, by_stage.weights.values) << "seed " << seed;
         ASSERT_EQ(by_step.head_context.values, by_stage.head_context.values) << "seed " << seed;
     }
@@ -189,7 +187,7 @@ TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
         Draw draw(seed);
         const auto heads = draw.template heads<TypeParam>();
         const auto options = draw.options();
-        const auto weights = core::attention(heads, options, {.weights = true}, {}).weights;
+        const auto weights = oracle::stages_of(heads, options, {.weights = true}, {}).weights;
         const Index S = weights.columns();
         for (std::size_t row = 0; row < weights.values.size() / static_cast<std::size_t>(S); ++row) {
             const Index p = heads.query_positions[row % heads.query_positions.size()];
@@ -197,7 +195,7 @@ TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
             bool any = false;
             for (Index j = 0; j < S; ++j) {
                 const double w = weights.values[row * static_cast<std::size_t>(S) + static_cast<std::size_t>(j)];
-                const bool seen = oracle::sees(options, p, j);
+                const bool seen = oracle::visible(options, p, j);
                 any = any || seen;
                 EXPECT_GE(w, 0);
                 EXPECT_TRUE(seen || (w == 0 && !std::signbit(w)));
@@ -214,21 +212,21 @@ TYPED_TEST(Attention, OfANanQueryHasExactlyZeroForMaskedKeysAndNanForTheOthers)
     for (unsigned seed = 0; seed < 60; ++seed) {
         Draw draw(seed);
         auto heads = draw.template heads<TypeParam>();
-        auto options = draw.options();
-        options.rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage;
+        const auto options = draw.options();
+        const core::Work work{.rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage};
         const Index T = heads.queries.rows();
         const Index row = draw.number(0, T - 1);
-        const auto before = core::attention(heads, options, everything, {});
+        const auto before = oracle::stages_of(heads, options, everything, work);
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             heads.queries.matrix(h)(row, 0) = nan;
         }
-        const auto stages = core::attention(heads, options, everything, {});
+        const auto stages = oracle::stages_of(heads, options, everything, work);
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             bool any = false;
             for (Index i = 0; i < T; ++i) {
                 for (Index j = 0; j < heads.keys.rows(); ++j) {
                     const TypeParam w = stages.weights.matrix(h)(i, j);
-                    const bool seen = oracle::sees(options, i, j);
+                    const bool seen = oracle::visible(options, i, j);
                     any = any || (seen && i == row);
                     EXPECT_TRUE(i != row ? w == before.weights.matrix(h)(i, j)
                                 : seen   ? std::isnan(w)
@@ -246,21 +244,21 @@ TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
 {
     for (unsigned seed = 0; seed < 20; ++seed) {
         Draw draw(seed);
-        core::Heads<TypeParam> heads = draw.template heads<TypeParam>(300);
+        oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>(300);
         const auto options = draw.options();
-        const auto whole = core::attention(heads, options, everything, {});
-        const auto threaded = core::attention(heads, options, everything, {.threads = 3, .progress = {}});
+        const auto whole = oracle::stages_of(heads, options, everything, {});
+        const auto threaded = oracle::stages_of(heads, options, everything, {.threads = 3, .progress = {}});
         EXPECT_EQ(whole.weights.values, threaded.weights.values);
         EXPECT_EQ(whole.head_context.values, threaded.head_context.values);
 
         const Index row = draw.number(0, heads.queries.shape[1] - 1);
-        core::Heads<TypeParam> one = heads;
+        oracle::Heads<TypeParam> one = heads;
         one.queries = Tensor<TypeParam>({heads.queries.shape[0], 1, heads.queries.shape[2]});
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             one.queries.matrix(h) = heads.queries.matrix(h).row(row);
         }
         one.query_positions = {row};
-        const auto single = core::attention(one, options, everything, {});
+        const auto single = oracle::stages_of(one, options, everything, {});
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             EXPECT_EQ(single.weights.matrix(h), whole.weights.matrix(h).row(row));
             EXPECT_EQ(single.head_context.matrix(h), whole.head_context.matrix(h).row(row));
@@ -272,12 +270,12 @@ TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
 {
     Draw draw(7);
     auto heads = draw.template heads<TypeParam>();
-    const auto before = core::attention(heads, {}, {.weights = true}, {});
+    const auto before = oracle::stages_of(heads, {}, {.weights = true}, {});
     for (Index h = 0; h < heads.keys.shape[0]; ++h) {
         heads.keys.matrix(h) = heads.keys.matrix(h).colwise().reverse().eval();
         heads.values.matrix(h) = heads.values.matrix(h).colwise().reverse().eval();
     }
-    const auto after = core::attention(heads, {}, {.weights = true}, {});
+    const auto after = oracle::stages_of(heads, {}, {.weights = true}, {});
     for (Index h = 0; h < heads.queries.shape[0]; ++h) {
         EXPECT_TRUE(after.weights.matrix(h).rowwise().reverse().isApprox(before.weights.matrix(h), TypeParam(1e-6)));
         EXPECT_TRUE(after.head_context.matrix(h).isApprox(before.head_context.matrix(h), TypeParam(1e-5)));
@@ -286,7 +284,7 @@ TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
 
 TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
 {
-    const auto stages = core::attention(Draw(1).template heads<TypeParam>(), {}, {}, {});
+    const auto stages = oracle::stages_of(Draw(1).template heads<TypeParam>(), {}, {}, {});
     EXPECT_TRUE(stages.scores.values.empty());
     EXPECT_TRUE(stages.weights.values.empty());
     EXPECT_FALSE(stages.head_context.values.empty());
@@ -295,18 +293,18 @@ TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
 TYPED_TEST(Attention, SaysWhenAScoreOverflows)
 {
     const TypeParam huge = std::numeric_limits<TypeParam>::max();
-    const core::Heads<TypeParam> heads{Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
-                                       Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
-                                       Tensor<TypeParam>({1, 1, 1}, {1}),
-                                       {0}};
-    EXPECT_TRUE(core::attention(heads, {}, {}, {}).overflowed);
+    const oracle::Heads<TypeParam> heads{Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
+                                         Tensor<TypeParam>({1, 1, 2}, {huge, huge}),
+                                         Tensor<TypeParam>({1, 1, 1}, {1}),
+                                         {0}};
+    EXPECT_TRUE(oracle::stages_of(heads, {}, {}, {}).overflowed);
 }
 
 TYPED_TEST(Attention, RefusesShapesThatDoNotBelongTogether)
 {
-    core::Heads<TypeParam> heads = Draw(3).template heads<TypeParam>();
+    oracle::Heads<TypeParam> heads = Draw(3).template heads<TypeParam>();
     heads.keys = Tensor<TypeParam>({heads.keys.shape[0], heads.keys.shape[1], heads.keys.shape[2] + 1});
-    EXPECT_THROW((void)core::attention(heads, {}, {}, {}), attn::Error);
+    EXPECT_THROW((void)oracle::stages_of(heads, {}, {}, {}), attn::Error);
 }
 
 } // namespace

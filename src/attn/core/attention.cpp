@@ -1,13 +1,13 @@
 #include "attn/core/attention.hpp"
 
+#include "attn/core/bias.hpp"
 #include "attn/core/parallel.hpp"
-#include "attn/core/stages.hpp"
+#include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <limits>
 
 namespace attn::core {
@@ -19,103 +19,146 @@ constexpr Index scores_per_block = 32768;
 /// Multiplications that are done before a second thread has started.
 constexpr double worth_a_thread = 1e6;
 
-template <typename Scalar>
-void require_shapes(const Heads<Scalar>& heads)
+[[noreturn]] void refuse(const AttentionInputs& in)
 {
-    const Shape& q = heads.queries.shape;
-    const Shape& k = heads.keys.shape;
-    const Shape& v = heads.values.shape;
-    const bool ranks = q.size() == 3 && k.size() == 3 && v.size() == 3;
-    const bool sizes = ranks && q[2] == k[2] && k[0] == v[0] && k[1] == v[1] && k[0] != 0 && q[0] % k[0] == 0;
-    const Shape m = heads.mask ? heads.mask->shape : Shape{};
-    const bool mask_fits = !heads.mask || (sizes && m.size() == 3 && m[0] == q[0] && m[1] == q[1] && m[2] <= k[1]);
-    if (!sizes || !mask_fits || heads.query_positions.size() != static_cast<std::size_t>(q[1])) {
-        throw Error(
-            ErrorKind::internal, "attention",
-            "queries " + to_string(q) + ", keys " + to_string(k) + ", values " + to_string(v) + ", " +
-                std::to_string(heads.query_positions.size()) + " query positions, mask " + to_string(m),
-            "(H, T, d_k), (H_kv, S, d_k), (H_kv, S, d_v) with H a multiple of H_kv, T positions, a mask (H, T, up to S)");
+    const auto shape = [](const std::optional<TensorView>& view) { return view ? to_string(view->shape) : "none"; };
+    throw Error(ErrorKind::internal, "attention",
+                "queries " + shape(in.queries) + ", keys " + shape(in.keys) + ", values " + shape(in.values) + ", cache " +
+                    shape(in.past_key) + " and " + shape(in.past_value) + ", mask " + shape(in.mask) + ", " +
+                    std::to_string(in.query_positions.size()) + " query positions",
+                "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
+                "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none");
+}
+
+/// Whether a mask has the rows of all queries, and no more keys than there are.
+bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims& dims)
+{
+    const Shape& m = mask.shape;
+    const std::vector<Index>& places = in.query_positions;
+    const auto is_row = [&](Index place) { return place >= 0 && place < m[2]; };
+    return m.size() == 4 && m[0] == dims.B && m[1] == dims.H && m[3] <= dims.total() &&
+           (places.empty() ? m[2] == dims.T : std::ranges::all_of(places, is_row));
+}
+
+void require_shapes(const AttentionInputs& in)
+{
+    const auto has_rank = [](const std::optional<TensorView>& view) { return !view || view->shape.size() == 4; };
+    if (!has_rank(in.queries) || !has_rank(in.keys) || !has_rank(in.values) || !has_rank(in.past_key) ||
+        !has_rank(in.past_value) || in.past_key.has_value() != in.past_value.has_value()) {
+        refuse(in);
+    }
+    const AttentionDims d = in.dims();
+    const bool heads = d.d_k > 0 && d.H_kv > 0 && d.H % d.H_kv == 0;
+    const bool keys = in.keys.shape == Shape{d.B, d.H_kv, d.S, d.d_k} && in.values.shape == Shape{d.B, d.H_kv, d.S, d.d_v};
+    const bool cache = !in.past_key || (in.past_key->shape == Shape{d.B, d.H_kv, d.P, d.d_k} &&
+                                        in.past_value->shape == Shape{d.B, d.H_kv, d.P, d.d_v});
+    const auto fits_or_none = [](const auto& list, Index count) {
+        return list.empty() || static_cast<Index>(list.size()) == count;
+    };
+    if (!heads || !keys || !cache || (in.mask && !fits(*in.mask, in, d)) || !fits_or_none(in.offsets, d.B) ||
+        !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) || !fits_or_none(in.slopes, d.H)) {
+        refuse(in);
     }
 }
 
-/// What the query rows of one head read.
+// ---- the portable path -----------------------------------------------------------------------------------------------
+
+/// What the query rows of one key/value head read.
 struct KeysAndValues {
-    Matrix<double> K_transposed; ///< (d_k, S)
-    Matrix<double> V;            ///< (S, d_v)
+    Matrix<double> K_transposed; ///< (d_k, P+S)
+    Matrix<double> V;            ///< (P+S, d_v)
 };
 
-/// Rows [first, first + count) of query head h, through all stages.
+/// Calls `use` with matrix (b, h) of a view, rounded to Scalar.
+template <typename Scalar, typename Use>
+void with_matrix(const TensorView& view, Index b, Index h, const Use& use)
+{
+    if (const auto in_place = matrix_in_place<Scalar>(view, std::array{b, h})) {
+        return use(*in_place);
+    }
+    use(load_matrix<Scalar>(view, std::array{b, h}));
+}
+
+template <typename Scalar>
+KeysAndValues load_keys_and_values(const AttentionInputs& in, Index b, Index g)
+{
+    const AttentionDims d = in.dims();
+    KeysAndValues kv{Matrix<double>(d.d_k, d.total()), Matrix<double>(d.total(), d.d_v)};
+    const auto load = [&](const TensorView& keys, const TensorView& values, Index first, Index count) {
+        with_matrix<Scalar>(keys, b, g, [&](const auto& K) {
+            kv.K_transposed.middleCols(first, count) = K.template cast<double>().transpose();
+        });
+        with_matrix<Scalar>(values, b, g, [&](const auto& V) { kv.V.middleRows(first, count) = V.template cast<double>(); });
+    };
+    if (in.past_key) {
+        load(*in.past_key, *in.past_value, 0, d.P);
+    }
+    load(in.keys, in.values, d.P, d.S);
+    return kv;
+}
+
+struct Call {
+    const AttentionInputs& inputs;
+    const AttentionOptions& options;
+    const AttentionOutputs& outputs;
+    Rounding rounding;
+};
+
+/// Rows [first, first + count) of query head h in batch entry b, through all stages.
 template <typename Scalar>
 class Block {
 public:
-    Block(const Heads<Scalar>& heads, const AttentionOptions& options, Index h, Index first, Index count)
-        : heads_(heads), options_(options), h_(h), first_(first), count_(count)
+    Block(const Call& call, Index b, Index h, Index first, Index count)
+        : inputs_(call.inputs), options_(call.options), outputs_(call.outputs), rounding_(call.rounding), b_(b), h_(h),
+          first_(first), count_(count)
     {
     }
 
-    /// Writes its rows of every stage that was kept.
-    void compute(const KeysAndValues& kv, Stages<Scalar>& stages, std::atomic<bool>& overflowed) const
+    /// Writes its rows of every stage that is kept. Returns whether a score overflowed.
+    [[nodiscard]] bool compute(const KeysAndValues& kv) const
     {
-        const auto Q = heads_.queries.matrix(h_).middleRows(first_, count_);
-        const Rounding rounding = options_.rounding;
+        const Matrix<Scalar> Q = load_matrix<Scalar>(row_block(slice(inputs_.queries, std::array{b_, h_}), first_, count_), {});
 
-        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed, rounding); // scores = Q·Kᵀ
-        store(S, stages.scores);
-        S = scale<Scalar>(S, options_.scale, Q.cols(), rounding); // scaled_scores = scores · scale
-        if (!S.allFinite()) {                                     // what overflowed before the scaling has stayed so
-            overflowed = true;
-        }
-        store(S, stages.scaled_scores);
+        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed, rounding_); // scores = Q·Kᵀ
+        store(S, outputs_.scores);
+        S = scale<Scalar>(S, options_.scale, Q.cols(), rounding_); // scaled_scores = scores · scale
+        const bool overflowed = !S.allFinite();                    // what overflowed before the scaling has stayed so
+        store(S, outputs_.scaled_scores);
         if (options_.softcap) {
-            S = softcap<Scalar>(S, *options_.softcap, rounding); // capped_scores = c · tanh(scaled_scores / c)
-            store(S, stages.capped_scores);
+            S = softcap<Scalar>(S, *options_.softcap, rounding_); // capped_scores = c · tanh(scaled_scores / c)
+            store(S, outputs_.capped_scores);
         }
-        if (heads_.masked(options_)) { // masked_scores = capped_scores + mask, -inf where masked
-            if (heads_.mask || !options_.slopes.empty()) {
+        if (inputs_.masked(options_)) { // masked_scores = capped_scores + bias, -inf where masked
+            if (has_bias(inputs_, options_)) {
                 S = add_bias<Scalar>(S, bias(S.cols()));
             }
-            S = mask<Scalar>(S, options_, heads_.query_positions.data() + first_);
-            store(S, stages.masked_scores);
+            S = mask<Scalar>(S, visible());
+            store(S, outputs_.masked_scores);
         }
         const Matrix<Scalar> W = weights(S);
-        store(W, stages.weights);
-        store(weighted_sum<Scalar>(W, kv.V, rounding), stages.head_context); // head_context = weights · V
-        if (!stages.entropy.values.empty()) {
-            stages.entropy.matrix().row(h_).segment(first_, count_) = entropy<Scalar>(W);
+        store(W, outputs_.weights);
+        store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_.context); // head_context = weights · V
+        if (outputs_.entropy.data != nullptr) {
+            store(filled(entropy<Scalar>(W).transpose(), W), outputs_.entropy);
         }
-        if (W.cols() == 0) { // every row is empty, and has no weight that could say so
-            stages.head_context.matrix(h_).middleRows(first_, count_).setConstant(empty_row());
-            if (!stages.entropy.values.empty()) {
-                stages.entropy.matrix().row(h_).segment(first_, count_).setConstant(empty_row());
-            }
-        }
+        return overflowed;
     }
 
 private:
-    /// What is added to the scores, (rows, ≤ keys): the mask's rows, 0 or -inf for a boolean one, and the distance.
     [[nodiscard]] Matrix<double> bias(Index keys) const
     {
-        Matrix<double> values = heads_.mask ? mask_rows() : Matrix<double>::Zero(count_, keys);
-        if (!options_.slopes.empty()) {
-            const double slope = options_.slopes[static_cast<std::size_t>(h_)];
-            for (Index i = 0; i < values.rows(); ++i) {
-                const Index position = heads_.query_positions[static_cast<std::size_t>(first_ + i)];
-                for (Index j = 0; j < values.cols(); ++j) {
-                    values(i, j) -= slope * static_cast<double>(std::abs(position - j));
-                }
-            }
-        }
+        Matrix<double> values(count_, keys);
+        (void)load_bias(inputs_, options_, {b_, h_, first_, count_, 0, keys}, values.data(), keys);
         return values;
     }
 
-    [[nodiscard]] Matrix<double> mask_rows() const
+    [[nodiscard]] std::vector<KeyRange> visible() const
     {
-        const TensorView rows = row_block(*heads_.mask, first_, count_);
-        Matrix<double> values = load_matrix<double>(rows, std::array{h_});
-        if (rows.type == ElementType::boolean) {
-            values = values.unaryExpr([](double seen) { return seen != 0 ? 0 : -std::numeric_limits<double>::infinity(); });
+        std::vector<KeyRange> ranges;
+        for (Index i = 0; i < count_; ++i) {
+            ranges.push_back(visible_keys(inputs_, options_, b_, first_ + i));
         }
-        return values;
+        return ranges;
     }
 
     [[nodiscard]] Scalar empty_row() const
@@ -123,93 +166,180 @@ private:
         return options_.nan_for_empty_rows ? std::numeric_limits<Scalar>::quiet_NaN() : Scalar{0};
     }
 
+    /// Without any key, every row is empty and has no weight that could say so.
+    [[nodiscard]] Matrix<Scalar> filled(Matrix<Scalar> rows, const Matrix<Scalar>& weights) const
+    {
+        if (weights.cols() == 0) {
+            rows.setConstant(empty_row());
+        }
+        return rows;
+    }
+
     [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked) const
     {
         const Scalar empty = empty_row();
         if (!options_.softmax_type) {
-            return softmax<Scalar>(masked, empty, options_.rounding);
+            return softmax<Scalar>(masked, empty, rounding_);
         }
         const ElementType type = *options_.softmax_type;
-        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty, options_.rounding), type);
+        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty, rounding_), type);
     }
 
-    void store(const Matrix<Scalar>& rows, Tensor<Scalar>& stage) const
+    void store(const Matrix<Scalar>& rows, const StageSpan& stage) const
     {
-        if (!stage.values.empty()) {
-            stage.matrix(h_).middleRows(first_, count_) = rows;
+        for (Index i = 0; stage.data != nullptr && i < count_; ++i) {
+            const std::span<const Scalar> row(rows.data() + i * rows.cols(), static_cast<std::size_t>(rows.cols()));
+            to_bytes(stage.type, row, stage.at(b_, h_, first_ + i));
         }
     }
 
-    const Heads<Scalar>& heads_;
+    const AttentionInputs& inputs_;
     const AttentionOptions& options_;
-    Index h_, first_, count_;
+    const AttentionOutputs& outputs_;
+    Rounding rounding_;
+    Index b_, h_, first_, count_;
 };
+
+template <typename Scalar>
+bool portable_attention(const Call& call, const Work& work)
+{
+    const AttentionDims d = call.inputs.dims();
+    const Index group = d.H / d.H_kv;
+    const Index rows = std::clamp<Index>(scores_per_block / std::max<Index>(d.total(), 1), 1, std::max<Index>(d.T, 1));
+    const Index blocks = (d.T + rows - 1) / rows;
+    const Index groups = d.B * d.H_kv;
+    const double multiplications =
+        static_cast<double>(group * d.T) * static_cast<double>(d.total()) * static_cast<double>(d.d_k + d.d_v);
+    const int threads = multiplications < worth_a_thread ? 1 : work.threads;
+    std::atomic<bool> overflowed = false;
+
+    const auto attend_group = [&](Index index, Work part) {
+        const Index b = index / d.H_kv;
+        const Index g = index % d.H_kv;
+        const KeysAndValues kv = load_keys_and_values<Scalar>(call.inputs, b, g);
+        part.threads = std::min(part.threads, threads);
+        for_each_block(group * blocks, part, [&](Index block) {
+            const Index first = block % blocks * rows;
+            if (Block<Scalar>(call, b, g * group + block / blocks, first, std::min(rows, d.T - first)).compute(kv)) {
+                overflowed = true;
+            }
+        });
+    };
+    if (group * blocks < work.threads && multiplications * static_cast<double>(groups) >= worth_a_thread) {
+        // Too few rows to share: whole heads are the pieces.
+        for_each_block(groups, work, [&](Index index) { attend_group(index, {}); });
+    } else {
+        for (Index index = 0; index < groups; ++index) {
+            attend_group(index, work.piece(index, groups));
+        }
+    }
+    return overflowed;
+}
+
+// ---- stages as tensors -----------------------------------------------------------------------------------------------
+
+template <typename Scalar>
+StageSpan span_of(Tensor<Scalar>& stage)
+{
+    const Index row = stage.shape.size() < 3 ? 1 : stage.shape[2];
+    return {.type = element_type_of<Scalar>,
+            .data = reinterpret_cast<std::byte*>(stage.values.data()),
+            .head = stage.shape[1] * row,
+            .row = row};
+}
+
+// ---- which of the two paths ------------------------------------------------------------------------------------------
+
+/// What no tiles compute, as a message names it; empty when they do. How far the numbers reach is another question.
+std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOptions& options, Rounding rounding)
+{
+    const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
+    return is_wide(inputs)              ? "float64"
+           : rounded                    ? "a softmax in another type than float32"
+           : !inputs.slopes.empty()     ? "ALiBi"
+           : rounding == Rounding::step ? "--rounding step"
+                                        : "";
+}
 
 } // namespace
 
-template <typename Scalar>
-Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep)
+AttentionDims AttentionInputs::dims() const
 {
-    require_shapes(heads);
-    const Index H = heads.queries.shape[0];
-    const Index T = heads.queries.shape[1];
-    const Index S = heads.keys.shape[1];
+    return {.B = queries.shape[0],
+            .H = queries.shape[1],
+            .H_kv = keys.shape[1],
+            .T = queries.shape[2],
+            .S = keys.shape[2],
+            .P = past_key ? past_key->shape[2] : 0,
+            .d_k = queries.shape[3],
+            .d_v = values.shape[3]};
+}
+
+bool is_wide(const AttentionInputs& inputs)
+{
+    return inputs.queries.type == ElementType::float64 || inputs.keys.type == ElementType::float64 ||
+           inputs.values.type == ElementType::float64;
+}
+
+bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work)
+{
+    return work.isa != Isa::portable && beyond_tiles(inputs, options, work.rounding).empty();
+}
+
+AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
+                         const Work& work)
+{
+    require_shapes(inputs);
+    AttentionNotes notes;
+    if (tiles_serve(inputs, options, work)) {
+        const ScoreRange range = inputs.range ? *inputs.range : score_range(inputs, options);
+        if (range != ScoreRange::beyond) {
+            tiled_attention(inputs, options, outputs, range, work);
+            return notes;
+        }
+        notes.portable_because = "numbers that are not finite or may overflow on the way";
+    } else if (work.isa != Isa::portable) {
+        notes.portable_because = beyond_tiles(inputs, options, work.rounding);
+    }
+    const Call call{inputs, options, outputs, work.rounding};
+    notes.overflowed = is_wide(inputs) ? portable_attention<double>(call, work) : portable_attention<float>(call, work);
+    return notes;
+}
+
+TensorView as_batch(TensorView view)
+{
+    view.shape.insert(view.shape.begin(), 1);
+    view.strides.insert(view.strides.begin(), 0);
+    return view;
+}
+
+template <typename Scalar>
+Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& options, const StageSelection& selection,
+                         const Work& work)
+{
+    require_shapes(inputs);
+    const AttentionDims d = inputs.dims();
     Stages<Scalar> stages;
-    const auto allot = [](bool kept, Tensor<Scalar>& tensor, const Shape& shape) {
+    AttentionOutputs outputs;
+    const auto allot = [](bool kept, Tensor<Scalar>& tensor, StageSpan& span, const Shape& shape) {
         if (kept) {
             tensor = Tensor<Scalar>(shape);
+            span = span_of(tensor);
         }
     };
-    allot(keep.scores, stages.scores, {H, T, S});
-    allot(keep.scaled_scores, stages.scaled_scores, {H, T, S});
-    allot(keep.capped_scores && options.softcap, stages.capped_scores, {H, T, S});
-    allot(keep.masked_scores && heads.masked(options), stages.masked_scores, {H, T, S});
-    allot(keep.weights, stages.weights, {H, T, S});
-    allot(keep.entropy, stages.entropy, {H, T});
-    allot(true, stages.head_context, {H, T, heads.values.shape[2]});
+    const Shape square{d.H, d.T, d.total()};
+    allot(selection.scores, stages.scores, outputs.scores, square);
+    allot(selection.scaled_scores, stages.scaled_scores, outputs.scaled_scores, square);
+    allot(selection.capped_scores && options.softcap, stages.capped_scores, outputs.capped_scores, square);
+    allot(selection.masked_scores && inputs.masked(options), stages.masked_scores, outputs.masked_scores, square);
+    allot(selection.weights, stages.weights, outputs.weights, square);
+    allot(selection.entropy, stages.entropy, outputs.entropy, {d.H, d.T});
+    allot(true, stages.head_context, outputs.context, {d.H, d.T, d.d_v});
+    static_cast<AttentionNotes&>(stages) = attention(inputs, options, outputs, work);
     return stages;
 }
 
-template <typename Scalar>
-Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep, const Work& work)
-{
-    Stages<Scalar> stages = make_stages(heads, options, keep);
-    const Index T = heads.queries.shape[1];
-    const Index S = heads.keys.shape[1];
-    const Index d_k = heads.queries.shape[2];
-    const Index d_v = heads.values.shape[2];
-    const Index group = heads.queries.shape[0] / heads.keys.shape[0];
-
-    const Index rows = std::clamp<Index>(scores_per_block / std::max<Index>(S, 1), 1, std::max<Index>(T, 1));
-    const Index blocks = (T + rows - 1) / rows;
-    std::atomic<bool> overflowed = false;
-
-    for (Index kv_head = 0; kv_head < heads.keys.shape[0]; ++kv_head) {
-        const KeysAndValues kv{heads.keys.matrix(kv_head).template cast<double>().transpose(),
-                               heads.values.matrix(kv_head).template cast<double>()};
-        Work part = work;
-        if (work.progress) {
-            part.progress = [&](double share) {
-                work.progress((static_cast<double>(kv_head) + share) / static_cast<double>(heads.keys.shape[0]));
-            };
-        }
-        const double multiplications = static_cast<double>(group * T) * static_cast<double>(S) * static_cast<double>(d_k + d_v);
-        if (multiplications < worth_a_thread) {
-            part.threads = 1;
-        }
-        for_each_block(group * blocks, part, [&](Index index) {
-            const Index h = kv_head * group + index / blocks;
-            const Index first = index % blocks * rows;
-            Block<Scalar>(heads, options, h, first, std::min(rows, T - first)).compute(kv, stages, overflowed);
-        });
-    }
-    stages.overflowed = overflowed;
-    return stages;
-}
-
-template Stages<float> make_stages(const Heads<float>&, const AttentionOptions&, const Keep&);
-template Stages<double> make_stages(const Heads<double>&, const AttentionOptions&, const Keep&);
-template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
-template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
+template Stages<float> attention(const AttentionInputs&, const AttentionOptions&, const StageSelection&, const Work&);
+template Stages<double> attention(const AttentionInputs&, const AttentionOptions&, const StageSelection&, const Work&);
 
 } // namespace attn::core

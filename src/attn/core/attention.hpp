@@ -1,21 +1,22 @@
-// Scaled dot-product attention over the heads of one sequence, every stage of it on request.
+// Scaled dot-product attention, every stage of it on request.
 //
 //   scores        = Q·Kᵀ                                  (T, S)
 //   scaled_scores = scores · scale                        scale = 1/√d_k unless given
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
-//   masked_scores = capped_scores + mask, -inf where      only with a mask or a bias by distance
+//   masked_scores = capped_scores + bias, -inf where      only with a mask or a bias by distance
 //                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
 //   head_context  = weights · V                           (T, d_v)
 //
 // (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's.)
 //
-// This is the portable path: every number is the same on every machine and for any number of threads. Each element of a
-// product is summed in index order; Rounding says in which type. stages.hpp holds the stages one by one.
-// Query rows are worked off in blocks, so memory stays linear in T and S for what is not kept.
+// Two paths lead there. On the portable one every number is the same on every machine and for any number of threads: each
+// element of a product is summed in index order; Rounding says in which type. stages.hpp holds its stages one by one. Query
+// rows are worked off in blocks, so memory stays linear in T and S for what is not kept. The other one, for float32 with an
+// instruction set, is that of tiled.hpp.
 #pragma once
 
-#include "attn/core/progress.hpp"
+#include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <optional>
@@ -32,29 +33,108 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/// When numbers are rounded to Scalar.
-enum class Rounding {
-    stage, ///< after every stage, which is computed in double
-    step,  ///< after every step of every stage, too: each product, sum, quotient and exponential, as a loop over floats does.
-           ///< float64 needs no rounding then
-};
-
 struct AttentionOptions {
     std::optional<double> scale = {};             ///< factor of the scores; 1/√d_k when absent
     std::optional<double> softcap = {};           ///< > 0
     bool causal = false;                          ///< the query at position p sees keys 0 … p
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
-    std::optional<Index> valid_keys = {};         ///< no query sees this key or a later one
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
-    Rounding rounding = Rounding::stage;          ///< the distances of slopes are taken off in one step
-    std::vector<double> slopes = {}; ///< (H): minus slope · distance is added to the scores (positions.hpp); empty: none
 
     bool operator==(const AttentionOptions&) const = default;
 };
 
+/// How large the numbers on the way to the context may become.
+enum class ScoreRange {
+    near,   ///< of ordinary size: the exponent of a weight takes one fused operation
+    far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
+    beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
+            ///< overflow. The portable path takes it
+};
+
+/// B batch, T queries, S keys and P keys of a cache before them. H is a multiple of H_kv; query head h reads key/value head
+/// h / (H / H_kv).
+struct AttentionDims {
+    Index B = 1, H = 1, H_kv = 1, T = 0, S = 0, P = 0, d_k = 0, d_v = 0;
+
+    [[nodiscard]] Index total() const { return P + S; }
+};
+
+/// Views of four dimensions, read in place where they can be.
+struct AttentionInputs {
+    TensorView queries;                                       ///< (B, H, T, d_k)
+    TensorView keys, values;                                  ///< (B, H_kv, S, d_k), (B, H_kv, S, d_v)
+    std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
+
+    // What is added to the scores, and hides keys beside causal and window: see bias.hpp.
+    std::optional<TensorView> mask = {}; ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
+                                         ///< masked. With query_positions it has a row for each position
+    std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
+    bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
+
+    std::vector<Index> offsets = {};         ///< (B) or none: the place of query 0 among the keys; may be negative
+    std::vector<Index> query_positions = {}; ///< (T) or none: the queries' places after `offsets`; else 0, 1, 2, …
+    std::vector<Index> lengths = {};         ///< (B) or none: valid keys; no query sees those from there on
+    std::optional<ScoreRange> range = {};    ///< where it is known; otherwise attention() looks
+
+    /// Whether anything hides keys or adds to the scores.
+    [[nodiscard]] bool masked(const AttentionOptions& options) const
+    {
+        return mask || options.causal || options.window || !lengths.empty() || !slopes.empty();
+    }
+    [[nodiscard]] AttentionDims dims() const;
+};
+
+/// A stage in somebody's memory; without data it is not kept. The last dimension has no gaps.
+struct StageSpan {
+    ElementType type = ElementType::float32; ///< a floating-point one: rounded once
+    std::byte* data = nullptr;
+    Index batch = 0, head = 0, row = 0; ///< strides, in elements
+
+    [[nodiscard]] std::byte* at(Index b, Index h, Index i, Index j = 0) const
+    {
+        return data + (b * batch + h * head + i * row + j) * size_of(type);
+    }
+};
+
+/// Where the stages go. `weights` must be zero before.
+struct AttentionOutputs {
+    StageSpan context;                                                      ///< (B, H, T, d_v)
+    StageSpan scores, scaled_scores, capped_scores, masked_scores, weights; ///< (B, H, T, P+S)
+    StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
+};
+
+/// What there is to say of the way to the stages.
+struct AttentionNotes {
+    bool overflowed = false;                ///< a score, or a score times the scale, left the range of its type
+    std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "ALiBi"; empty: they did
+};
+
+/// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, slopes,
+/// rounding by step, and a range that is beyond. Throws Error(internal), with the shapes, when they do not belong together, or
+/// for an isa that is not available.
+AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
+                         const Work& work);
+
+/// Whether queries, keys or values are float64, in which case so is all that is computed; otherwise it is float32.
+[[nodiscard]] bool is_wide(const AttentionInputs& inputs);
+/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once.
+[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options);
+/// Whether attention() takes the path of tiled.hpp, unless the range is beyond.
+[[nodiscard]] bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
+
+/// (…) as a batch of one, (1, …).
+[[nodiscard]] TensorView as_batch(TensorView view);
+template <typename Scalar>
+[[nodiscard]] TensorView as_batch(const Tensor<Scalar>& tensor)
+{
+    return as_batch(row_major_view(element_type_of<Scalar>, tensor.shape, std::as_bytes(std::span(tensor.values))));
+}
+
+// ---- stages as tensors -----------------------------------------------------------------------------------------------
+
 /// Which stages to keep. The head contexts are always kept.
-struct Keep {
+struct StageSelection {
     bool scores = false;
     bool scaled_scores = false;
     bool capped_scores = false;
@@ -63,44 +143,20 @@ struct Keep {
     bool entropy = false;
 };
 
-/// The inputs of attention. H is a multiple of H_kv; query head h reads key/value head h / (H / H_kv).
+/// The stages of a batch of one that were kept; the others are empty.
 template <typename Scalar>
-struct Heads {
-    Tensor<Scalar> queries; ///< (H, T, d_k)
-    Tensor<Scalar> keys;    ///< (H_kv, S, d_k)
-    Tensor<Scalar> values;  ///< (H_kv, S, d_v)
-    std::vector<Index>
-        query_positions; ///< (T), for causal, window and slopes: the place of each query among the keys; may be negative
-    std::optional<TensorView> mask = {}; ///< (H, T, ≤ S): boolean, true = seen, or added to the scores; missing keys are masked
-
-    [[nodiscard]] bool masked(const AttentionOptions& options) const
-    {
-        return mask || options.causal || options.window || options.valid_keys || !options.slopes.empty();
-    }
-};
-
-/// The stages that were kept; the others are empty.
-template <typename Scalar>
-struct Stages {
+struct Stages : AttentionNotes {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
     Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
-    bool overflowed = false;                ///< a score, or a score times the scale, left the range of Scalar
-    std::string_view portable_because = {}; ///< what the tiles of an isa that was asked for do not compute: "ALiBi"
 };
 
-/// Zeros for the stages that are kept and exist with these options. Throws as attention().
+/// The stages that are selected and exist with these inputs and options.
 template <typename Scalar>
-[[nodiscard]] Stages<Scalar> make_stages(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep);
+[[nodiscard]] Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& options,
+                                       const StageSelection& selection, const Work& work);
 
-/// Throws Error(internal), with both shapes, when the shapes do not belong together.
-template <typename Scalar>
-[[nodiscard]] Stages<Scalar> attention(const Heads<Scalar>& heads, const AttentionOptions& options, const Keep& keep,
-                                       const Work& work);
-
-extern template Stages<float> make_stages(const Heads<float>&, const AttentionOptions&, const Keep&);
-extern template Stages<double> make_stages(const Heads<double>&, const AttentionOptions&, const Keep&);
-extern template Stages<float> attention(const Heads<float>&, const AttentionOptions&, const Keep&, const Work&);
-extern template Stages<double> attention(const Heads<double>&, const AttentionOptions&, const Keep&, const Work&);
+extern template Stages<float> attention(const AttentionInputs&, const AttentionOptions&, const StageSelection&, const Work&);
+extern template Stages<double> attention(const AttentionInputs&, const AttentionOptions&, const StageSelection&, const Work&);
 
 } // namespace attn::core

@@ -1,7 +1,7 @@
 // Blocks of independent work on a few threads.
 #pragma once
 
-#include "attn/core/progress.hpp"
+#include "attn/core/work.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <functional>

@@ -30,7 +30,7 @@ std::vector<double> frequencies(double base, Index r, Index pairs)
     return list;
 }
 
-math::SineCosine turn(Index position, double frequency)
+math::SineCosine rotation(Index position, double frequency)
 {
     return math::sincos(static_cast<double>(position) * frequency);
 }
@@ -52,7 +52,7 @@ Tensor<Scalar> add_sinusoids(Tensor<Scalar> X)
             }
         };
         for (Index i = 0; i < static_cast<Index>(frequency.size()); ++i) {
-            const auto [sine, cosine] = turn(p, frequency[static_cast<std::size_t>(i)]);
+            const auto [sine, cosine] = rotation(p, frequency[static_cast<std::size_t>(i)]);
             add(2 * i, sine);
             add(2 * i + 1, cosine);
         }
@@ -61,7 +61,7 @@ Tensor<Scalar> add_sinusoids(Tensor<Scalar> X)
 }
 
 template <typename Scalar>
-Tensor<Scalar> rotate(Tensor<Scalar> X, const Rope& rope)
+Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope)
 {
     const Index T = X.rows();
     const Index d = X.columns();
@@ -76,7 +76,7 @@ Tensor<Scalar> rotate(Tensor<Scalar> X, const Rope& rope)
     const std::vector<double> frequency = frequencies(rope.base, r, r / 2);
     for (Index p = 0; p < T; ++p) {
         for (Index i = 0; i < r / 2; ++i) {
-            const auto [sine, cosine] = turn(p, frequency[static_cast<std::size_t>(i)]);
+            const auto [sine, cosine] = rotation(p, frequency[static_cast<std::size_t>(i)]);
             for (Index h = 0; h < X.shape[0]; ++h) {
                 Scalar& first = X.matrix(h)(p, half ? i : 2 * i);
                 Scalar& second = X.matrix(h)(p, half ? i + r / 2 : 2 * i + 1);
@@ -111,7 +111,7 @@ std::vector<double> alibi_slopes(Index H)
 
 template Tensor<float> add_sinusoids(Tensor<float>);
 template Tensor<double> add_sinusoids(Tensor<double>);
-template Tensor<float> rotate(Tensor<float>, const Rope&);
-template Tensor<double> rotate(Tensor<double>, const Rope&);
+template Tensor<float> apply_rope(Tensor<float>, const Rope&);
+template Tensor<double> apply_rope(Tensor<double>, const Rope&);
 
 } // namespace attn::core

@@ -42,7 +42,7 @@ template <typename Scalar>
 /// X (heads, T, d) turned by positions 0 … T-1. Throws Error(data) for an odd or too large r, and for more than
 /// most_positions rows.
 template <typename Scalar>
-[[nodiscard]] Tensor<Scalar> rotate(Tensor<Scalar> X, const Rope& rope);
+[[nodiscard]] Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope);
 
 /// (H)
 [[nodiscard]] std::vector<double> alibi_slopes(Index H);

@@ -17,7 +17,7 @@ constexpr double worth_a_thread = 1e6;
 
 template <typename Scalar>
 Tensor<Scalar> project_heads(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b, Index heads,
-                             Rounding rounding, const Work& work)
+                             const Work& work)
 {
     const Index T = X.rows();
     const Index d = W.cols() / heads;
@@ -29,7 +29,7 @@ Tensor<Scalar> project_heads(const MatrixView<Scalar>& X, const Matrix<double>& 
     for_each_block((T + rows_per_block - 1) / rows_per_block, part, [&](Index block) {
         const Index first = block * rows_per_block;
         const Index count = std::min(rows_per_block, T - first);
-        const Matrix<Scalar> Y = project<Scalar>(X.middleRows(first, count), W, b, rounding);
+        const Matrix<Scalar> Y = project<Scalar>(X.middleRows(first, count), W, b, work.rounding);
         for (Index h = 0; h < heads; ++h) {
             projected.matrix(h).middleRows(first, count) = Y.middleCols(h * d, d);
         }
@@ -37,9 +37,9 @@ Tensor<Scalar> project_heads(const MatrixView<Scalar>& X, const Matrix<double>& 
     return projected;
 }
 
-template Tensor<float> project_heads(const MatrixView<float>&, const Matrix<double>&, const RowVector<double>&, Index, Rounding,
+template Tensor<float> project_heads(const MatrixView<float>&, const Matrix<double>&, const RowVector<double>&, Index,
                                      const Work&);
 template Tensor<double> project_heads(const MatrixView<double>&, const Matrix<double>&, const RowVector<double>&, Index,
-                                      Rounding, const Work&);
+                                      const Work&);
 
 } // namespace attn::core

@@ -1,7 +1,7 @@
 // Projections of all heads at once, on several threads.
 #pragma once
 
-#include "attn/core/attention.hpp"
+#include "attn/core/work.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::core {
@@ -10,11 +10,11 @@ namespace attn::core {
 /// stages.hpp.
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> project_heads(const MatrixView<Scalar>& X, const Matrix<double>& W, const RowVector<double>& b,
-                                           Index heads, Rounding rounding, const Work& work);
+                                           Index heads, const Work& work);
 
 extern template Tensor<float> project_heads(const MatrixView<float>&, const Matrix<double>&, const RowVector<double>&, Index,
-                                            Rounding, const Work&);
+                                            const Work&);
 extern template Tensor<double> project_heads(const MatrixView<double>&, const Matrix<double>&, const RowVector<double>&, Index,
-                                             Rounding, const Work&);
+                                             const Work&);
 
 } // namespace attn::core

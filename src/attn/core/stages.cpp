@@ -134,18 +134,17 @@ KeyRange visible_keys(const AttentionOptions& options, Index position, Index S)
     if (options.window && options.window->right >= 0) {
         range.end = std::min(range.end, position + options.window->right + 1);
     }
-    range.end = std::min(range.end, options.valid_keys.value_or(S));
     range.begin = std::min(range.begin, S);
     range.end = std::max(range.end, range.begin);
     return range;
 }
 
 template <typename Scalar>
-Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& options, const Index* positions)
+Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const std::vector<KeyRange>& visible)
 {
     Matrix<Scalar> masked = Matrix<Scalar>::Constant(capped.rows(), capped.cols(), minus_infinity<Scalar>);
     for (Index i = 0; i < capped.rows(); ++i) {
-        const KeyRange keys = visible_keys(options, positions[i], capped.cols());
+        const KeyRange keys = visible[static_cast<std::size_t>(i)];
         const Index count = keys.end - keys.begin;
         masked.row(i).segment(keys.begin, count) = capped.row(i).segment(keys.begin, count);
     }
@@ -266,7 +265,7 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                                \
     template Matrix<Scalar> scale(const MatrixView<Scalar>&, std::optional<double>, Index, Rounding);                          \
     template Matrix<Scalar> softcap(const MatrixView<Scalar>&, double, Rounding);                                              \
-    template Matrix<Scalar> mask(const MatrixView<Scalar>&, const AttentionOptions&, const Index*);                            \
+    template Matrix<Scalar> mask(const MatrixView<Scalar>&, const std::vector<KeyRange>&);                                     \
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
     template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar, Rounding);                                              \

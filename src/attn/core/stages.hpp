@@ -33,16 +33,16 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding rounding = Rounding::stage);
 
-/// The keys [begin, end) that the query at `position` may see, of S.
+/// The keys [begin, end) that the query at `position` may see, of the first S.
 struct KeyRange {
     Index begin;
     Index end;
 };
 [[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
 
-/// capped, with -inf wherever `visible_keys` does not reach. `positions` holds the place of each row's query.
+/// capped, with -inf for the keys that a row's query does not see.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const AttentionOptions& options, const Index* positions);
+[[nodiscard]] Matrix<Scalar> mask(const MatrixView<Scalar>& capped, const std::vector<KeyRange>& visible);
 
 /// capped (T, S) + bias (T, ≤ S); -inf where the bias is -inf, whatever the score holds, and where there is no bias.
 template <typename Scalar>

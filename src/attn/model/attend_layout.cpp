@@ -3,23 +3,12 @@
 #include "attn/model/mask.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace attn::model {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what, const Shape& shape, const std::string& allowed)
 {
     throw Error(ErrorKind::data, what, "the shape " + to_string(shape), allowed);
-}
-
-/// A dimension in front, of length 1.
-TensorView with_leading(TensorView view)
-{
-    view.shape.insert(view.shape.begin(), 1);
-    view.strides.insert(view.strides.begin(), 0);
-    return view;
 }
 
 /// (…, T, heads·d) → (…, heads, T, d)
@@ -59,7 +48,7 @@ TensorView four_dimensions(TensorView view, const Layout& layout, const char* wh
         view = split_heads(std::move(view), layout.heads.value_or(1), what, layout.option);
     }
     while (view.shape.size() < 4) {
-        view = with_leading(std::move(view));
+        view = core::as_batch(std::move(view));
     }
     if (layout.heads && view.shape[1] != *layout.heads) {
         throw Error(ErrorKind::usage, layout.option, std::to_string(*layout.heads),
@@ -76,12 +65,12 @@ TensorView cache(TensorView view, const char* what)
         refuse(what, view.shape, "(B, H_kv, P, d), (H_kv, P, d) or (P, d)");
     }
     while (view.shape.size() < 4) {
-        view = with_leading(std::move(view));
+        view = core::as_batch(std::move(view));
     }
     return view;
 }
 
-void require_lengths(const TensorView& view, const AttendLengths& l)
+void require_lengths(const TensorView& view, const core::AttentionDims& l)
 {
     if (view.type != ElementType::int64) {
         throw Error(ErrorKind::data, "the lengths", std::string(name_of(view.type)), "int64");
@@ -98,11 +87,11 @@ void require_equal(const Shape& shape, const Shape& expected, const char* what)
     }
 }
 
-AttendLengths lengths_of(const AttendViews& v)
+core::AttentionDims checked_dims(const AttendViews& v)
 {
     const Shape& q = v.queries.shape;
     const Shape& k = v.keys.shape;
-    AttendLengths l{q[0], q[1], k[1], q[2], k[2], 0, q[3], v.values.shape[3]};
+    const core::AttentionDims l = v.dims();
     if (l.d_k == 0) {
         refuse("queries", q, "a last dimension of 1 or more");
     }
@@ -114,12 +103,24 @@ AttendLengths lengths_of(const AttendViews& v)
     }
     require_equal(v.values.shape, {l.B, l.H_kv, l.S, l.d_v}, "values");
     if (v.past_key) {
-        l.P = v.past_key->shape[2];
         require_equal(v.past_key->shape, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
         require_equal(v.past_value->shape, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
     }
     (void)checked_sum(l.P, l.S, "keys");
     return l;
+}
+
+/// The place of query 0 among the keys of batch entry b.
+Index offset_of(const AttendViews& views, CausalAlign align, Index b)
+{
+    const core::AttentionDims& l = views.sizes;
+    const Index end = views.lengths.empty() ? l.total() : views.lengths[static_cast<std::size_t>(b)];
+    switch (align) {
+    case CausalAlign::offset: return views.lengths.empty() ? l.P : end - l.T;
+    case CausalAlign::top_left: return 0;
+    case CausalAlign::bottom_right: return end - l.T;
+    }
+    throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
 }
 
 } // namespace
@@ -152,9 +153,9 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         views.past_key = cache(*inputs.past_key, "past_key");
         views.past_value = cache(*inputs.past_value, "past_value");
     }
-    views.sizes = lengths_of(views);
+    views.sizes = checked_dims(views);
     if (inputs.mask) {
-        const AttendLengths& l = views.sizes;
+        const core::AttentionDims& l = views.sizes;
         views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()});
     }
     if (inputs.lengths) {
@@ -166,7 +167,7 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     return views;
 }
 
-std::vector<Index> read_lengths(const TensorView& lengths, const AttendLengths& sizes)
+std::vector<Index> read_lengths(const TensorView& lengths, const core::AttentionDims& sizes)
 {
     std::vector<Index> read;
     for (const std::int64_t length : load<std::int64_t>(lengths).values) {
@@ -177,6 +178,15 @@ std::vector<Index> read_lengths(const TensorView& lengths, const AttendLengths& 
         read.push_back(static_cast<Index>(length));
     }
     return read;
+}
+
+std::vector<Index> query_offsets(const AttendViews& views, CausalAlign align)
+{
+    std::vector<Index> offsets;
+    for (Index b = 0; b < views.sizes.B; ++b) {
+        offsets.push_back(offset_of(views, align, b));
+    }
+    return offsets;
 }
 
 Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index columns)
@@ -193,46 +203,11 @@ Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index colum
 
 Shape context_shape(const AttendViews& views)
 {
-    const AttendLengths& l = views.sizes;
+    const core::AttentionDims& l = views.sizes;
     if (!views.side_by_side) {
         return stage_shape(views, l.H, l.T, l.d_v);
     }
     return views.rank == 3 ? Shape{l.B, l.T, l.H * l.d_v} : Shape{l.T, l.H * l.d_v};
-}
-
-Index offset_of(const AttendViews& views, CausalAlign align, std::size_t b)
-{
-    const AttendLengths& l = views.sizes;
-    switch (align) {
-    case CausalAlign::offset: return views.lengths.empty() ? l.P : views.lengths[b] - l.T;
-    case CausalAlign::top_left: return 0;
-    case CausalAlign::bottom_right: return (views.lengths.empty() ? l.total() : views.lengths[b]) - l.T;
-    }
-    throw Error(ErrorKind::internal, "causal alignment", std::to_string(static_cast<int>(align)), "one of three");
-}
-
-template <typename Scalar>
-Tensor<Scalar> joined(const std::optional<TensorView>& past, const TensorView& now, Index b, Index g)
-{
-    const std::array at{b, g};
-    const Index P = past ? past->shape[2] : 0;
-    Tensor<Scalar> rows({1, P + now.shape[2], now.shape[3]});
-    if (past) {
-        rows.matrix().topRows(P) = load_matrix<Scalar>(*past, at);
-    }
-    rows.matrix().bottomRows(now.shape[2]) = load_matrix<Scalar>(now, at);
-    return rows;
-}
-
-template Tensor<float> joined(const std::optional<TensorView>&, const TensorView&, Index, Index);
-template Tensor<double> joined(const std::optional<TensorView>&, const TensorView&, Index, Index);
-
-StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
-{
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) {
-        return tensor.name == stage_names.at(static_cast<std::size_t>(stage));
-    });
-    return found == tensors.end() ? nullptr : &*found;
 }
 
 } // namespace attn::model

@@ -2,7 +2,6 @@
 
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
-#include "attn/core/tiled.hpp"
 #include "attn/model/extra_key.hpp"
 #include "attn/model/mask.hpp"
 #include "attn/model/overrides.hpp"
@@ -81,7 +80,7 @@ std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
     return arrays;
 }
 
-core::Keep stages_to_keep(const Show& show)
+core::StageSelection stages_to_keep(const Show& show)
 {
     return {.scores = show.contains(Item::scores),
             .scaled_scores = show.contains(Item::scaled_scores),
@@ -111,8 +110,8 @@ public:
             other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
         const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
-        Tensor<Scalar> Q = turn(project("queries", queries_from, Target::W_q, l.H));
-        Tensor<Scalar> K = turn(project("keys", keys_from, Target::W_k, l.H_kv));
+        Tensor<Scalar> Q = apply_rope(project("queries", queries_from, Target::W_q, l.H));
+        Tensor<Scalar> K = apply_rope(project("keys", keys_from, Target::W_k, l.H_kv));
         Tensor<Scalar> V = project("values", other_values ? third : keys_from, Target::W_v, l.H_kv);
         if (const auto* extra = prepared_.parameter(Target::bias_k)) {
             K = with_row(K, extra->tensor);
@@ -176,9 +175,9 @@ private:
     }
 
     /// Queries or keys (heads, T, d_k), by their positions, if asked for.
-    Tensor<Scalar> turn(Tensor<Scalar> X) const
+    Tensor<Scalar> apply_rope(Tensor<Scalar> X) const
     {
-        return positions_are(PositionKind::rope) ? core::rotate(std::move(X), plan_.recipe.attention.positions->rope) : X;
+        return positions_are(PositionKind::rope) ? core::apply_rope(std::move(X), plan_.recipe.attention.positions->rope) : X;
     }
 
     /// X (T, D) → (heads, T, d)
@@ -206,8 +205,7 @@ private:
         const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
         const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
         tell(name, shape);
-        Tensor<Scalar> projected =
-            core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, plan_.recipe.rounding, work(name, shape));
+        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
         const std::vector<bool> overflowed = overflowed_rows(X, layer, projected);
         if (std::ranges::find(overflowed, true) != overflowed.end()) {
             warn_of_overflow(name);
@@ -223,38 +221,27 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        core::AttentionOptions how = options;
-        how.rounding = plan_.recipe.rounding;
+        const Tensor<Scalar> queries = select_rows(Q, plan_.rows);
+        core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
+        inputs.query_positions = plan_.rows;
         if (positions_are(PositionKind::alibi)) {
-            how.slopes = core::alibi_slopes(l.H);
+            inputs.slopes = core::alibi_slopes(l.H);
         }
-        core::Heads<Scalar> heads{select_rows(Q, plan_.rows), std::move(K), std::move(V), plan_.rows};
-        MaskRows chosen; // outlives the view of it
         if (options.mask) {
-            heads.mask = broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S});
-            if (static_cast<Index>(plan_.rows.size()) != l.T) {
-                chosen = mask_rows(*heads.mask, plan_.rows);
-                heads.mask = chosen.view();
-            }
+            inputs.mask = core::as_batch(broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S}));
         }
-        StoredTensor bias; // likewise
-        computed_.extra_key = heads.keys.rows() > l.S;
-        if (computed_.extra_key && heads.masked(how)) {
-            bias = bias_with_extra_key(heads.mask, how, plan_.rows, l.S);
-            heads.mask = broadcast_mask(bias.view(), {l.H, static_cast<Index>(plan_.rows.size()), l.S + 1});
-            how.causal = false;
-            how.window.reset();
-        }
-        const Shape shape{l.H, static_cast<Index>(plan_.rows.size()), heads.keys.rows()};
+        computed_.extra_key = inputs.extra_key = K.rows() > l.S;
+        const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = attention(heads, how, work("attention", shape));
+        core::Stages<Scalar> stages =
+            core::attention<Scalar>(inputs, options, stages_to_keep(plan_.show), work("attention", shape));
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
-        if (stages.overflowed && all_finite<Scalar>(heads.queries.values) && all_finite<Scalar>(heads.keys.values)) {
+        if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
             warn_of_overflow("scores", "a dot product, or its scaling,");
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
-        if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(heads.values.values)) {
+        if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(V.values)) {
             warn_of_overflow("context");
         }
         Tensor<Scalar> output;
@@ -271,18 +258,6 @@ private:
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
         keep(Item::entropy, std::move(stages.entropy));
-    }
-
-    core::Stages<Scalar> attention(const core::Heads<Scalar>& heads, const core::AttentionOptions& options,
-                                   const core::Work& work) const
-    {
-        if constexpr (std::is_same_v<Scalar, float>) {
-            return core::attention(heads, options, stages_to_keep(plan_.show), work, plan_.settings.isa);
-        } else {
-            core::Stages<Scalar> stages = core::attention(heads, options, stages_to_keep(plan_.show), work);
-            stages.portable_because = plan_.settings.isa == core::Isa::portable ? "" : core::float64_numbers;
-            return stages;
-        }
     }
 
     template <typename AnyReference> // copies or moves, but only what is wanted
@@ -319,7 +294,7 @@ private:
 
     [[nodiscard]] core::Work work(std::string_view stage, const Shape& shape) const
     {
-        core::Work work{plan_.settings.threads, {}};
+        core::Work work{.threads = plan_.settings.threads, .isa = plan_.settings.isa, .rounding = plan_.recipe.rounding};
         if (plan_.settings.observer) {
             work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
         }

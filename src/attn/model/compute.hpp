@@ -22,7 +22,7 @@ struct ComputedArrays {
     std::vector<Array> parameters; ///< as drawn; with Plan::preparations only when they are shown
     std::vector<Array> arrays;     ///< those of `show`, in order
     std::vector<std::string> warnings;
-    std::string_view portable_because = {}; ///< as core::Stages has it
+    std::string_view portable_because = {}; ///< as core::AttentionNotes has it
     bool extra_key = false;                 ///< behind those of the words (extra_key.hpp)
 };
 

@@ -2,8 +2,6 @@
 
 #include "attn/tensor/error.hpp"
 
-#include <cstring>
-
 namespace attn::model {
 
 TensorView broadcast_mask(TensorView mask, const Shape& target)
@@ -33,31 +31,6 @@ TensorView broadcast_mask(TensorView mask, const Shape& target)
         }
     }
     return mask;
-}
-
-TensorView MaskRows::view() const
-{
-    TensorView view = copy.view();
-    view.swapped = swapped;
-    return view;
-}
-
-MaskRows mask_rows(const TensorView& mask, const std::vector<Index>& rows)
-{
-    const Index H = mask.shape[0];
-    const Index S = mask.shape[2];
-    const Index size = size_of(mask.type);
-    MaskRows chosen{StoredTensor("mask", mask.type, {H, static_cast<Index>(rows.size()), S}), mask.swapped};
-    std::byte* to = chosen.copy.bytes.data();
-    for (Index h = 0; h < H; ++h) {
-        for (const Index row : rows) {
-            const std::byte* from = mask.bytes.data() + (h * mask.strides[0] + row * mask.strides[1]) * size;
-            for (Index j = 0; j < S; ++j, to += size) {
-                std::memcpy(to, from + j * mask.strides[2] * size, static_cast<std::size_t>(size));
-            }
-        }
-    }
-    return chosen;
 }
 
 } // namespace attn::model

@@ -93,13 +93,6 @@ Memory required_memory(const Recipe& recipe, const Lengths& l, Index rows, const
     working.add({l.T + l.S, l.D});
     working.add({l.H, l.T, l.d_k});
     working.add({l.H_kv, l.S, l.d_k + l.d_v});
-    if (recipe.attention.mask && rows < l.T) {
-        working.add({l.H, rows, l.S}, 2); // its rows, of 8 bytes at most
-    }
-    const bool masked = recipe.attention.mask || recipe.attention.causal || recipe.attention.window;
-    if (recipe.parameters && masked) { // joined to one that lets a key of the file's own through
-        working.add({recipe.attention.mask ? l.H : 1, rows, l.S + 1}, 2);
-    }
     doubles.add({l.S, l.d_k + l.d_v});
     doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
 

@@ -88,7 +88,8 @@ std::vector<Layer<Scalar>> make_layers(const Prepared<Scalar>& prepared, const L
         layers.push_back(make_layer(prepared, target, heads));
         Layer<Scalar>& layer = layers.back();
         if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
-            layer.of_table = core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, recipe.rounding, {});
+            layer.of_table =
+                core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {.rounding = recipe.rounding});
             layer.overflowed = overflowed_rows(table->tensor, layer, layer.of_table);
         }
     }

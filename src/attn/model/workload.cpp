@@ -2,9 +2,7 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/core/stages.hpp"
-#include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -52,6 +50,11 @@ AlignedTensor::AlignedTensor(Shape shape)
     skipped_ = static_cast<std::size_t>(aligned - storage_.data());
 }
 
+TensorView AlignedTensor::view() const
+{
+    return core::as_batch(row_major_view(ElementType::float32, shape_, std::as_bytes(values())));
+}
+
 WorkloadTensors::WorkloadTensors(const Workload& workload)
     : options_(workload.attention), queries_({workload.heads, workload.seq, workload.head_dim}),
       keys_({workload.kv_heads, workload.seq, workload.head_dim}),
@@ -65,26 +68,12 @@ WorkloadTensors::WorkloadTensors(const Workload& workload)
 
 void WorkloadTensors::attend(core::Isa isa, int threads)
 {
-    const core::Work work{threads, {}};
-    const Index T = context_.shape()[1];
+    core::AttentionInputs inputs{queries_.view(), keys_.view(), values_.view()};
+    inputs.range = core::ScoreRange::near; // they were drawn so
     const Index d_v = context_.shape()[2];
-    if (isa == core::Isa::portable) {
-        const core::Heads<float> heads{queries_.copy(), keys_.copy(), values_.copy(), indices(T)};
-        std::ranges::copy(core::attention(heads, options_, {}, work).head_context.values, context_.values().begin());
-        return;
-    }
-    core::TiledInputs inputs;
-    inputs.queries = core::as_batch(queries_.shape(), queries_.values());
-    inputs.keys = core::as_batch(keys_.shape(), keys_.values());
-    inputs.values = core::as_batch(values_.shape(), values_.values());
-    inputs.reach = core::Reach::near; // they were drawn so
-    core::TiledOutputs outputs;
-    outputs.context = {.type = ElementType::float32,
-                       .data = std::as_writable_bytes(context_.values()).data(),
-                       .batch = static_cast<Index>(context_.values().size()),
-                       .head = T * d_v,
-                       .row = d_v};
-    core::tiled_attention(inputs, options_, outputs, work, isa);
+    core::AttentionOutputs outputs;
+    outputs.context = {.data = std::as_writable_bytes(context_.values()).data(), .head = context_.shape()[1] * d_v, .row = d_v};
+    core::attention(inputs, options_, outputs, {.threads = threads, .isa = isa});
 }
 
 double multiply_add(core::Isa isa, Index rounds, int threads)

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] const Shape& shape() const { return shape_; }
     [[nodiscard]] std::span<float> values() { return {storage_.data() + skipped_, count_}; }
     [[nodiscard]] std::span<const float> values() const { return {storage_.data() + skipped_, count_}; }
+    /// As a batch of one.
+    [[nodiscard]] TensorView view() const;
     [[nodiscard]] Tensor<float> copy() const { return {shape_, {values().begin(), values().end()}}; }
 
 private:

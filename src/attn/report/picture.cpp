@@ -1,7 +1,7 @@
 #include "attn/report/picture.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/hidden.hpp"
+#include "attn/model/masked_places.hpp"
 #include "attn/model/plotted.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/markup.hpp"
@@ -68,15 +68,15 @@ bool looks_causal(const Picture& picture)
 }
 
 /// Weights of 0 where a mask is, or may be: the causal one of another program is known by its looks alone.
-void find_empty_zeros(Picture& picture, const model::HiddenPlaces& places, bool foreign)
+void find_empty_zeros(Picture& picture, const model::MaskedPlaces& places, bool foreign)
 {
     const bool all_zeros = !places.certain && (!foreign || looks_causal(picture));
-    if (places.hidden.empty() && !all_zeros) {
+    if (places.masked.empty() && !all_zeros) {
         return;
     }
     picture.empty_zeros.resize(picture.values.size());
     for (std::size_t i = 0; i < picture.values.size(); ++i) {
-        picture.empty_zeros[i] = picture.values[i] == 0 && (all_zeros || places.hidden[i]);
+        picture.empty_zeros[i] = picture.values[i] == 0 && (all_zeros || places.masked[i]);
     }
 }
 
@@ -183,9 +183,9 @@ Picture picture_of(const model::Result& result)
         picture.doubtful = true;
         picture.array = "numbers";
     }
-    const model::HiddenPlaces places = picture.weights ? model::hidden_places(result) : model::HiddenPlaces{};
+    const model::MaskedPlaces places = picture.weights ? model::masked_places(result) : model::MaskedPlaces{};
     find_empty_zeros(picture, places, result.foreign);
-    picture.blank = blank_text(picture, places.hidden);
+    picture.blank = blank_text(picture, places.masked);
     choose_range(picture);
     return picture;
 }

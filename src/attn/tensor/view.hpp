@@ -11,6 +11,9 @@
 
 namespace attn {
 
+template <typename Scalar>
+inline constexpr ElementType element_type_of = std::is_same_v<Scalar, float> ? ElementType::float32 : ElementType::float64;
+
 /// `strides` are in elements and ≥ 0; bytes need not be aligned, and hold every element that strides can reach. They outlive
 /// the view.
 struct TensorView {

@@ -1,7 +1,7 @@
 #include "attn/core/positions.hpp"
 
-#include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
+#include "oracle/heads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ TEST(Rope, TurnsHalvesAgainstEachOtherOrNeighbours)
     const Tensor<double> X({1, 2, 4}, {1, 2, 3, 4, 1, 2, 3, 4});
     const double c = std::cos(1.0);
     const double s = std::sin(1.0);
-    const auto half = attn::core::rotate(X, {.base = 1}).values;
-    const auto pairs = attn::core::rotate(X, {.base = 1, .style = RopeStyle::interleaved}).values;
+    const auto half = attn::core::apply_rope(X, {.base = 1}).values;
+    const auto pairs = attn::core::apply_rope(X, {.base = 1, .style = RopeStyle::interleaved}).values;
     const std::vector<double> half_expected{1, 2, 3, 4, c - 3 * s, 2 * c - 4 * s, s + 3 * c, 2 * s + 4 * c};
     const std::vector<double> pairs_expected{1, 2, 3, 4, c - 2 * s, s + 2 * c, 3 * c - 4 * s, 3 * s + 4 * c};
     for (std::size_t i = 0; i < 8; ++i) {
@@ -70,7 +70,7 @@ TEST(Rope, TurnsHalvesAgainstEachOtherOrNeighbours)
 TEST(Rope, LeavesWhatLiesBeyondItsDimension)
 {
     const Tensor<double> X = normal({2, 3, 6}, 1);
-    const auto turned = attn::core::rotate(X, {.dim = 4});
+    const auto turned = attn::core::apply_rope(X, {.dim = 4});
     for (Index h = 0; h < 2; ++h) {
         EXPECT_EQ(turned.matrix(h).rightCols(2), X.matrix(h).rightCols(2));
         EXPECT_FALSE(turned.matrix(h).row(2).leftCols(4).isApprox(X.matrix(h).row(2).leftCols(4)));
@@ -87,7 +87,7 @@ TEST(Rope, KeepsLengthsAndProductsOfEqualDistance)
             same.matrix().row(p) = one.matrix().row(0);
         }
         const Rope rope{.base = 50, .style = seed % 2 == 0 ? RopeStyle::half : RopeStyle::interleaved};
-        const auto turned = attn::core::rotate(same, rope);
+        const auto turned = attn::core::apply_rope(same, rope);
         const attn::Matrix<double> products = turned.matrix() * turned.matrix().transpose();
         for (Index i = 0; i < 9; ++i) {
             for (Index j = 0; j < 9; ++j) {
@@ -100,7 +100,7 @@ TEST(Rope, KeepsLengthsAndProductsOfEqualDistance)
 std::string refusal(Index d, std::optional<Index> r)
 {
     try {
-        (void)attn::core::rotate(Tensor<float>({1, 2, d}), {.dim = r});
+        (void)attn::core::apply_rope(Tensor<float>({1, 2, d}), {.dim = r});
     } catch (const attn::Error& error) {
         return error.what();
     }
@@ -119,7 +119,7 @@ TEST(Rope, RefusesOddAndTooLargeDimensions)
 TEST(Positions, EndWhereSinesAreNoLongerExact)
 {
     constexpr Index too_many = attn::core::most_positions + 1;
-    EXPECT_THROW((void)attn::core::rotate(Tensor<float>({1, too_many, 2}), {}), attn::Error);
+    EXPECT_THROW((void)attn::core::apply_rope(Tensor<float>({1, too_many, 2}), {}), attn::Error);
     EXPECT_THROW((void)attn::core::add_sinusoids(Tensor<float>({too_many, 1})), attn::Error);
 }
 
@@ -146,20 +146,21 @@ TEST(Alibi, FillsUpWithEveryOtherSlopeOfTwiceTheHeads)
 
 TEST(Alibi, IsNoMatterOfTheInstructionSet)
 {
-    attn::core::Heads<float> heads{Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 2}), {0, 1, 2}};
+    oracle::Heads<float> heads{Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 4}), Tensor<float>({2, 3, 2}), {0, 1, 2}};
     std::iota(heads.values.values.begin(), heads.values.values.end(), 1.0F);
-    const attn::core::AttentionOptions options{.slopes = {0.5, 2}};
-    const auto portable = attn::core::attention(heads, options, {}, {});
-    const auto tiled = attn::core::attention(heads, options, {}, {}, attn::core::Isa::avx2);
+    heads.slopes = {0.5, 2};
+    const auto portable = oracle::stages_of(heads, {}, {}, {});
+    const auto tiled = oracle::stages_of(heads, {}, {}, {.isa = attn::core::Isa::avx2});
     EXPECT_EQ(tiled.head_context.values, portable.head_context.values);
-    EXPECT_NE(attn::core::attention(heads, {}, {}, {}).head_context.values, portable.head_context.values);
+    heads.slopes.clear();
+    EXPECT_NE(oracle::stages_of(heads, {}, {}, {}).head_context.values, portable.head_context.values);
 }
 
 TEST(Alibi, IsTakenOffTheScoresByDistanceFromEachQuery)
 {
-    attn::core::Heads<double> heads{Tensor<double>({2, 2, 1}), Tensor<double>({1, 4, 1}), Tensor<double>({1, 4, 1}), {1, 3}};
-    const attn::core::AttentionOptions options{.slopes = {0.5, 2}};
-    const auto stages = attn::core::attention(heads, options, {.masked_scores = true}, {});
+    oracle::Heads<double> heads{Tensor<double>({2, 2, 1}), Tensor<double>({1, 4, 1}), Tensor<double>({1, 4, 1}), {1, 3}};
+    heads.slopes = {0.5, 2};
+    const auto stages = oracle::stages_of(heads, {}, {.masked_scores = true}, {});
     EXPECT_EQ(stages.masked_scores.values, (std::vector<double>{-0.5, 0, -0.5, -1, -1.5, -1, -0.5, 0, //
                                                                 -2, 0, -2, -4, -6, -4, -2, 0}));
 }

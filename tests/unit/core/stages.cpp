@@ -107,7 +107,8 @@ TEST(Softcap, LeavesSmallScoresAndBoundsLargeOnes)
 struct Case {
     core::AttentionOptions options;
     attn::Index position;
-    attn::Index begin, end; // of five keys
+    attn::Index begin, end;
+    attn::Index keys = 5;
 };
 
 TEST(VisibleKeys, FollowCausalMaskAndWindow)
@@ -115,14 +116,12 @@ TEST(VisibleKeys, FollowCausalMaskAndWindow)
     core::AttentionOptions causal{.scale = {}, .softcap = {}, .causal = true, .window = {}};
     core::AttentionOptions window{.scale = {}, .softcap = {}, .causal = false, .window = core::Window{1, 2}};
     core::AttentionOptions left_open{.scale = {}, .softcap = {}, .causal = false, .window = core::Window{-1, 0}};
-    core::AttentionOptions valid{.valid_keys = 3};
-    core::AttentionOptions causal_valid{.causal = true, .valid_keys = 2};
     core::AttentionOptions both{.scale = {}, .softcap = {}, .causal = true, .window = core::Window{1, -1}};
     for (const Case& c : {Case{{}, 3, 0, 5}, Case{causal, 0, 0, 1}, Case{causal, 3, 0, 4}, Case{causal, 9, 0, 5},
                           Case{window, 0, 0, 3}, Case{window, 2, 1, 5}, Case{window, 9, 5, 5}, Case{left_open, 2, 0, 3},
-                          Case{both, 3, 2, 4}, Case{valid, 0, 0, 3}, Case{causal_valid, 0, 0, 1}, Case{causal_valid, 4, 0, 2},
+                          Case{both, 3, 2, 4}, Case{{}, 0, 0, 3, 3}, Case{causal, 0, 0, 1, 2}, Case{causal, 4, 0, 2, 2},
                           Case{causal, -1, 0, 0}, Case{window, -2, 0, 1}, Case{window, -9, 0, 0}}) {
-        const core::KeyRange keys = core::visible_keys(c.options, c.position, 5);
+        const core::KeyRange keys = core::visible_keys(c.options, c.position, c.keys);
         EXPECT_EQ(keys.begin, c.begin) << "position " << c.position;
         EXPECT_EQ(keys.end, c.end) << "position " << c.position;
     }
@@ -130,10 +129,7 @@ TEST(VisibleKeys, FollowCausalMaskAndWindow)
 
 TEST(Mask, PutsMinusInfinityWhereAKeyIsNotSeen)
 {
-    const core::AttentionOptions causal{.scale = {}, .softcap = {}, .causal = true, .window = {}};
-    const std::array<attn::Index, 2> positions{0, 2};
-    EXPECT_EQ(core::mask<float>(rows({{1, 2, 3}, {4, 5, 6}}), causal, positions.data()),
-              rows({{1, -infinity, -infinity}, {4, 5, 6}}));
+    EXPECT_EQ(core::mask<float>(rows({{1, 2, 3}, {4, 5, 6}}), {{0, 1}, {0, 3}}), rows({{1, -infinity, -infinity}, {4, 5, 6}}));
 }
 
 TEST(AddBias, AddsTheMaskToTheScores)

@@ -1,6 +1,7 @@
 #include "attn/model/mask.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/stored.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,22 +63,6 @@ TEST(Mask, RefusesIntegers)
     const std::array<std::byte, 24> bytes{};
     const auto view = attn::row_major_view(ElementType::int64, {3}, bytes);
     EXPECT_THROW((void)broadcast_mask(view, {1, 1, 3}), attn::Error);
-}
-
-TEST(Mask, RowsAreCopiedWhateverTheirStridesAndByteOrder)
-{
-    const StoredTensor mask = counting({3, 2});
-    const auto chosen = attn::model::mask_rows(broadcast_mask(mask.view(), {2, 3, 2}), {0, 2});
-    EXPECT_EQ(chosen.view().shape, (Shape{2, 2, 2}));
-    EXPECT_EQ(values_of(chosen.view()), (std::vector<float>{0, 1, 4, 5, 0, 1, 4, 5}));
-
-    const StoredTensor columns = counting({2, 3}, ElementType::float64);
-    attn::TensorView transposed = columns.view();
-    transposed.shape = {1, 3, 2};
-    transposed.strides = {0, 1, 3};
-    EXPECT_EQ(values_of(attn::model::mask_rows(transposed, {2, 0}).view()), (std::vector<float>{2, 5, 0, 3}));
-    transposed.swapped = true;
-    EXPECT_TRUE(attn::model::mask_rows(transposed, {1}).view().swapped);
 }
 
 } // namespace

@@ -67,7 +67,7 @@ struct TileKernels {
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
     void (*add_bias)(const Tile& tile, const float* bias, Index stride);
     /// -inf where the key, counted from the tile's first, is below begin or not below end of its query.
-    void (*hide)(const Tile& tile, const float* begin, const float* end);
+    void (*mask)(const Tile& tile, const float* begin, const float* end);
     /// tile_maximum of S, once it was changed.
     void (*find_maximum)(const Tile& tile);
 

@@ -95,7 +95,7 @@ void add_bias(const Tile& tile, const float* bias, Index stride)
     }
 }
 
-void hide(const Tile& tile, const float* begin, const float* end)
+void mask(const Tile& tile, const float* begin, const float* end)
 {
     for_each_score(tile, [=](Vector s, Index j, Index q) {
         const Vector key = all(static_cast<float>(j));
@@ -207,7 +207,7 @@ Index multiply_add(Index rounds)
 }
 
 constexpr TileKernels table{lanes, width,        key_tile, pack_queries, copy_rows, scores,  cap,          add_bias,
-                            hide,  find_maximum, powers,   add_values,   finish,    weights, store_scores, multiply_add};
+                            mask,  find_maximum, powers,   add_values,   finish,    weights, store_scores, multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

@@ -13,23 +13,21 @@ namespace attn::core {
 /// nullptr for what is portable or not available.
 [[nodiscard]] const TileKernels* kernels_of(Isa isa);
 
-struct TiledPlan {
-    const TiledInputs& inputs;
+struct TiledPlan : AttentionDims {
+    const AttentionInputs& inputs;
     const AttentionOptions& options;
-    const TiledOutputs& outputs;
+    const AttentionOutputs& outputs;
     const TileKernels& kernels;
-    Index B, H, H_kv, T, P, S, d_k, d_v;
     Index features;   ///< d_v in whole vectors
     float scale, cap; ///< cap is 0 without a softcap
+    bool biased;      ///< see bias.hpp
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
     float factor;  ///< that makes powers of two of score differences
-
-    [[nodiscard]] Index keys() const { return P + S; }
 };
 
-[[nodiscard]] TiledPlan plan_tiles(const TiledInputs& inputs, const AttentionOptions& options, const TiledOutputs& outputs,
-                                   const TileKernels& kernels);
+[[nodiscard]] TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options,
+                                   const AttentionOutputs& outputs, ScoreRange range, const TileKernels& kernels);
 
 /// Numbers of one cache line, so that a vector of them is aligned for any vector load.
 struct alignas(64) CacheLine {

@@ -1,11 +1,9 @@
-#include "attn/core/stages.hpp"
-#include "attn/core/tiles/bias.hpp"
+#include "attn/core/bias.hpp"
 #include "attn/core/tiles/plan.hpp"
 #include "attn/math/elementary.hpp"
+#include "attn/tensor/element.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -49,18 +47,12 @@ HeadRows head_rows(const TensorView& now, const std::optional<TensorView>& past,
 
 TileTarget target(const StageSpan& stage, Index b, Index h, Index row, Index column)
 {
-    const Index offset = b * stage.batch + h * stage.head + row * stage.row + column;
-    return {stage.data + offset * size_of(stage.type), stage.row, stage.type};
+    return {stage.at(b, h, row, column), stage.row, stage.type};
 }
 
 void store_number(const TileTarget& to, float value)
 {
-    const auto put = [&](auto bits) { std::memcpy(to.data, &bits, sizeof(bits)); };
-    switch (to.type) {
-    case ElementType::float16: return put(to_float16(static_cast<double>(value)));
-    case ElementType::bfloat16: return put(to_bfloat16(static_cast<double>(value)));
-    default: return put(value);
-    }
+    to_bytes(to.type, std::span<const float>(&value, 1), to.data);
 }
 
 class QueryTile {
@@ -69,7 +61,7 @@ public:
         : plan_(plan), kernels_(plan.kernels), scratch_(scratch), tile_(scratch.tile), next_(next), b_(place.b), h_(place.h),
           first_(place.first), rows_(std::min(plan.kernels.query_tile, plan.T - first_)), keys_(keys_of(place)),
           values_(values_of(place)),
-          far_(scratch.keys_seen != keys_.now.data || plan.keys() * (plan.d_k + plan.d_v) > most_near)
+          far_(scratch.keys_seen != keys_.now.data || plan.total() * (plan.d_k + plan.d_v) > most_near)
     {
         scratch.keys_seen = keys_.now.data;
         tile_.queries = rows_;
@@ -91,8 +83,8 @@ public:
             }
             score(key);
             const bool rescored = rescore();
-            const bool hidden = hide(key);
-            if (rescored || hidden) {
+            const bool masked = mask(key);
+            if (rescored || masked) {
                 kernels_.find_maximum(tile_);
             }
             kernels_.powers(tile_, plan_.factor);
@@ -107,14 +99,14 @@ public:
     /// The stages that are as large as the scores, and the entropy.
     void keep_stages()
     {
-        const TiledOutputs& out = plan_.outputs;
+        const AttentionOutputs& out = plan_.outputs;
         const bool masked_too = out.scores.data != nullptr || out.scaled_scores.data != nullptr ||
                                 out.capped_scores.data != nullptr || out.masked_scores.data != nullptr;
         if (!masked_too && out.weights.data == nullptr && out.entropy.data == nullptr) {
             return;
         }
         std::fill_n(scratch_.information, kernels_.query_tile, 0.0F);
-        const Index most = masked_too ? plan_.keys() : most_; // weights of keys that nobody sees are 0 already
+        const Index most = masked_too ? plan_.total() : most_; // weights of keys that nobody sees are 0 already
         for (Index key = masked_too ? 0 : tile_start(least_); key < most; key += tile_.keys) {
             start_tile(key, most);
             (void)load_bias(key);
@@ -122,7 +114,7 @@ public:
             keep(out.scores, key, 1);
             keep(out.scaled_scores, key, plan_.scale);
             (void)rescore(&out.capped_scores, key);
-            (void)hide(key);
+            (void)mask(key);
             keep(out.masked_scores, key, plan_.rescored ? 1 : plan_.scale);
             kernels_.weights(tile_, plan_.factor, scratch_.information);
             keep(out.weights, key, 1);
@@ -141,23 +133,14 @@ private:
     /// The keys that each row may see, and those that any may.
     void find_ranges()
     {
-        const TiledInputs& in = plan_.inputs;
-        AttentionOptions options = plan_.options;
-        const auto b = static_cast<std::size_t>(b_);
-        options.valid_keys = in.lengths.empty() ? plan_.keys() : in.lengths[b];
-        if (in.mask) {
-            options.valid_keys = std::min(*options.valid_keys, in.mask->shape[3]);
-        }
-        least_ = plan_.keys();
+        least_ = plan_.total();
         most_ = 0;
         latest_begin_ = 0;
-        earliest_end_ = plan_.keys();
-        alike_ = !options.causal && !options.window;
+        earliest_end_ = plan_.total();
+        alike_ = !plan_.options.causal && !plan_.options.window;
         for (Index i = 0; i < (alike_ ? 1 : rows_); ++i) {
             KeyRange& range = scratch_.ranges[static_cast<std::size_t>(i)];
-            const Index place =
-                in.query_positions.empty() ? first_ + i : in.query_positions[static_cast<std::size_t>(first_ + i)];
-            range = visible_keys(options, place + (in.offsets.empty() ? 0 : in.offsets[b]), plan_.keys());
+            range = visible_keys(plan_.inputs, plan_.options, b_, first_ + i);
             latest_begin_ = std::max(latest_begin_, range.begin);
             earliest_end_ = std::min(earliest_end_, range.end);
             if (range.begin < range.end) {
@@ -183,12 +166,12 @@ private:
 
     [[nodiscard]] HeadRows keys_of(const QueryPlace& place) const
     {
-        const TiledInputs& in = plan_.inputs;
+        const AttentionInputs& in = plan_.inputs;
         return head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
     }
     [[nodiscard]] HeadRows values_of(const QueryPlace& place) const
     {
-        const TiledInputs& in = plan_.inputs;
+        const AttentionInputs& in = plan_.inputs;
         return head_rows(in.values, in.past_value, place.b, place.h / (plan_.H / plan_.H_kv));
     }
 
@@ -240,11 +223,8 @@ private:
     /// Whether any key of the tile is seen.
     bool load_bias(Index key)
     {
-        if (!plan_.inputs.mask) {
-            return true;
-        }
         const BiasPlace place{b_, h_, first_, rows_, key, tile_.keys};
-        return core::load_bias(*plan_.inputs.mask, place, scratch_.bias, kernels_.key_tile);
+        return !plan_.biased || core::load_bias(plan_.inputs, plan_.options, place, scratch_.bias, kernels_.key_tile);
     }
 
     /// Caps and adds the mask, where there is any; whether it did.
@@ -256,14 +236,14 @@ private:
         if (capped != nullptr) {
             keep(*capped, key, 1);
         }
-        if (plan_.inputs.mask) {
+        if (plan_.biased) {
             kernels_.add_bias(tile_, scratch_.bias, kernels_.key_tile);
         }
-        return plan_.rescored || plan_.inputs.mask;
+        return plan_.rescored || plan_.biased;
     }
 
-    /// Hides what causality, window and lengths hide in this tile; whether there is any.
-    bool hide(Index key)
+    /// Masks what causality, window and lengths mask in this tile; whether there is any.
+    bool mask(Index key)
     {
         if (latest_begin_ <= key && earliest_end_ >= key + tile_.keys) {
             return false;
@@ -273,7 +253,7 @@ private:
             scratch_.begin[i] = static_cast<float>(std::clamp<Index>(range.begin - key, 0, tile_.keys));
             scratch_.end[i] = static_cast<float>(std::clamp<Index>(range.end - key, 0, tile_.keys));
         }
-        kernels_.hide(tile_, scratch_.begin, scratch_.end);
+        kernels_.mask(tile_, scratch_.begin, scratch_.end);
         return true;
     }
 
@@ -298,7 +278,7 @@ private:
 
     void fill_weights(Index i)
     {
-        for (Index key = 0; plan_.outputs.weights.data != nullptr && key < plan_.keys(); ++key) {
+        for (Index key = 0; plan_.outputs.weights.data != nullptr && key < plan_.total(); ++key) {
             store_number(target(plan_.outputs.weights, b_, h_, first_ + i, key), empty());
         }
     }
@@ -321,11 +301,10 @@ private:
 TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.kernels.lanes))
 {
     const TileKernels& k = plan.kernels;
-    const bool biased = plan.inputs.mask.has_value();
     const std::array<std::pair<float**, Index>, 13> parts{{{&packed, plan.d_k * k.query_tile},
                                                            {&K, k.key_tile * K_stride},
                                                            {&V, k.key_tile * plan.features},
-                                                           {&bias, biased ? k.query_tile * k.key_tile : 0},
+                                                           {&bias, plan.biased ? k.query_tile * k.key_tile : 0},
                                                            {&begin, k.query_tile},
                                                            {&end, k.query_tile},
                                                            {&information, k.query_tile},

@@ -271,7 +271,7 @@ TEST_P(TileKernel, FinishKeepsNanAndFillsEmptyRows)
     }
 }
 
-TEST_P(TileKernel, HideKeepsTheKeysFromBeginToEnd)
+TEST_P(TileKernel, MaskKeepsTheKeysFromBeginToEnd)
 {
     Tile tile = make_tile();
     std::vector<float> begin(static_cast<std::size_t>(width())), end(begin);
@@ -279,7 +279,7 @@ TEST_P(TileKernel, HideKeepsTheKeysFromBeginToEnd)
         begin[static_cast<std::size_t>(q)] = static_cast<float>(q % 5);
         end[static_cast<std::size_t>(q)] = static_cast<float>(q);
     }
-    kernels().hide(tile, begin.data(), end.data());
+    kernels().mask(tile, begin.data(), end.data());
     kernels().find_maximum(tile);
     for (Index q = 0; q < width(); ++q) {
         for (Index j = 0; j < tile.keys; ++j) {

@@ -1,4 +1,4 @@
-#include "attn/model/hidden.hpp"
+#include "attn/model/masked_places.hpp"
 
 #include "attn/tensor/error.hpp"
 
@@ -29,7 +29,7 @@ Result zeros(const Shape& shape)
 std::string picture(const Result& result)
 {
     const Shape& shape = attn::shape_of(*result.find("weights"));
-    const std::vector<bool> hidden = hidden_places(result).hidden;
+    const std::vector<bool> hidden = masked_places(result).masked;
     std::string text;
     for (std::size_t i = 0; i < hidden.size(); ++i) {
         text += hidden[i] ? 'x' : '.';
@@ -40,8 +40,8 @@ std::string picture(const Result& result)
 
 TEST(Hidden, NothingWithoutAMask)
 {
-    EXPECT_TRUE(hidden_places(zeros({1, 3, 3})).hidden.empty());
-    EXPECT_TRUE(hidden_places(zeros({1, 3, 3})).certain);
+    EXPECT_TRUE(masked_places(zeros({1, 3, 3})).masked.empty());
+    EXPECT_TRUE(masked_places(zeros({1, 3, 3})).certain);
 }
 
 TEST(Hidden, ByCausalAndWindow)
@@ -53,7 +53,7 @@ TEST(Hidden, ByCausalAndWindow)
     result.config.attention.window = attn::core::Window{.left = 1, .right = -1};
     EXPECT_EQ(picture(result), ".xx\n..x\nx..\n"
                                ".xx\n..x\nx..\n");
-    EXPECT_TRUE(hidden_places(result).certain);
+    EXPECT_TRUE(masked_places(result).certain);
 }
 
 TEST(Hidden, OfTheRowsThatWereChosen)
@@ -79,12 +79,12 @@ TEST(Hidden, ByTheMaskedScoresWhereTheResultHasThem)
 {
     Result result = zeros({1, 2, 2});
     result.config.attention.mask = FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
-    EXPECT_TRUE(hidden_places(result).hidden.empty() || picture(result) == "..\n..\n");
-    EXPECT_FALSE(hidden_places(result).certain);
+    EXPECT_TRUE(masked_places(result).masked.empty() || picture(result) == "..\n..\n");
+    EXPECT_FALSE(masked_places(result).certain);
     result.arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {-infinity, 1, -500, infinity})});
     EXPECT_EQ(picture(result), "x.\n"
                                "..\n");
-    EXPECT_TRUE(hidden_places(result).certain);
+    EXPECT_TRUE(masked_places(result).certain);
 }
 
 TEST(Hidden, NotByAScoreThatOverflowedWithoutAMask)
@@ -92,19 +92,19 @@ TEST(Hidden, NotByAScoreThatOverflowedWithoutAMask)
     Result result = zeros({1, 1, 1});
     result.config.attention.positions = Positions{.kind = PositionKind::alibi};
     result.arrays.push_back({"masked_scores", Tensor<float>({1, 1, 1}, {-infinity})});
-    EXPECT_TRUE(hidden_places(result).hidden.empty());
+    EXPECT_TRUE(masked_places(result).masked.empty());
 }
 
 TEST(Hidden, IsUncertainOfAnotherProgram)
 {
     Result result = zeros({1, 2, 2});
     result.foreign = true;
-    EXPECT_FALSE(hidden_places(result).certain);
+    EXPECT_FALSE(masked_places(result).certain);
 }
 
 TEST(Hidden, NeedsWeights)
 {
-    EXPECT_THROW((void)hidden_places(Result{}), attn::Error);
+    EXPECT_THROW((void)masked_places(Result{}), attn::Error);
 }
 
 } // namespace

@@ -8,12 +8,12 @@
 namespace attn::model {
 
 /// As far as the result tells: by its masked scores where it has them, otherwise by causal and window of its config.
-struct HiddenPlaces {
-    std::vector<bool> hidden; ///< (H, T, S) as the weights; empty where none is
+struct MaskedPlaces {
+    std::vector<bool> masked; ///< (H, T, S) as the weights; empty where none is
     bool certain = true;      ///< false: there may be more of them, by a mask that the result does not hold
 };
 
 /// Of a result with weights. Throws Error(internal) for one without.
-[[nodiscard]] HiddenPlaces hidden_places(const Result& result);
+[[nodiscard]] MaskedPlaces masked_places(const Result& result);
 
 } // namespace attn::model

@@ -1,4 +1,4 @@
-#include "attn/model/hidden.hpp"
+#include "attn/model/masked_places.hpp"
 
 #include "attn/core/stages.hpp"
 #include "attn/tensor/error.hpp"
@@ -10,7 +10,7 @@ namespace attn::model {
 namespace {
 
 /// Where the masked scores are -inf.
-std::vector<bool> hidden_by_scores(const AnyTensor& masked_scores)
+std::vector<bool> masked_by_scores(const AnyTensor& masked_scores)
 {
     return std::visit(
         []<typename Scalar>(const Tensor<Scalar>& scores) {
@@ -23,7 +23,7 @@ std::vector<bool> hidden_by_scores(const AnyTensor& masked_scores)
 }
 
 /// The places of weights of this shape that causal and window hide. A key behind those of the words is seen by every query.
-std::vector<bool> hidden_by_position(const Result& result, const Shape& shape)
+std::vector<bool> masked_by_position(const Result& result, const Shape& shape)
 {
     const core::AttentionOptions& options = result.config.attention;
     const Index words = result.key_labels.empty() ? shape[2] : shape[2] - 1;
@@ -41,20 +41,20 @@ std::vector<bool> hidden_by_position(const Result& result, const Shape& shape)
 
 } // namespace
 
-HiddenPlaces hidden_places(const Result& result)
+MaskedPlaces masked_places(const Result& result)
 {
     const AnyTensor* weights = result.find(name_of(Item::weights));
     if (weights == nullptr) {
-        throw Error(ErrorKind::internal, "hidden places", "nothing", "a result with weights");
+        throw Error(ErrorKind::internal, "masked places", "nothing", "a result with weights");
     }
     const Attention& attention = result.config.attention;
     if (!attention.causal && !attention.window && !attention.mask) {
         return {{}, !result.foreign};
     }
     if (const AnyTensor* masked_scores = result.find(name_of(Item::masked_scores))) {
-        return {hidden_by_scores(*masked_scores), true};
+        return {masked_by_scores(*masked_scores), true};
     }
-    return {hidden_by_position(result, shape_of(*weights)), !attention.mask};
+    return {masked_by_position(result, shape_of(*weights)), !attention.mask};
 }
 
 } // namespace attn::model

@@ -1,0 +1,133 @@
+#include "attn/core/bias.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+namespace attn::core {
+namespace {
+
+template <typename Scalar>
+constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
+
+Index position_of(const AttentionInputs& inputs, Index b, Index i)
+{
+    const Index place = inputs.query_positions.empty() ? i : inputs.query_positions[static_cast<std::size_t>(i)];
+    return place + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
+}
+
+/// Of batch entry b, as far as the mask reaches and without the extra key.
+Index valid_keys(const AttentionInputs& inputs, Index b)
+{
+    const Index all = inputs.dims().total() - (inputs.extra_key ? 1 : 0);
+    const Index length = inputs.lengths.empty() ? all : inputs.lengths[static_cast<std::size_t>(b)];
+    return std::min({all, length, inputs.mask ? inputs.mask->shape[3] : all});
+}
+
+/// A row of booleans that lie side by side; false when one of them is neither 0 nor 1.
+template <typename Scalar>
+bool load_booleans(const std::byte* from, Index count, Scalar* to)
+{
+    unsigned all = 0;
+    for (Index j = 0; j < count; ++j) {
+        const auto seen = std::to_integer<unsigned>(from[j]);
+        all |= seen;
+        to[j] = seen != 0 ? 0 : minus_infinity<Scalar>;
+    }
+    return all <= 1;
+}
+
+/// The numbers of `count` keys from place.key on, for which the mask has an element.
+template <typename Scalar>
+void load_mask(const AttentionInputs& inputs, const BiasPlace& place, Index count, Scalar* to, Index stride)
+{
+    const std::vector<Index>& positions = inputs.query_positions;
+    const auto row_of = [&](Index i) {
+        return positions.empty() ? place.row + i : positions[static_cast<std::size_t>(place.row + i)];
+    };
+    TensorView mask = slice(*inputs.mask, std::array{place.b, place.h});
+    mask.shape[1] = count;
+    mask.bytes = mask.bytes.subspan(static_cast<std::size_t>(place.key * mask.strides[1] * size_of(mask.type)));
+    const bool boolean = mask.type == ElementType::boolean;
+    bool plain = boolean && (count <= 1 || mask.strides[1] == 1);
+    for (Index i = 0; plain && i < place.rows; ++i) {
+        const std::byte* row = mask.bytes.data() + row_of(i) * mask.strides[0];
+        plain = load_booleans(row, count, to + i * stride);
+    }
+    if (plain) {
+        return;
+    }
+    // Here what is wrong with a boolean is found, and said.
+    bool together = true;
+    for (Index i = 1; i < place.rows; ++i) {
+        together = together && row_of(i) == row_of(0) + i;
+    }
+    const Index at_once = together ? place.rows : 1;
+    for (Index first = 0; first < place.rows; first += at_once) {
+        const Matrix<Scalar> values = load_matrix<Scalar>(row_block(mask, row_of(first), at_once), {});
+        for (Index i = 0; i < at_once; ++i) {
+            for (Index j = 0; j < count; ++j) {
+                to[(first + i) * stride + j] = !boolean ? values(i, j) : values(i, j) != 0 ? 0 : minus_infinity<Scalar>;
+            }
+        }
+    }
+}
+
+} // namespace
+
+KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i)
+{
+    if (inputs.extra_key) { // what is hidden has a bias of -inf
+        return {0, inputs.dims().total()};
+    }
+    return visible_keys(options, position_of(inputs, b, i), valid_keys(inputs, b));
+}
+
+bool has_bias(const AttentionInputs& inputs, const AttentionOptions& options)
+{
+    return inputs.mask || !inputs.slopes.empty() || (inputs.extra_key && inputs.masked(options));
+}
+
+bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options)
+{
+    const bool booleans = inputs.mask && inputs.mask->type == ElementType::boolean && inputs.slopes.empty();
+    return has_bias(inputs, options) && (inputs.extra_key || !booleans);
+}
+
+template <typename Scalar>
+bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, const BiasPlace& place, Scalar* to, Index stride)
+{
+    const Index given = inputs.mask ? std::clamp<Index>(inputs.mask->shape[3] - place.key, 0, place.keys) : 0;
+    if (given > 0) {
+        load_mask(inputs, place, given, to, stride);
+    }
+    const Index told = inputs.mask && !inputs.extra_key ? given : place.keys;
+    bool seen = false;
+    for (Index i = 0; i < place.rows; ++i) {
+        Scalar* row = to + i * stride;
+        std::fill(row + given, row + place.keys, Scalar{0});
+        const Index position = position_of(inputs, place.b, place.row + i) - place.key;
+        if (!inputs.slopes.empty()) {
+            const double slope = inputs.slopes[static_cast<std::size_t>(place.h)];
+            for (Index j = 0; j < place.keys; ++j) {
+                row[j] -= static_cast<Scalar>(slope * static_cast<double>(std::abs(position - j)));
+            }
+        }
+        if (inputs.extra_key) {
+            const KeyRange keys = visible_keys(options, position + place.key, valid_keys(inputs, place.b));
+            const Index extra = inputs.dims().total() - 1;
+            for (Index j = 0, key = place.key; j < place.keys; ++j, ++key) {
+                const bool visible = key >= keys.begin && key < keys.end;
+                row[j] = key == extra ? 0 : visible ? row[j] : minus_infinity<Scalar>;
+            }
+        }
+        seen = seen || std::any_of(row, row + told, [](Scalar value) { return value != minus_infinity<Scalar>; });
+    }
+    return seen;
+}
+
+template bool load_bias(const AttentionInputs&, const AttentionOptions&, const BiasPlace&, float*, Index);
+template bool load_bias(const AttentionInputs&, const AttentionOptions&, const BiasPlace&, double*, Index);
+
+} // namespace attn::core

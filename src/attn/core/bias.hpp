@@ -1,0 +1,38 @@
+// What is added to the scores of a query: one number per key, 0 unless
+//
+//   a mask        has a number for the key, or a boolean: 0 for true, -inf for false
+//   slopes        take off slope · |position - key|
+//   an extra key  stays 0, and causal, window and the end of the mask, which would hide it, are -inf for the others
+//
+// Otherwise the keys that causal, window, lengths and the end of a mask hide are a range, and not part of the bias.
+#pragma once
+
+#include "attn/core/stages.hpp"
+
+namespace attn::core {
+
+/// What query i of batch entry b may see by its place.
+[[nodiscard]] KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i);
+
+/// Whether there is a bias.
+[[nodiscard]] bool has_bias(const AttentionInputs& inputs, const AttentionOptions& options);
+/// Whether it may hold anything but the 0 and -inf of a boolean mask.
+[[nodiscard]] bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options);
+
+/// Where a block of scores lies in (B, H, T, S).
+struct BiasPlace {
+    Index b, h;
+    Index row, rows;
+    Index key, keys;
+};
+
+/// (rows, keys) → (rows, stride): the numbers to add; 0 where the mask has ended. Returns whether anything is seen. Throws
+/// Error(data) for a boolean that is neither 0 nor 1.
+template <typename Scalar>
+[[nodiscard]] bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, const BiasPlace& place, Scalar* to,
+                             Index stride);
+
+extern template bool load_bias(const AttentionInputs&, const AttentionOptions&, const BiasPlace&, float*, Index);
+extern template bool load_bias(const AttentionInputs&, const AttentionOptions&, const BiasPlace&, double*, Index);
+
+} // namespace attn::core
