@@ -56,19 +56,25 @@ std::uint64_t ulps_between(double x, double y, ElementType type)
                  : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
 }
 
-void Largest::measure(double difference, double stated, Index place)
+void Tally::count(bool agrees)
 {
-    if (!std::isfinite(difference)) {
-        return;
+    if (!agrees && mismatched++ == 0) {
+        first = compared;
     }
-    if (difference > absolute) {
-        absolute = difference;
-        absolute_at = place;
+    ++compared;
+}
+
+void Tally::count(bool agrees, double difference, double stated)
+{
+    if (std::isfinite(difference) && difference > largest_absolute) {
+        largest_absolute = difference;
+        absolute_at = compared;
     }
-    if (stated != 0 && difference > relative * std::abs(stated)) {
-        relative = difference / std::abs(stated);
-        relative_at = place;
+    if (std::isfinite(difference) && stated != 0 && difference > largest_relative * std::abs(stated)) {
+        largest_relative = difference / std::abs(stated);
+        relative_at = compared;
     }
+    count(agrees);
 }
 
 } // namespace attn::model

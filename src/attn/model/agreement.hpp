@@ -1,4 +1,4 @@
-// How two numbers agree: what `check` and `compare` have in common.
+// How two numbers agree, and what comparing many of them finds: the engine of `check` and `compare`.
 #pragma once
 
 #include "attn/tensor/element.hpp"
@@ -21,13 +21,17 @@ struct Tolerance {
 /// infinity is as far as can be from what it does not equal.
 [[nodiscard]] std::uint64_t ulps_between(double x, double y, ElementType type);
 
-/// The largest differences, and where they are. Differences that are not finite do not count.
-struct Largest {
-    double absolute = 0;
-    double relative = 0; ///< difference / |stated|, over stated ≠ 0
+/// What comparing an array finds. Elements are counted in the order in which they come, places from 0.
+struct Tally {
+    Index compared = 0, mismatched = 0;
+    Index first = 0; ///< place of the first mismatch
+    double largest_absolute = 0;
+    double largest_relative = 0; ///< difference / |stated|, over stated ≠ 0
     Index absolute_at = 0, relative_at = 0;
 
-    void measure(double difference, double stated, Index place);
+    void count(bool agrees);
+    /// Of numbers. A difference that is not finite is not measured.
+    void count(bool agrees, double difference, double stated);
 };
 
 } // namespace attn::model

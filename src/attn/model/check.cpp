@@ -1,16 +1,28 @@
 #include "attn/model/check.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/comparison.hpp"
+#include "attn/model/computed.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
 
 namespace attn::model {
 namespace {
+
+/// Counts an element, as a number when it is one.
+template <typename Number>
+void count(Tally& tally, bool agrees, const Computed& computed, std::size_t place, const Number& stated)
+{
+    if (!computed.value) {
+        return tally.count(agrees);
+    }
+    const double number = stated();
+    tally.count(agrees, absolute_difference(computed.value(place), number), number);
+}
 
 // ---- recipes ---------------------------------------------------------------------------------------------------------
 
@@ -82,16 +94,14 @@ Finding compare(const Published& published, const Result& result, Dtype recipe_d
         finding.compared = 1;
         return finding;
     }
-    Tally tally(what, published.array);
+    Tally tally;
+    const auto place = [&](std::size_t i) { return part->places[i]; };
+    const auto stated = [&](std::size_t i) -> const std::string& { return published.values.at(i); };
     for (std::size_t i = 0; i < part->places.size(); ++i) {
-        const std::size_t place = part->places[i];
-        const std::string& stated = published.values.at(i);
-        tally.count(agrees(published, *computed, place, stated), *computed, place, stated);
-        if (computed->value) {
-            tally.measure(computed->value(place), stated_number(published, *computed, stated));
-        }
+        const bool same = agrees(published, *computed, place(i), stated(i));
+        count(tally, same, *computed, place(i), [&] { return stated_number(published, *computed, stated(i)); });
     }
-    Finding finding = std::move(tally).finding();
+    Finding finding = finding_of(what, tally, published.array, *computed, place, stated);
     const bool exact_numbers = computed->value && !published.printed && published.rtol == 0 && published.atol == 0;
     if (finding.mismatched > 0 && exact_numbers && agrees_as_printed(published, *computed, part->places)) {
         finding.hint = "to compare printed digits, write them as strings, or give atol";
@@ -107,14 +117,13 @@ Finding compare(const PrecisionClaim& claim, const Result& single, const Result&
     if (!rough || !fine || !rough->value) {
         return mismatch(what, claim.array + ": no array of numbers in this run");
     }
-    Tally tally(what, claim.array);
+    Tally tally;
     for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(fine->shape)); ++i) {
         const double x = rough->value(i);
         const double y = fine->value(i);
-        tally.count(within(x, y, {claim.rtol, claim.atol}), *rough, i, fine->text(i));
-        tally.measure(x, y);
+        tally.count(within(x, y, {claim.rtol, claim.atol}), absolute_difference(x, y), y);
     }
-    return std::move(tally).finding();
+    return finding_of(what, tally, claim.array, *rough, std::identity(), fine->text);
 }
 
 // ---- saved results ---------------------------------------------------------------------------------------------------
@@ -146,15 +155,13 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
         return mismatch(stated.name,
                         stated.name + ": stated shape " + to_string(stated.shape) + ", computed " + to_string(computed->shape));
     }
-    Tally tally(stated.name, stated.name);
+    Tally tally;
     for (std::size_t i = 0; i < stated.decimals.size(); ++i) {
         const bool same = agrees(stated, *computed, i, tolerance);
-        tally.count(same, *computed, i, stated.decimals[i]);
-        if (computed->value) {
-            tally.measure(computed->value(i), number_of(stated.decimals[i], computed->dtype));
-        }
+        count(tally, same, *computed, i, [&] { return number_of(stated.decimals[i], computed->dtype); });
     }
-    return std::move(tally).finding();
+    return finding_of(stated.name, tally, stated.name, *computed, std::identity(),
+                      [&](std::size_t i) { return stated.decimals[i]; });
 }
 
 void add(Finding& all, const Finding& one)

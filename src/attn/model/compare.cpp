@@ -1,7 +1,7 @@
 #include "attn/model/compare.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/comparison.hpp"
+#include "attn/model/computed.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -131,16 +131,16 @@ public:
                 count(load<double>(a).values, load<double>(b).values);
             });
         }
-        result.compared = done_;
-        result.mismatched = mismatched_;
-        if (mismatched_ > 0) {
-            result.first = place(first_);
+        result.compared = tally_.compared;
+        result.mismatched = tally_.mismatched;
+        if (tally_.mismatched > 0) {
+            result.first = place(tally_.first);
         }
-        if (largest_.absolute > 0) {
-            result.absolute = LargestDifference{largest_.absolute, place(largest_.absolute_at)};
+        if (tally_.largest_absolute > 0) {
+            result.absolute = LargestDifference{tally_.largest_absolute, place(tally_.absolute_at)};
         }
-        if (largest_.relative > 0) {
-            result.relative = LargestDifference{largest_.relative, place(largest_.relative_at)};
+        if (tally_.largest_relative > 0) {
+            result.relative = LargestDifference{tally_.largest_relative, place(tally_.relative_at)};
         }
     }
 
@@ -148,13 +148,11 @@ private:
     template <typename Value>
     void count(const std::vector<Value>& a, const std::vector<Value>& b)
     {
-        for (std::size_t i = 0; i < a.size(); ++i, ++done_) {
+        for (std::size_t i = 0; i < a.size(); ++i) {
             if (a[i] == b[i]) {
-                continue;
-            }
-            largest_.measure(difference(a[i], b[i]), static_cast<double>(b[i]), done_);
-            if (!agree(a[i], b[i])) {
-                first_ = mismatched_++ == 0 ? done_ : first_;
+                tally_.count(true);
+            } else {
+                tally_.count(agree(a[i], b[i]), difference(a[i], b[i]), static_cast<double>(b[i]));
             }
         }
     }
@@ -191,8 +189,7 @@ private:
     const TensorView& b_;
     const CompareOptions& options_;
     ElementType type_;
-    Index done_ = 0, mismatched_ = 0, first_ = 0;
-    Largest largest_;
+    Tally tally_;
 };
 
 TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options)
@@ -220,11 +217,15 @@ TensorComparison compare_words(const NamedWords& a, const NamedWords& b)
         result.why = "the shapes differ: " + to_string(result.shape) + ", " + to_string({static_cast<Index>(b.words.size())});
         return result;
     }
+    Tally tally;
     for (std::size_t i = 0; i < a.words.size(); ++i) {
-        ++result.compared;
-        if (a.words[i] != b.words[i] && result.mismatched++ == 0) {
-            result.first = Place{{static_cast<Index>(i)}, quoted(a.words[i]), quoted(b.words[i])};
-        }
+        tally.count(a.words[i] == b.words[i]);
+    }
+    result.compared = tally.compared;
+    result.mismatched = tally.mismatched;
+    if (tally.mismatched > 0) {
+        const auto first = static_cast<std::size_t>(tally.first);
+        result.first = Place{{tally.first}, quoted(a.words[first]), quoted(b.words[first])};
     }
     return result;
 }

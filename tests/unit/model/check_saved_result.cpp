@@ -3,7 +3,7 @@
 #include "unit/model/unit_vectors.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/comparison.hpp"
+#include "attn/model/computed.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/model/comparison.hpp"
+#include "attn/model/computed.hpp"
 
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
@@ -209,21 +209,17 @@ double number_of(std::string_view text, Dtype dtype)
     return dtype == Dtype::float32 ? static_cast<double>(math::nearest<float>(text)) : math::nearest<double>(text);
 }
 
-void Tally::count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated)
+Finding finding_of(std::string what, const Tally& tally, const std::string& array, const Computed& computed,
+                   const std::function<std::size_t(std::size_t)>& place, const std::function<std::string(std::size_t)>& stated)
 {
-    ++finding_.compared;
-    if (!agrees && finding_.mismatched++ == 0) {
-        finding_.first = name_of(array_, computed.shape, place) + ": stated " + display(array_, place, stated) + ", computed " +
-                         display(array_, place, computed.text(place));
+    Finding finding{std::move(what), tally.compared, tally.mismatched, "", tally.largest_absolute, tally.largest_relative};
+    if (tally.mismatched > 0) {
+        const auto first = static_cast<std::size_t>(tally.first);
+        const std::size_t at = place(first);
+        finding.first = name_of(array, computed.shape, at) + ": stated " + display(array, at, stated(first)) + ", computed " +
+                        display(array, at, computed.text(at));
     }
-}
-
-void Tally::measure(double computed, double stated)
-{
-    Largest largest{finding_.largest_absolute, finding_.largest_relative};
-    largest.measure(absolute_difference(computed, stated), stated, 0);
-    finding_.largest_absolute = largest.absolute;
-    finding_.largest_relative = largest.relative;
+    return finding;
 }
 
 Finding mismatch(std::string what, std::string why)

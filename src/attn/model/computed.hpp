@@ -41,20 +41,10 @@ struct Part {
 /// A stated decimal as the double that is nearest, or as the float32 that is. "null" is a masked score, -inf.
 [[nodiscard]] double number_of(std::string_view text, Dtype dtype);
 
-/// Counts what agrees, and keeps the first mismatch and the largest differences.
-class Tally {
-public:
-    Tally(std::string what, std::string array) : array_(std::move(array)) { finding_.what = std::move(what); }
-
-    void count(bool agrees, const Computed& computed, std::size_t place, const std::string& stated);
-    void measure(double computed, double stated);
-    [[nodiscard]] Finding finding() && { return std::move(finding_); }
-
-private:
-    std::string array_;
-    Finding finding_;
-};
-
+/// What a tally of elements of an array found; `place(i)` is that of its i-th element in the array, `stated(i)` its text.
+[[nodiscard]] Finding finding_of(std::string what, const Tally& tally, const std::string& array, const Computed& computed,
+                                 const std::function<std::size_t(std::size_t)>& place,
+                                 const std::function<std::string(std::size_t)>& stated);
 /// A finding that is one mismatch, told in `why`.
 [[nodiscard]] Finding mismatch(std::string what, std::string why);
 
