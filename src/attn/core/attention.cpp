@@ -42,16 +42,18 @@ bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims
 
 void require_shapes(const AttentionInputs& in)
 {
-    const auto has_rank = [](const std::optional<TensorView>& view) { return !view || view->shape.size() == 4; };
-    if (!has_rank(in.queries) || !has_rank(in.keys) || !has_rank(in.values) || !has_rank(in.past_key) ||
-        !has_rank(in.past_value) || in.past_key.has_value() != in.past_value.has_value()) {
+    const auto has_rank = [](const TensorView& view) { return view.shape.size() == 4; };
+    if (!has_rank(in.queries) || !has_rank(in.keys) || !has_rank(in.values) || (in.past_key && !has_rank(*in.past_key)) ||
+        (in.past_value && !has_rank(*in.past_value)) || in.past_key.has_value() != in.past_value.has_value()) {
         refuse(in);
     }
     const AttentionDims d = in.dims();
     const bool heads = d.d_k > 0 && d.H_kv > 0 && d.H % d.H_kv == 0;
-    const bool keys = in.keys.shape == Shape{d.B, d.H_kv, d.S, d.d_k} && in.values.shape == Shape{d.B, d.H_kv, d.S, d.d_v};
-    const bool cache = !in.past_key || (in.past_key->shape == Shape{d.B, d.H_kv, d.P, d.d_k} &&
-                                        in.past_value->shape == Shape{d.B, d.H_kv, d.P, d.d_v});
+    const auto is = [&](const TensorView& view, Index rows, Index columns) { // compared without a vector: this is called often
+        return std::ranges::equal(view.shape, std::array{d.B, d.H_kv, rows, columns});
+    };
+    const bool keys = is(in.keys, d.S, d.d_k) && is(in.values, d.S, d.d_v);
+    const bool cache = !in.past_key || (is(*in.past_key, d.P, d.d_k) && is(*in.past_value, d.P, d.d_v));
     const auto fits_or_none = [](const auto& list, Index count) {
         return list.empty() || static_cast<Index>(list.size()) == count;
     };
@@ -117,12 +119,10 @@ public:
     /// Writes its rows of every stage that is kept. Returns whether a score overflowed.
     [[nodiscard]] bool compute(const KeysAndValues& kv) const
     {
-        const Matrix<Scalar> Q = load_matrix<Scalar>(row_block(slice(inputs_.queries, std::array{b_, h_}), first_, count_), {});
-
-        Matrix<Scalar> S = scores<Scalar>(Q, kv.K_transposed, rounding_); // scores = Q·Kᵀ
+        Matrix<Scalar> S = scores(kv.K_transposed); // scores = Q·Kᵀ
         store(S, outputs_.scores);
-        S = scale<Scalar>(S, options_.scale, Q.cols(), rounding_); // scaled_scores = scores · scale
-        const bool overflowed = !S.allFinite();                    // what overflowed before the scaling has stayed so
+        S = scale<Scalar>(S, options_.scale, kv.K_transposed.rows(), rounding_); // scaled_scores = scores · scale
+        const bool overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
         store(S, outputs_.scaled_scores);
         if (options_.softcap) {
             S = softcap<Scalar>(S, *options_.softcap, rounding_); // capped_scores = c · tanh(scaled_scores / c)
@@ -145,6 +145,15 @@ public:
     }
 
 private:
+    [[nodiscard]] Matrix<Scalar> scores(const Matrix<double>& K_transposed) const
+    {
+        if (const auto Q = matrix_in_place<Scalar>(inputs_.queries, std::array{b_, h_})) {
+            return core::scores<Scalar>(Q->middleRows(first_, count_), K_transposed, rounding_);
+        }
+        const TensorView rows = row_block(slice(inputs_.queries, std::array{b_, h_}), first_, count_);
+        return core::scores<Scalar>(load_matrix<Scalar>(rows, {}), K_transposed, rounding_);
+    }
+
     [[nodiscard]] Matrix<double> bias(Index keys) const
     {
         Matrix<double> values(count_, keys);
@@ -155,6 +164,7 @@ private:
     [[nodiscard]] std::vector<KeyRange> visible() const
     {
         std::vector<KeyRange> ranges;
+        ranges.reserve(static_cast<std::size_t>(count_));
         for (Index i = 0; i < count_; ++i) {
             ranges.push_back(visible_keys(inputs_, options_, b_, first_ + i));
         }
@@ -317,7 +327,6 @@ template <typename Scalar>
 Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& options, const StageSelection& selection,
                          const Work& work)
 {
-    require_shapes(inputs);
     const AttentionDims d = inputs.dims();
     Stages<Scalar> stages;
     AttentionOutputs outputs;

@@ -151,7 +151,7 @@ struct Stages : AttentionNotes {
     Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
 };
 
-/// The stages that are selected and exist with these inputs and options.
+/// The stages that are selected and exist with these inputs, of four dimensions each, and options.
 template <typename Scalar>
 [[nodiscard]] Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& options,
                                        const StageSelection& selection, const Work& work);
