@@ -12,29 +12,32 @@
 #include "cli/tensor_output.hpp"
 
 #include <array>
+#include <memory>
 
 namespace attn::cli {
 namespace {
 
 constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
-    Example{"attn-cli attend -q t.safetensors:q -k t.safetensors:k -v t.safetensors:v --show all -o stages.npz",
+    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz",
             "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is needed where it holds several tensors;\n"
-                                   "- is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then softmax,\n"
-                                   "times V. float16 and bfloat16 are computed in float32 and rounded once, at the end.\n"
-                                   "The result has the type and the layout of the queries.\n";
+constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
+                                                  "--heads", "--window", "--scale", "--show",   "-o"};
+constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is needed where it holds several\n"
+                                   "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
+                                   "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
+                                   "at the end. The result has the type and the layout of the queries.\n";
 
 /// The tensors that the options name.
 class Inputs {
 public:
     Inputs(const AttendOptions& options, Log& log) : log_(log)
     {
-        inputs_.queries = open("queries", options.queries);
-        inputs_.keys = open("keys", options.keys);
-        inputs_.values = open("values", options.values);
+        inputs_.queries = open("queries", *options.queries);
+        inputs_.keys = open("keys", *options.keys);
+        inputs_.values = open("values", *options.values);
         inputs_.past_key = open("past_key", options.past_key);
         inputs_.past_value = open("past_value", options.past_value);
         inputs_.mask = open("mask", options.mask);
@@ -87,10 +90,9 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
-int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
+int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
 {
-    const AttendOptions options = read_attend_options(arguments);
-    Output output(options.output);
+    Output output(options.output.path);
     refuse_terminal(output, options.format);
     Inputs inputs(options, log);
     require_storable(inputs.tensors(), options);
@@ -121,6 +123,16 @@ int execute_attend(const Arguments& arguments, const Globals& globals, Log& log)
     return success;
 }
 
+Execute declare(Options& options)
+{
+    const auto attend = std::make_shared<AttendOptions>();
+    declare_attend(options, *attend);
+    return [attend](const Operands& operands, const Globals& globals, Log& log) {
+        finish_attend_options(operands, *attend);
+        return execute_attend(*attend, globals, log);
+    };
+}
+
 } // namespace
 
 constinit const Command attend_command{
@@ -128,9 +140,9 @@ constinit const Command attend_command{
     .operands = "",
     .summary = "Attention over queries, keys and values from files, with every stage on request.",
     .examples = examples,
-    .groups = attend_option_groups,
+    .common = common,
     .notes = notes,
-    .execute = execute_attend,
+    .declare = declare,
 };
 
 } // namespace attn::cli

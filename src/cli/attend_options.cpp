@@ -1,69 +1,27 @@
 #include "cli/attend_options.hpp"
 
+#include "attn/model/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/option_values.hpp"
 
 #include <array>
 
 namespace attn::cli {
 namespace {
 
-// ---- what they are called --------------------------------------------------------------------------------------------
+namespace field = model::field;
 
-constexpr std::array input_specs{
-    OptionSpec{"--queries", "FILE[:NAME]", "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", "-q"},
-    OptionSpec{"--keys", "FILE[:NAME]", "as the queries, with S keys and H_kv heads, a divisor of H", "-k"},
-    OptionSpec{"--values", "FILE[:NAME]", "as the keys; the last dimension may differ", "-v"},
-    OptionSpec{"--heads", "H", "heads lie side by side in the last dimension", {}},
-    OptionSpec{"--kv-heads", "H_KV", "of keys and values, with --heads (default H)", {}},
-    OptionSpec{"--past-key", "FILE[:NAME]", "cached keys (B, H_kv, P, d), before the new ones; with --past-value", {}},
-    OptionSpec{"--past-value", "FILE[:NAME]", "cached values", {}},
-    OptionSpec{"--allow-nonfinite", "", "compute with infinities and NaN in the inputs", {}},
-};
-constexpr std::array attention_specs{
-    OptionSpec{"--causal", "", "a query sees no later key", {}},
-    OptionSpec{"--window", "L[,R]", "a query sees L keys back and R ahead; -1 is no limit; one number means both", {}},
-    OptionSpec{
-        "--causal-align",
-        "RULE",
-        "where query 0 stands among the keys, for --causal and --window: offset (default), ONNX's rule: the length of the "
-        "cache, or the valid length - T, or 0; top-left: 0; bottom-right: (valid) keys - T",
-        {}},
-    OptionSpec{
-        "--mask",
-        "FILE[:NAME]",
-        "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); keys beyond a short last "
-        "dimension are masked",
-        {}},
-    OptionSpec{"--lengths", "FILE[:NAME]", "(B) int64: the valid keys of each batch entry; not with a cache", {}},
-    OptionSpec{"--scale", "X|none", "factor of the scores (default 1/√d)", {}},
-    OptionSpec{"--softcap", "X", "X·tanh(scores/X) before masks, X > 0 (default none)", {}},
-    OptionSpec{"--softmax-dtype", "TYPE", "round to float16, bfloat16, float32 or float64 before and after the softmax", {}},
-    OptionSpec{"--empty-rows", "WHAT", "what a query without any key gives: zero (default), nan", {}},
-};
-constexpr std::array output_specs{
-    OptionSpec{
-        "--show",
-        "LIST",
-        "stages (default context), or all: scores, scaled_scores, capped_scores, masked_scores, weights, context, entropy, "
-        "present_key, present_value",
-        {}},
-    OptionSpec{"--format", "NAME", "json (default), npy, npz, safetensors; or by the ending of -o", {}},
-    OptionSpec{"--json", "", "the same as --format json", {}},
-    OptionSpec{"-o", "FILE", "written whole or not at all; - is standard output", {}},
-};
-constexpr std::array<OptionGroup, 3> groups{{{"Input", input_specs}, {"Attention", attention_specs}, {"Output", output_specs}}};
+constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
+constexpr std::string_view tensor_symbol = "FILE[:NAME]";
 
-// ---- what they mean --------------------------------------------------------------------------------------------------
-
-std::string required(const Arguments& arguments, const char* option, const char* names)
+/// The names of stages, and "all".
+std::span<const std::string_view> show_names()
 {
-    const auto value = arguments.value(option);
-    if (!value) {
-        throw Error(ErrorKind::usage,
-                    std::string("attend: ") + names + " FILE is missing; queries, keys and values are needed");
-    }
-    return *value;
+    static const auto names = [] {
+        std::vector<std::string_view> all(model::stage_names.begin(), model::stage_names.end());
+        all.emplace_back("all");
+        return all;
+    }();
+    return names;
 }
 
 /// Every stage that there is with these options.
@@ -83,65 +41,100 @@ std::set<model::Stage> every_stage(const AttendOptions& options)
     return stages;
 }
 
-void read_stages(const Arguments& arguments, AttendOptions& options)
-{
-    const ShownNames shown = show_option(arguments, model::stage_names);
-    options.stages_named = shown.all || !shown.places.empty();
-    if (options.stages_named) {
-        options.attend.show = shown.all ? every_stage(options) : std::set<model::Stage>{};
-    }
-    for (const std::size_t place : shown.places) {
-        options.attend.show.insert(static_cast<model::Stage>(place));
-    }
-}
-
-model::Attend read_attend(const Arguments& arguments)
-{
-    constexpr std::array<std::string_view, 3> alignments{"offset", "top-left", "bottom-right"};
-    constexpr std::array<std::string_view, 4> types{"float16", "bfloat16", "float32", "float64"};
-    constexpr std::array<std::string_view, 2> empty_rows{"zero", "nan"};
-    model::Attend attend;
-    attend.heads = integer_option(arguments, "--heads", 1, most_heads);
-    attend.kv_heads = integer_option(arguments, "--kv-heads", 1, most_heads);
-    attend.scale = scale_option(arguments);
-    attend.softcap = softcap_option(arguments);
-    attend.causal = arguments.flag("--causal");
-    attend.window = window_option(arguments);
-    attend.align = choice_option<model::CausalAlign>(arguments, "--causal-align", alignments).value_or(model::CausalAlign{});
-    attend.nan_for_empty_rows = choice_option<int>(arguments, "--empty-rows", empty_rows) == 1;
-    attend.softmax_type = choice_option<ElementType>(arguments, "--softmax-dtype", types);
-    attend.allow_nonfinite = arguments.flag("--allow-nonfinite");
-    return attend;
-}
-
 } // namespace
 
-std::span<const OptionGroup> attend_option_groups()
+void declare_attend(Options& options, AttendOptions& attend)
 {
-    return groups;
+    const auto tensor = [&](const char* name, const char* meaning, auto& member) {
+        options.add({.name = name, .meaning = meaning, .symbol = tensor_symbol}, member);
+    };
+    model::Attend& how = attend.attend;
+    options.group("Input");
+    tensor("-q,--queries", "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", attend.queries);
+    tensor("-k,--keys", "as the queries, with S keys and H_kv heads, a divisor of H", attend.keys);
+    tensor("-v,--values", "as the keys; the last dimension may differ", attend.values);
+    options.add({.name = "--heads",
+                 .allowed = field::heads.allowed,
+                 .meaning = "heads that lie side by side in the last dimension",
+                 .symbol = "H"},
+                how.heads);
+    options.add({.name = "--kv-heads",
+                 .allowed = field::kv_heads.allowed,
+                 .meaning = "the same of keys and values",
+                 .usual = "H",
+                 .symbol = "H_KV"},
+                how.kv_heads);
+    tensor("--past-key", "cached keys (B, H_kv, P, d), before the new ones", attend.past_key);
+    tensor("--past-value", "cached values", attend.past_value);
+    options.add(
+        {.name = "--allow-nonfinite", .allowed = model::allow::flag, .meaning = "accept infinities and NaN in the inputs"},
+        how.allow_nonfinite);
+    options.group("Attention");
+    options.add(option_of(field::causal), how.causal);
+    options.add(option_of(field::window), how.window);
+    options.add({.name = "--causal-align",
+                 .allowed = model::allow::one_of(model::align_names),
+                 .meaning =
+                     "where query 0 stands among the keys, for --causal and --window; offset, ONNX's rule: the length of "
+                     "the cache, or the valid length - T, or 0; top-left: 0; bottom-right: (valid) keys - T",
+                 .usual = "offset",
+                 .symbol = "RULE"},
+                how.align);
+    tensor("--mask",
+           "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); keys beyond a short last "
+           "dimension are masked",
+           attend.mask);
+    tensor("--lengths", "(B) int64: the valid keys of each batch entry; not with a cache", attend.lengths);
+    options.add(option_of(field::scale), how.scale);
+    options.add(option_of(field::softcap), how.softcap);
+    options.add({.name = "--softmax-dtype",
+                 .allowed = model::allow::one_of(model::softmax_type_names),
+                 .meaning = "type to round to before and after the softmax",
+                 .symbol = "TYPE"},
+                how.softmax_type);
+    options.add({.name = "--empty-rows",
+                 .allowed = model::allow::one_of(model::empty_row_names),
+                 .meaning = "what a query without any key gives",
+                 .usual = "zero",
+                 .symbol = "WHAT"},
+                how.nan_for_empty_rows);
+    options.group("Output");
+    options.add({.name = "--show",
+                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
+                 .meaning = "stages",
+                 .usual = "context",
+                 .symbol = "LIST"},
+                [&](const model::FieldValue& places) {
+                    attend.stages_named = true;
+                    for (const Index place : std::get<std::vector<Index>>(places)) {
+                        attend.show_all = attend.show_all || place == std::ssize(model::stage_names);
+                        attend.show.push_back(static_cast<model::Stage>(place));
+                    }
+                });
+    declare_output(options, attend.output, formats);
+    options.need({"--kv-heads"}, "--heads");
+    options.need({"--past-key"}, "--past-value");
+    options.need({"--past-value"}, "--past-key");
+    options.exclude({"--lengths", "--past-key"});
 }
 
-AttendOptions read_attend_options(const Arguments& arguments)
+void finish_attend_options(const Operands& operands, AttendOptions& attend)
 {
-    constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
-    expect_at_most(arguments, 0, "tensors are given with -q, -k and -v");
-    AttendOptions options;
-    options.queries = required(arguments, "--queries", "-q");
-    options.keys = required(arguments, "--keys", "-k");
-    options.values = required(arguments, "--values", "-v");
-    options.past_key = arguments.value("--past-key");
-    options.past_value = arguments.value("--past-value");
-    options.mask = arguments.value("--mask");
-    options.lengths = arguments.value("--lengths");
-    options.attend = read_attend(arguments);
-    options.output = arguments.value("-o");
-    options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
-    read_stages(arguments, options);
-    if (options.format == Format::npy && options.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, "--show", std::to_string(options.attend.show.size()) + " stages",
+    expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
+    for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
+        if (!*file) {
+            throw Error(ErrorKind::usage,
+                        std::string("attend: ") + name + " FILE is missing; queries, keys and values are needed");
+        }
+    }
+    if (attend.stages_named) {
+        attend.attend.show = attend.show_all ? every_stage(attend) : std::set(attend.show.begin(), attend.show.end());
+    }
+    attend.format = decide_format(attend.output, formats);
+    if (attend.format == Format::npy && attend.attend.show.size() > 1) {
+        throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages",
                     "one in an .npy; .npz and .safetensors hold several");
     }
-    return options;
 }
 
 } // namespace attn::cli

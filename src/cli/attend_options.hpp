@@ -7,22 +7,25 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace attn::cli {
 
 /// Tensors are named as typed: FILE or FILE:NAME.
 struct AttendOptions {
-    std::string queries, keys, values;
+    std::optional<std::string> queries, keys, values; ///< all three are needed
     std::optional<std::string> past_key, past_value, mask, lengths;
     model::Attend attend;
+    std::vector<model::Stage> show;
+    bool show_all = false;
     bool stages_named = false; ///< --show was given: each object of JSON says which stage it is
+    OutputOptions output;
     Format format = Format::json;
-    std::optional<std::string> output;
 };
 
-[[nodiscard]] std::span<const OptionGroup> attend_option_groups();
+void declare_attend(Options& options, AttendOptions& attend);
 
-/// Throws Error(usage) for what is missing, malformed, out of range or contradictory. Touches no file.
-[[nodiscard]] AttendOptions read_attend_options(const Arguments& arguments);
+/// What follows from the options as typed. Throws Error(usage) for what is missing or contradictory. Touches no file.
+void finish_attend_options(const Operands& operands, AttendOptions& attend);
 
 } // namespace attn::cli

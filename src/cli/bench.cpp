@@ -1,78 +1,52 @@
 // attn-cli bench: how long attention of given sizes takes, beside what the machine can do at most.
+#include "attn/model/recipe_fields.hpp"
 #include "attn/report/timing.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/command.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/numbers.hpp"
-#include "cli/option_values.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 
 #include <sys/resource.h>
 
 namespace attn::cli {
 namespace {
 
-constexpr std::array size_specs{
-    OptionSpec{"--seq", "LIST", "queries and keys; several sizes give several measurements (default 128,512,2048)", {}},
-    OptionSpec{"--heads", "H", "(default 8)", {}},
-    OptionSpec{"--kv-heads", "H_KV", "of keys and values, a divisor of H (default H)", {}},
-    OptionSpec{"--head-dim", "D", "of a query and a key of one head (default 64)", {}},
-    OptionSpec{"--value-dim", "D_V", "of a value of one head (default D)", {}},
-};
-constexpr std::array attention_specs{
-    OptionSpec{"--causal", "", "a query sees no later key", {}},
-    OptionSpec{"--window", "L[,R]", "a query sees L keys back and R ahead; -1 is no limit; one number means both", {}},
-};
-constexpr std::array measurement_specs{
-    OptionSpec{"--repeat", "N", "computations timed of each size (default: as many as fit half a second, at least 5)", {}},
-    OptionSpec{"--json", "", "an object for one size, an array for several", {}},
-};
-constexpr std::array<OptionGroup, 3> groups{
-    {{"Sizes", size_specs}, {"Attention", attention_specs}, {"Measurement", measurement_specs}}};
-
 constexpr std::array examples{
     Example{"attn-cli bench --threads 1", "three sizes on one core"},
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "half the work, one instruction set"},
 };
-constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations for\n"
-                                   "each pair of a query and a key that it sees, in the median of the computations; peak\n"
-                                   "is what fused multiply-adds in registers reach on as many threads, timed in turns with\n"
-                                   "them. JSON: seconds of one computation, peak_rss_bytes of the process so far.\n";
+constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
+                                   "for each pair of a query and a key that it sees, in the median of the\n"
+                                   "computations; peak is what fused multiply-adds in registers reach on as many\n"
+                                   "threads, timed in turns with them. JSON: seconds of one computation,\n"
+                                   "peak_rss_bytes of the process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
 struct BenchOptions {
-    std::vector<Index> lengths;
+    std::vector<Index> lengths{128, 512, 2048};
+    std::optional<Index> kv_heads, value_dim, repeats;
+    bool json = false;
     model::Workload workload; ///< of every length
-    std::optional<Index> repeats;
 };
 
-BenchOptions read_options(const Arguments& arguments)
+void finish_options(const Operands& operands, BenchOptions& bench)
 {
-    expect_at_most(arguments, 0, "bench takes options alone");
-    BenchOptions options;
-    const std::string lengths = arguments.value("--seq").value_or("128,512,2048");
-    for (const std::string_view item : list_of_words("--seq", lengths)) {
-        options.lengths.push_back(integer("--seq", item, 1, most_tokens));
-    }
-    model::Workload& workload = options.workload;
-    workload.heads = integer_option(arguments, "--heads", 1, most_heads).value_or(workload.heads);
-    workload.kv_heads = integer_option(arguments, "--kv-heads", 1, most_heads).value_or(workload.heads);
+    expect_at_most(operands, 0, "bench takes options alone");
+    model::Workload& workload = bench.workload;
+    workload.kv_heads = bench.kv_heads.value_or(workload.heads);
+    workload.value_dim = bench.value_dim.value_or(workload.head_dim);
     if (workload.heads % workload.kv_heads != 0) {
         throw Error(ErrorKind::usage, "--kv-heads", std::to_string(workload.kv_heads),
                     "a divisor of the " + std::to_string(workload.heads) + " heads");
     }
-    workload.head_dim = integer_option(arguments, "--head-dim", 1, most_tokens).value_or(workload.head_dim);
-    workload.value_dim = integer_option(arguments, "--value-dim", 1, most_tokens).value_or(workload.head_dim);
-    workload.attention.causal = arguments.flag("--causal");
-    workload.attention.window = window_option(arguments);
-    options.repeats = integer_option(arguments, "--repeat", 1, largest_int32);
-    return options;
 }
 
 /// As the portable path needs it, which converts keys and values to double.
@@ -159,9 +133,8 @@ report::Timing measure(const model::Workload& workload, std::optional<Index> rep
             .peak_rss_bytes = peak_resident_bytes()};
 }
 
-int execute_bench(const Arguments& arguments, const Globals& globals, Log& log)
+int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
 {
-    BenchOptions options = read_options(arguments);
     Output output{std::nullopt};
     std::vector<report::Timing> timings;
     const core::Isa isa = globals.isa.value_or(core::best_isa());
@@ -170,7 +143,7 @@ int execute_bench(const Arguments& arguments, const Globals& globals, Log& log)
         timings.push_back(measure(options.workload, options.repeats, isa, globals.threads));
         log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
     }
-    if (arguments.flag("--json")) {
+    if (options.json) {
         report::write_timings_json(timings, output.sink());
     } else {
         report::write_timings(timings, output.sink());
@@ -179,9 +152,50 @@ int execute_bench(const Arguments& arguments, const Globals& globals, Log& log)
     return success;
 }
 
-std::span<const OptionGroup> option_groups()
+Execute declare(Options& options)
 {
-    return groups;
+    namespace field = model::field;
+    const auto bench = std::make_shared<BenchOptions>();
+    const model::Allowed length = model::allow::integer(1, most_tokens);
+    options.group("Sizes");
+    options.add({.name = "--seq",
+                 .allowed = {.type = model::FieldType::integers, .least = 1, .most = most_tokens},
+                 .meaning = "queries and keys; several sizes give several measurements",
+                 .usual = "128,512,2048",
+                 .symbol = "LIST"},
+                bench->lengths);
+    options.add({.name = "--heads", .allowed = field::heads.allowed, .meaning = "query heads", .usual = "8", .symbol = "H"},
+                bench->workload.heads);
+    options.add(option_of(field::kv_heads), bench->kv_heads);
+    options.add({.name = "--head-dim",
+                 .allowed = length,
+                 .meaning = "components per query or key of one head",
+                 .usual = "64",
+                 .symbol = "D"},
+                bench->workload.head_dim);
+    options.add({.name = "--value-dim",
+                 .allowed = length,
+                 .meaning = "components per value of one head",
+                 .usual = "D",
+                 .symbol = "D_V"},
+                bench->value_dim);
+    options.group("Attention");
+    options.add(option_of(field::causal), bench->workload.attention.causal);
+    options.add(option_of(field::window), bench->workload.attention.window);
+    options.group("Measurement");
+    options.add({.name = "--repeat",
+                 .allowed = model::allow::integer(1, field::largest_int32),
+                 .meaning = "computations timed per size",
+                 .usual = "as many as fit half a second, at least 5",
+                 .symbol = "N"},
+                bench->repeats);
+    options.add(
+        {.name = "--json", .allowed = model::allow::flag, .meaning = "print an object for one size, an array for several"},
+        bench->json);
+    return [bench](const Operands& operands, const Globals& globals, Log& log) {
+        finish_options(operands, *bench);
+        return execute_bench(*bench, globals, log);
+    };
 }
 
 } // namespace
@@ -191,9 +205,9 @@ constinit const Command bench_command{
     .operands = "",
     .summary = "Time the attention core for given sizes.",
     .examples = examples,
-    .groups = option_groups,
+    .common = {},
     .notes = notes,
-    .execute = execute_bench,
+    .declare = declare,
 };
 
 } // namespace attn::cli

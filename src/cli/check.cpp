@@ -9,17 +9,17 @@
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/input_options.hpp"
 #include "cli/isa_note.hpp"
-#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/recipe_files.hpp"
 #include "cli/recipes.hpp"
-#include "cli/run_options.hpp"
 #include "cli/system.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace attn::cli {
@@ -28,13 +28,11 @@ namespace {
 /// A result with all stages is far larger than the sentence it came from.
 constexpr std::size_t largest_file = std::size_t{1} << 30U;
 
-constexpr std::array specs{
-    OptionSpec{"--all", "", "check all built-in recipes", {}},
-    OptionSpec{"--rtol", "X", "relative tolerance for saved results (default 0: the decimals must be equal)", {}},
-    OptionSpec{"--atol", "X", "absolute tolerance for saved results (default 0)", {}},
-    OptionSpec{"--max-input-bytes", "N", "refuse a larger file (default 1073741824)", {}},
+struct CheckOptions {
+    bool all = false;
+    std::optional<double> rtol, atol;
+    std::size_t max_input_bytes = largest_file;
 };
-constexpr std::array<OptionGroup, 1> groups{{{"Comparison", specs}}};
 
 constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
@@ -64,18 +62,14 @@ bool begins_recipe(std::string_view json)
 
 class Checker {
 public:
-    Checker(const Arguments& arguments, const Globals& globals, Log& log)
-        : log_(log), most_bytes_(max_input_bytes(arguments, largest_file)), stages_(log), isa_note_(globals.isa)
+    Checker(const CheckOptions& options, const Globals& globals, Log& log)
+        : log_(log), most_bytes_(options.max_input_bytes), stages_(log),
+          isa_note_(globals.isa), tolerance_{.rtol = options.rtol.value_or(0), .atol = options.atol.value_or(0)},
+          tolerance_given_(options.rtol || options.atol)
     {
         settings_.threads = globals.threads;
         settings_.isa = globals.isa.value_or(core::Isa::portable); // as `run` does
         settings_.observer = stages_.observer();
-        const RealRange range{.least = 0, .allowed = "a finite number from 0, such as 1e-6"};
-        const auto rtol = arguments.value("--rtol");
-        const auto atol = arguments.value("--atol");
-        tolerance_given_ = rtol || atol;
-        tolerance_.rtol = rtol ? real("--rtol", *rtol, range) : 0;
-        tolerance_.atol = atol ? real("--atol", *atol, range) : 0;
     }
 
     void recipe_or_file(const std::string& name);
@@ -215,30 +209,39 @@ int Checker::finish()
     return worst_;
 }
 
-int execute_check(const Arguments& arguments, const Globals& globals, Log& log)
+int execute_check(const CheckOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
-    Checker checker(arguments, globals, log);
-    if (!arguments.flag("--all") && arguments.operands.empty()) {
+    Checker checker(options, globals, log);
+    if (!options.all && operands.words.empty()) {
         throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
     }
     const auto is_builtin = [](const std::string& name) { return io::find(io::builtin_recipes(), name).has_value(); };
-    if ((arguments.value("--rtol") || arguments.value("--atol")) && std::ranges::all_of(arguments.operands, is_builtin)) {
+    if ((options.rtol || options.atol) && std::ranges::all_of(operands.words, is_builtin)) {
         throw Error(ErrorKind::usage, std::string(tolerances_are_for_results) + "; no saved result is given");
     }
-    if (arguments.flag("--all")) {
+    if (options.all) {
         for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
             checker.recipe_or_file(std::string(recipe.name));
         }
     }
-    for (const std::string& name : arguments.operands) {
+    for (const std::string& name : operands.words) {
         checker.recipe_or_file(name);
     }
     return checker.finish();
 }
 
-std::span<const OptionGroup> option_groups()
+Execute declare(Options& options)
 {
-    return groups;
+    const auto check = std::make_shared<CheckOptions>();
+    options.group("Comparison");
+    options.add({.name = "--all", .allowed = model::allow::flag, .meaning = "check all built-in recipes"}, check->all);
+    options.add(tolerance_option("--rtol", "relative tolerance for saved results", "0: the decimals must be equal"),
+                check->rtol);
+    options.add(tolerance_option("--atol", "absolute tolerance for saved results", "0"), check->atol);
+    options.add(max_input_bytes_option("1073741824"), check->max_input_bytes);
+    return [check](const Operands& operands, const Globals& globals, Log& log) {
+        return execute_check(*check, operands, globals, log);
+    };
 }
 
 } // namespace
@@ -248,9 +251,9 @@ constinit const Command check_command{
     .operands = "FILE|RECIPE…",
     .summary = "Recompute saved results and recipes, and compare with what they state.",
     .examples = examples,
-    .groups = option_groups,
+    .common = {},
     .notes = notes,
-    .execute = execute_check,
+    .declare = declare,
 };
 
 } // namespace attn::cli

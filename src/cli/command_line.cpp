@@ -3,8 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
-#include "cli/numbers.hpp"
-#include "cli/option_values.hpp"
+#include "cli/hints.hpp"
+#include "cli/isa_option.hpp"
 #include "cli/stdout.hpp"
 #include "cli/suggest.hpp"
 #include "cli/system.hpp"
@@ -19,56 +19,48 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array global_specs{
-    OptionSpec{"--help", "", "print this help", "-h"},
-    OptionSpec{"--version", "", "print version, compiler, Eigen and instruction set", "-V"},
-    OptionSpec{"--verbose", "", "log each stage with its shape and time to stderr", {}},
-    OptionSpec{"--quiet", "", "no warnings and no progress on stderr", {}},
-    OptionSpec{"--color", "WHEN", "of messages and weights: auto (default; NO_COLOR, TERM=dumb: never), always, never", {}},
-    OptionSpec{"--threads", "N", "1 to 1024 (default: the processors available); never changes a number", {}},
-    OptionSpec{"--isa",
-               "SET",
-               "instructions of float32 attention: portable, avx2, avx512, or auto (default): the fastest of this machine, but "
-               "for run portable, the only one that gives the same bytes on every machine",
-               {}},
-};
-constexpr OptionGroup globals_group{"Global options, before or after the command", global_specs};
-
 /// What people type out of habit with other tools.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> habits{
     {{"-v", "--verbose"}, {"-q", "--quiet"}, {"--output", "-o"}, {"--out", "-o"}}};
 
-/// CLI11 ends a subcommand at "++" without a word; a sentence may be just that.
-constexpr std::string_view plus_plus = "++";
-constexpr std::string_view disguised_plus_plus = "\x01\x02++";
+struct GlobalOptions {
+    bool help = false, short_help = false, version = false;
+    LogOptions log;
+    Globals globals{.threads = default_threads(), .isa = {}};
+};
 
-template <typename Visit>
-void for_each_option(const Command& command, Visit visit)
+void declare_globals(Options& options, GlobalOptions& global)
 {
-    for (const OptionSpec& option : global_specs) {
-        visit(option);
-    }
-    for (const OptionGroup& group : command.groups()) {
-        std::ranges::for_each(group.options, visit);
-    }
-}
-
-bool is_called(const OptionSpec& option, std::string_view name)
-{
-    return !name.empty() && (option.name == name || option.shortcut == name);
-}
-
-/// An option that `command` has, or without a command a global one.
-const OptionSpec* find_option(const Command* command, std::string_view name)
-{
-    const OptionSpec* found = nullptr;
-    const auto look = [&](const OptionSpec& option) { found = is_called(option, name) ? &option : found; };
-    if (command == nullptr) {
-        std::ranges::for_each(global_specs, look);
-    } else {
-        for_each_option(*command, look);
-    }
-    return found;
+    options.group("Global options, before or after the command");
+    options.add({.name = "-h", .allowed = model::allow::flag, .meaning = "show the options used most"}, global.short_help);
+    options.add({.name = "--help", .allowed = model::allow::flag, .meaning = "show all of this"}, global.help);
+    options.add(
+        {.name = "-V,--version", .allowed = model::allow::flag, .meaning = "show version, compiler, Eigen and instruction set"},
+        global.version);
+    options.add(
+        {.name = "--verbose", .allowed = model::allow::flag, .meaning = "log each stage with its shape and time to stderr"},
+        global.log.verbose);
+    options.add({.name = "--quiet", .allowed = model::allow::flag, .meaning = "show no warnings and no progress"},
+                global.log.quiet);
+    options.add({.name = "--color",
+                 .allowed = model::allow::one_of(colour_names),
+                 .meaning = "colour messages and weights; auto does on a terminal, unless NO_COLOR or TERM=dumb is set",
+                 .usual = "auto",
+                 .symbol = "WHEN"},
+                global.log.colour);
+    options.add({.name = "--threads",
+                 .allowed = model::allow::integer(1, most_threads),
+                 .meaning = "threads to use, which never changes a number",
+                 .usual = "the processors available",
+                 .symbol = "N"},
+                global.globals.threads);
+    options.add({.name = "--isa",
+                 .meaning = "instructions for float32 attention: portable, avx2, avx512, or auto: the fastest of this machine, "
+                            "but for run portable, the only one that gives the same bytes on every machine",
+                 .usual = "auto",
+                 .symbol = "SET"},
+                [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
+    options.exclude({"--verbose", "--quiet"});
 }
 
 const Command* find_command(std::string_view name)
@@ -82,6 +74,7 @@ const Command* find_command(std::string_view name)
 struct Words {
     std::vector<std::string> parsed; ///< for CLI11
     std::vector<std::string> rest;   ///< after "--": operands, whatever they look like
+    std::vector<TypedOption> options;
 };
 
 bool is_letter(char c)
@@ -89,13 +82,73 @@ bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-std::vector<std::string_view> every_option()
-{
-    std::vector<std::string_view> names;
-    for (const Command* command : commands()) {
-        for_each_option(*command, [&](const OptionSpec& option) { names.push_back(option.name); });
+/// The program's options, and those of one command.
+struct Declared {
+    CLI::App app;
+    CLI::App* command_app = nullptr;
+    const Command* command = nullptr;
+    Execute execute;
+    GlobalOptions globals;
+
+    Declared()
+    {
+        app.set_help_flag();
+        app.allow_extras();
+        app.require_subcommand(0, 1);
+        Options options(app);
+        declare_globals(options, globals);
     }
-    return names;
+
+    /// Only one is typed, and declaring the others would take longer than a short sentence.
+    void declare(const Command& typed)
+    {
+        command = &typed;
+        command_app = app.add_subcommand(std::string(typed.name));
+        command_app->set_help_flag();
+        command_app->fallthrough();
+        Options options(*command_app);
+        execute = typed.declare(options);
+    }
+
+    [[nodiscard]] const CLI::Option* find(std::string_view name) const
+    {
+        const std::string wanted(name);
+        const CLI::Option* own = command_app == nullptr ? nullptr : command_app->get_option_no_throw(wanted);
+        return own != nullptr ? own : std::as_const(app).get_option_no_throw(wanted);
+    }
+
+    /// "--heads", "-o", …
+    [[nodiscard]] std::vector<std::string> names() const
+    {
+        std::vector<std::string> all;
+        for (const CLI::App* part : {&app, static_cast<const CLI::App*>(command_app)}) {
+            for (const CLI::Option* option : part == nullptr ? std::vector<const CLI::Option*>() : part->get_options()) {
+                all.push_back(option->get_name());
+            }
+        }
+        return all;
+    }
+};
+
+bool takes_value(const CLI::Option& option)
+{
+    return option.get_expected_max() > 0;
+}
+
+/// Of every command: for what stands where no command is known, or may have been meant for another one.
+std::vector<Declared> every_command()
+{
+    std::vector<Declared> all(commands().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].declare(*commands()[i]);
+    }
+    return all;
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& names)
+{
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return attn::did_you_mean(name, views);
 }
 
 /// "; did you mean '--heads'?" for "heads", "output" and what is near them.
@@ -107,7 +160,11 @@ std::string guess_of(std::string_view letters)
             return "; did you mean " + attn::quoted(meant) + "?";
         }
     }
-    return did_you_mean(name, every_option());
+    std::vector<std::string> names;
+    for (const Declared& declared : every_command()) {
+        std::ranges::copy(declared.names(), std::back_inserter(names));
+    }
+    return nearest(name, names);
 }
 
 /// CLI11 would take "-heads" for -h with more behind it.
@@ -121,124 +178,97 @@ std::string guess_of(std::string_view letters)
     if (!guess.empty()) {
         throw Error(ErrorKind::usage, start + guess);
     }
-    const bool attached = std::ranges::any_of(commands(), [&](const Command* command) {
-        const OptionSpec* option = find_option(command, word.substr(0, 2));
-        return option != nullptr && !option->value.empty();
+    const bool attached = std::ranges::any_of(every_command(), [&](const Declared& declared) {
+        const CLI::Option* option = declared.find(word.substr(0, 2));
+        return option != nullptr && takes_value(*option);
     });
     throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(word.substr(0, 2)) + " is the next word"
                                                     : "; after one dash there is one letter"));
 }
 
 /// Takes out what CLI11 2.1 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next
-/// word as the value) and "++"; refuses "-heads".
-Words prepare(std::span<const char* const> arguments)
+/// word as the value) and "++" (it ends a subcommand); refuses "-heads". Declares the command when it meets its name.
+Words prepare(std::span<const char* const> arguments, Declared& declared)
 {
     Words words;
-    const Command* command = nullptr;
-    std::string_view awaiting; // the option whose value comes next
+    std::string awaiting; // the option whose value comes next
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
-        if (awaiting.empty() && word == "--") {
+        if (!awaiting.empty()) {
+            words.options.back().value = word;
+            words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);
+            awaiting.clear();
+            continue;
+        }
+        if (word == "--") {
             words.rest.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
             break;
         }
-        const std::size_t equals = awaiting.empty() && word.starts_with("--") ? word.find('=') : std::string_view::npos;
-        const OptionSpec* option = awaiting.empty() ? find_option(command, word.substr(0, equals)) : nullptr;
-        command = awaiting.empty() && command == nullptr ? find_command(word) : command;
+        if (const Command* command = find_command(word); command != nullptr && declared.command == nullptr) {
+            declared.declare(*command);
+        }
+        const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
+        const std::string name(word.substr(0, equals));
+        const CLI::Option* option = word.starts_with('-') ? declared.find(name) : nullptr;
+        if (option != nullptr) {
+            words.options.push_back({name, std::nullopt, option->get_group()});
+        }
         if (option != nullptr && equals != std::string_view::npos) {
-            if (option->value.empty()) {
-                throw Error(ErrorKind::usage, option->name, attn::quoted(word.substr(equals + 1)), "no value, it is a switch");
+            const std::string_view value = word.substr(equals + 1);
+            if (!takes_value(*option)) {
+                throw Error(ErrorKind::usage, name, attn::quoted(value), "no value, it is a switch");
             }
-            words.parsed.emplace_back(option->name);
-            words.parsed.emplace_back(word.substr(equals + 1));
+            words.options.back().value = value;
+            words.parsed.insert(words.parsed.end(), {name, std::string(value == plus_plus ? disguised_plus_plus : value)});
             continue;
         }
-        const bool cluster = word.size() > 2 && word[0] == '-' && is_letter(word[1]);
-        if (awaiting.empty() && cluster) {
+        if (word.size() > 2 && word[0] == '-' && is_letter(word[1])) {
             refuse_cluster(word);
         }
-        awaiting = option != nullptr && !option->value.empty() ? option->name : std::string_view{};
+        awaiting = option != nullptr && takes_value(*option) ? name : "";
         words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);
     }
     if (!awaiting.empty() && words.rest.empty()) {
-        throw Error(ErrorKind::usage, std::string(awaiting) + ": a value is missing");
+        throw Error(ErrorKind::usage, awaiting + ": a value is missing");
     }
     return words;
 }
 
 // ---- CLI11 -----------------------------------------------------------------------------------------------------------
 
-/// Only those that are typed: the others would take longer than a short sentence.
-void declare(CLI::App& app, const OptionGroup& group, const std::vector<std::string>& words)
+/// CLI11's own errors in our words.
+[[noreturn]] void rethrow(const CLI::ParseError& error)
 {
-    for (const OptionSpec& option : group.options) {
-        if (std::ranges::none_of(words, [&](const std::string& word) { return is_called(option, word); })) {
-            continue;
+    std::string message = error.what();
+    const auto reword = [&](std::string_view theirs, std::string_view before, std::string_view after) {
+        if (const std::size_t at = message.find(theirs); at != std::string::npos) {
+            message.replace(at, theirs.size(), before).append(after);
         }
-        const std::string names =
-            (option.shortcut.empty() ? "" : std::string(option.shortcut) + ",") + std::string(option.name);
-        // Every value stays text here; what was given twice is noticed when it is read.
-        CLI::Option* declared =
-            option.value.empty() ? app.add_flag(names) : app.add_option(names, [](const CLI::results_t&) { return true; });
-        declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    }
+    };
+    reword(" excludes ", " and ", " exclude each other");
+    reword(" requires ", " needs ", "");
+    throw Error(ErrorKind::usage, message);
 }
 
 struct Parsed {
-    const Command* command = nullptr;
-    Arguments arguments;
-    std::vector<std::string> strangers; ///< what CLI11 did not know: operands and unknown options
-    std::size_t before_command = 0;     ///< of them
+    std::vector<std::string> extras; ///< what CLI11 did not know: operands and unknown options
+    std::size_t before_command = 0;  ///< of them
 };
 
-void collect(Arguments& arguments, const CLI::App& app, const OptionSpec& option)
-{
-    const CLI::Option* given = app.get_option_no_throw(std::string(option.name));
-    const std::size_t count = given == nullptr ? 0 : given->count(); // what is not typed is not declared
-    if (count > 1) {
-        throw Error(ErrorKind::usage, std::string(option.name) + ": given more than once");
-    }
-    if (count == 1 && option.value.empty()) {
-        arguments.flags.emplace(option.name);
-    } else if (count == 1) {
-        const std::string& text = given->results().front();
-        arguments.values.emplace(option.name, text == disguised_plus_plus ? plus_plus : text);
-    }
-}
-
-Parsed parse(std::vector<std::string> words)
+Parsed parse(std::vector<std::string> words, Declared& declared)
 {
     Parsed parsed;
-    CLI::App app;
-    app.set_help_flag();
-    app.allow_extras();
-    app.require_subcommand(0, 1);
-    declare(app, globals_group, words);
-    for (const Command* command : commands()) {
-        CLI::App* sub = app.add_subcommand(std::string(command->name));
-        sub->fallthrough();
-        sub->preparse_callback([&, command](std::size_t) {
-            parsed.command = command;
-            parsed.before_command = app.remaining().size();
-        });
-        for (const OptionGroup& group : command->groups()) {
-            declare(*sub, group, words);
-        }
+    if (declared.command_app != nullptr) {
+        declared.command_app->preparse_callback([&](std::size_t) { parsed.before_command = declared.app.remaining().size(); });
     }
     std::ranges::reverse(words); // CLI11 takes them from the back
-    app.parse(std::move(words));
-
-    for (const OptionSpec& option : global_specs) {
-        collect(parsed.arguments, app, option);
+    try {
+        declared.app.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+        rethrow(error);
     }
-    if (parsed.command != nullptr) {
-        const CLI::App* sub = app.get_subcommand(std::string(parsed.command->name));
-        for (const OptionGroup& group : parsed.command->groups()) {
-            std::ranges::for_each(group.options, [&](const OptionSpec& option) { collect(parsed.arguments, *sub, option); });
-        }
-    }
-    parsed.strangers = app.remaining();
-    std::ranges::replace(parsed.strangers, std::string(disguised_plus_plus), std::string(plus_plus));
+    parsed.extras = declared.app.remaining();
+    std::ranges::replace(parsed.extras, std::string(disguised_plus_plus), std::string(plus_plus));
     return parsed;
 }
 
@@ -249,7 +279,19 @@ bool looks_like_option(std::string_view word)
     return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
 }
 
-[[noreturn]] void unknown_option(const std::string& word, const Command* command)
+/// "explain, plot" for "--head" of run.
+std::string commands_with(const std::string& option)
+{
+    std::string names;
+    for (const Declared& declared : every_command()) {
+        if (declared.find(option) != nullptr) {
+            names += (names.empty() ? "" : ", ") + std::string(declared.command->name);
+        }
+    }
+    return names;
+}
+
+[[noreturn]] void unknown_option(const std::string& word, const Declared& declared, bool before_command)
 {
     const std::string name = word.substr(0, word.find('='));
     const std::string start = "unknown option " + attn::quoted(name);
@@ -258,24 +300,26 @@ bool looks_like_option(std::string_view word)
             throw Error(ErrorKind::usage, start + "; did you mean " + attn::quoted(meant) + "?");
         }
     }
-    const auto has_it = [&](const Command* other) { return find_option(other, name) != nullptr; };
-    if (command == nullptr && std::ranges::any_of(commands(), has_it)) {
+    const auto has_it = [&](const Declared& other) { return other.find(name) != nullptr; };
+    if (before_command && std::ranges::any_of(every_command(), has_it)) {
         throw Error(ErrorKind::usage, start + " before the command; the options of a command come after it");
     }
-    std::vector<std::string_view> candidates;
-    const auto add = [&](const OptionSpec& option) { candidates.push_back(option.name); };
-    if (command != nullptr) {
-        for_each_option(*command, add);
-    } else {
-        std::ranges::for_each(global_specs, add);
+    if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
+        throw Error(ErrorKind::usage,
+                    start + " of " + std::string(declared.command->name) + "; these commands have it: " + others);
     }
-    const std::string guess = did_you_mean(name, candidates);
-    const std::string help = "`attn-cli " + (command == nullptr ? "" : std::string(command->name) + " ") + "--help` lists them";
-    throw Error(ErrorKind::usage, start + (guess.empty() ? "; " + help + "; after -- everything is text" : guess));
+    const std::string guess = nearest(name, before_command ? Declared().names() : declared.names());
+    const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
+    throw Error(ErrorKind::usage,
+                start + (guess.empty() ? "; `attn-cli " + command + "--help` lists them; after -- everything is text" : guess));
 }
 
 [[noreturn]] void unknown_command(const std::string& word)
 {
+    if (word.find(' ') != std::string::npos) {
+        throw Error(ErrorKind::usage, "unknown command " + attn::quoted(word) + "; a sentence goes after `run`: attn-cli run " +
+                                          (word.size() < 60 ? shell_word(word) : "\"…\""));
+    }
     std::vector<std::string_view> names;
     for (const Command* command : commands()) {
         names.push_back(command->name);
@@ -286,60 +330,28 @@ bool looks_like_option(std::string_view word)
                 "unknown command " + attn::quoted(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
 }
 
-void refuse_strangers(const Parsed& parsed)
+void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
 {
-    const std::vector<std::string>& strangers = parsed.strangers;
-    if (parsed.command == nullptr || parsed.before_command > 0) {
-        if (!strangers.empty() && looks_like_option(strangers.front())) {
-            unknown_option(strangers.front(), nullptr);
+    const std::vector<std::string>& extras = parsed.extras;
+    if ((declared.command == nullptr || parsed.before_command > 0) && !extras.empty()) {
+        if (looks_like_option(extras.front())) {
+            unknown_option(extras.front(), declared, true);
         }
-        if (!strangers.empty()) {
-            unknown_command(strangers.front());
-        }
+        unknown_command(extras.front());
     }
-    const auto unknown = std::ranges::find_if(strangers, looks_like_option);
-    if (unknown != strangers.end()) {
-        unknown_option(*unknown, parsed.command);
+    const auto unknown = std::ranges::find_if(extras, looks_like_option);
+    if (unknown != extras.end()) {
+        unknown_option(*unknown, declared, false);
     }
-}
-
-Globals understand(const Arguments& arguments)
-{
-    const auto threads = arguments.value("--threads");
-    return {threads ? static_cast<int>(integer("--threads", *threads, 1, most_threads)) : default_threads(),
-            isa_option(arguments)};
-}
-
-LogOptions log_options(const Arguments& arguments)
-{
-    constexpr std::array<std::string_view, 3> names{"auto", "always", "never"};
-    const std::optional<std::string> colour = arguments.value("--color");
-    const LogOptions options{arguments.flag("--verbose"), arguments.flag("--quiet"),
-                             static_cast<Colour>(choice("--color", colour.value_or("auto"), names))};
-    if (options.verbose && options.quiet) {
-        throw Error(ErrorKind::usage, "--verbose and --quiet exclude each other");
-    }
-    return options;
 }
 
 } // namespace
-
-std::optional<std::string> Arguments::value(std::string_view option) const
-{
-    const auto found = values.find(option);
-    return found == values.end() ? std::nullopt : std::optional(found->second);
-}
 
 std::span<const Command* const> commands()
 {
     static constexpr std::array all{&run_command,     &attend_command, &explain_command, &plot_command,  &check_command,
                                     &compare_command, &recipe_command, &bench_command,   &schema_command};
     return all;
-}
-
-const OptionGroup& global_options()
-{
-    return globals_group;
 }
 
 bool begins_with_typographic_dash(std::string_view word)
@@ -350,9 +362,9 @@ bool begins_with_typographic_dash(std::string_view word)
     });
 }
 
-void expect_at_most(const Arguments& arguments, std::size_t most, std::string_view hint)
+void expect_at_most(const Operands& given, std::size_t most, std::string_view hint)
 {
-    const std::vector<std::string>& operands = arguments.operands;
+    const std::vector<std::string>& operands = given.words;
     if (operands.size() <= most) {
         return;
     }
@@ -363,38 +375,41 @@ void expect_at_most(const Arguments& arguments, std::size_t most, std::string_vi
                                           "; options begin with the ASCII '-'" +
                                           guess_of(std::string_view(*typographic).substr(dash_bytes)));
     }
-    const bool text = operands.size() - most <= arguments.after_dashes && operands[most].starts_with('-');
+    const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
     throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(operands[most]) + "; " +
                                       (text ? "after -- everything is text, options go before it" : std::string(hint)));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)
 {
-    Words words = prepare(arguments);
-    Parsed parsed = parse(std::move(words.parsed));
-    log.configure(log_options(parsed.arguments));
-    if (parsed.arguments.flag("--version")) {
-        print(version(isa_option(parsed.arguments)));
+    Declared declared;
+    Words words = prepare(arguments, declared);
+    Parsed parsed = parse(words.parsed, declared);
+    const GlobalOptions& globals = declared.globals;
+    const Command* command = declared.command;
+    log.configure(globals.log);
+    if (globals.version) {
+        print(version(globals.globals.isa));
         return success;
     }
-    const bool help_command = parsed.strangers.size() == 1 && parsed.strangers.front() == "help" && words.rest.empty() &&
-                              (parsed.command == nullptr || parsed.before_command == 1);
-    const bool help_option = parsed.arguments.flag("--help") && (parsed.command != nullptr || parsed.strangers.empty());
-    if (help_command || help_option) {
-        print(parsed.command == nullptr ? help() : help(*parsed.command));
+    const bool help_command = parsed.extras.size() == 1 && parsed.extras.front() == "help" && words.rest.empty() &&
+                              (command == nullptr || parsed.before_command == 1);
+    const bool asked = globals.help || globals.short_help;
+    if (help_command || (asked && (command != nullptr || parsed.extras.empty()))) {
+        print(command == nullptr   ? help(declared.app)
+              : globals.short_help ? short_help(*command, *declared.command_app)
+                                   : help(*command, *declared.command_app, declared.app));
         return success;
     }
-    refuse_strangers(parsed);
-    const Globals globals = understand(parsed.arguments);
-    if (parsed.command == nullptr) {
+    refuse_unrecognised(parsed, declared);
+    if (command == nullptr) {
         const std::string text = short_help();
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
         return exit_code(ErrorKind::usage);
     }
-    parsed.arguments.operands = std::move(parsed.strangers);
-    parsed.arguments.after_dashes = words.rest.size();
-    parsed.arguments.operands.insert(parsed.arguments.operands.end(), words.rest.begin(), words.rest.end());
-    return parsed.command->execute(parsed.arguments, globals, log);
+    Operands operands{std::move(parsed.extras), words.rest.size(), std::move(words.options)};
+    operands.words.insert(operands.words.end(), words.rest.begin(), words.rest.end());
+    return declared.execute(operands, globals.globals, log);
 }
 
 } // namespace attn::cli

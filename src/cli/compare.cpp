@@ -6,25 +6,22 @@
 #include "cli/command.hpp"
 #include "cli/compared_file.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/numbers.hpp"
 #include "cli/output.hpp"
-#include "cli/suggest.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 
 namespace attn::cli {
 namespace {
 
-constexpr std::array specs{
-    OptionSpec{"--rtol", "X", "relative tolerance (default 1e-7)", {}},
-    OptionSpec{"--atol", "X", "absolute tolerance (default 0)", {}},
-    OptionSpec{"--ulps", "N", "instead of both: units in the last place, of the type with fewer digits", {}},
-    OptionSpec{"--equal-nan", "yes|no", "whether NaN equals NaN (default yes)", {}},
-    OptionSpec{"--json", "", "the report as JSON", {}},
+struct CompareOptions {
+    std::optional<double> rtol, atol;
+    std::optional<Index> ulps;
+    bool equal_nan = true;
+    bool json = false;
 };
-constexpr std::array<OptionGroup, 1> groups{{{"Comparison", specs}}};
 
 constexpr std::array examples{
     Example{"attn-cli compare mine.npy golden.npy", "as numpy.testing.assert_allclose(mine, golden)"},
@@ -33,29 +30,11 @@ constexpr std::array examples{
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
 constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz or\n"
-                                   ".safetensors, in any mix. Tensors are paired by name; two files of one tensor each\n"
-                                   "whatever their names. A name on one side only is a difference; so are words that\n"
-                                   "differ when both sides are results. Numbers agree when |A - B| <= atol + rtol*|B|.\n"
+                                   ".safetensors, in any mix. Tensors are paired by name; two files of one tensor\n"
+                                   "each whatever their names. A name on one side only is a difference; so are words\n"
+                                   "that differ when both sides are results. Numbers agree when |A - B| <= atol +\n"
+                                   "rtol*|B|.\n"
                                    "Exit code: 0 all agree; 1 a difference.\n";
-
-model::CompareOptions read_options(const Arguments& arguments)
-{
-    model::CompareOptions options;
-    const RealRange range{.least = 0, .allowed = "a finite number from 0, such as 1e-6"};
-    const auto rtol = arguments.value("--rtol");
-    const auto atol = arguments.value("--atol");
-    options.tolerance.rtol = rtol ? real("--rtol", *rtol, range) : options.tolerance.rtol;
-    options.tolerance.atol = atol ? real("--atol", *atol, range) : options.tolerance.atol;
-    if (const auto ulps = arguments.value("--ulps")) {
-        if (rtol || atol) {
-            throw Error(ErrorKind::usage, "--ulps and --rtol or --atol exclude each other");
-        }
-        options.ulps = natural("--ulps", *ulps, 0, std::numeric_limits<std::int64_t>::max());
-    }
-    constexpr std::array<std::string_view, 2> answers{"yes", "no"};
-    options.equal_nan = choice("--equal-nan", arguments.value("--equal-nan").value_or("yes"), answers) == 0;
-    return options;
-}
 
 /// Whether there are differences that a wider tolerance would forgive.
 bool tolerance_may_help(const model::Comparison& comparison)
@@ -64,14 +43,14 @@ bool tolerance_may_help(const model::Comparison& comparison)
                                [](const model::TensorComparison& tensor) { return tensor.mismatched != 0 && tensor.absolute; });
 }
 
-void write(const model::Comparison& comparison, const Arguments& arguments)
+void write(const model::Comparison& comparison, const CompareOptions& options, const Operands& operands)
 {
     Output output{std::nullopt};
-    if (arguments.flag("--json")) {
+    if (options.json) {
         report::write_comparison_json(comparison, output.sink());
     } else {
-        report::write_comparison(comparison, arguments.operands[0], arguments.operands[1], output.sink());
-        const bool chosen = arguments.value("--rtol") || arguments.value("--atol") || arguments.value("--ulps");
+        report::write_comparison(comparison, operands.words[0], operands.words[1], output.sink());
+        const bool chosen = options.rtol || options.atol || options.ulps;
         if (!chosen && tolerance_may_help(comparison)) {
             output.sink()("the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n");
         }
@@ -79,15 +58,17 @@ void write(const model::Comparison& comparison, const Arguments& arguments)
     output.finish();
 }
 
-int execute_compare(const Arguments& arguments, const Globals&, Log&)
+int execute_compare(const CompareOptions& typed, const Operands& operands)
 {
-    const model::CompareOptions options = read_options(arguments);
-    expect_at_most(arguments, 2, "compare takes two files");
-    if (arguments.operands.size() < 2) {
+    model::CompareOptions options{.ulps = typed.ulps, .equal_nan = typed.equal_nan};
+    options.tolerance.rtol = typed.rtol.value_or(options.tolerance.rtol);
+    options.tolerance.atol = typed.atol.value_or(options.tolerance.atol);
+    expect_at_most(operands, 2, "compare takes two files");
+    if (operands.words.size() < 2) {
         throw Error(ErrorKind::usage, "compare: give two files, each FILE or FILE:NAME");
     }
-    const std::string& name_a = arguments.operands[0];
-    const std::string& name_b = arguments.operands[1];
+    const std::string& name_a = operands.words[0];
+    const std::string& name_b = operands.words[1];
     if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
         throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: one -");
     }
@@ -97,15 +78,34 @@ int execute_compare(const Arguments& arguments, const Globals&, Log&)
     a.require_unchanged();
     b.require_unchanged();
     try {
-        write(comparison, arguments);
+        write(comparison, typed, operands);
     } catch (const ReaderGone&) { // the exit code says what it left unread
     }
     return comparison.agrees() ? success : difference_found;
 }
 
-std::span<const OptionGroup> option_groups()
+Execute declare(Options& options)
 {
-    return groups;
+    static constexpr std::array<std::string_view, 2> answers{"no", "yes"};
+    const auto compare = std::make_shared<CompareOptions>();
+    options.group("Comparison");
+    options.add(tolerance_option("--rtol", "relative tolerance", "1e-7"), compare->rtol);
+    options.add(tolerance_option("--atol", "absolute tolerance", "0"), compare->atol);
+    options.add({.name = "--ulps",
+                 .allowed = model::allow::integer(0, std::numeric_limits<Index>::max()),
+                 .meaning = "instead of both: units in the last place, of the type with fewer digits",
+                 .symbol = "N"},
+                compare->ulps);
+    options.add({.name = "--equal-nan",
+                 .allowed = model::allow::one_of(answers),
+                 .meaning = "whether NaN equals NaN",
+                 .usual = "yes",
+                 .symbol = "yes|no"},
+                compare->equal_nan);
+    options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "print the report as JSON"}, compare->json);
+    options.exclude({"--ulps", "--rtol"});
+    options.exclude({"--ulps", "--atol"});
+    return [compare](const Operands& operands, const Globals&, Log&) { return execute_compare(*compare, operands); };
 }
 
 } // namespace
@@ -115,9 +115,9 @@ constinit const Command compare_command{
     .operands = "A B",
     .summary = "Compare two files of numbers, tensor by tensor.",
     .examples = examples,
-    .groups = option_groups,
+    .common = {},
     .notes = notes,
-    .execute = execute_compare,
+    .declare = declare,
 };
 
 } // namespace attn::cli

@@ -4,24 +4,13 @@
 #include "attn/model/embedding_tensor.hpp"
 #include "attn/tensor/error.hpp"
 
-#include "cli/option_values.hpp"
+#include "attn/model/recipe_fields.hpp"
+#include "cli/options.hpp"
 
-#include <array>
 #include <memory>
 
 namespace attn::cli {
 namespace {
-
-constexpr std::array specs{
-    OptionSpec{
-        "--embeddings",
-        "FILE[:NAME]",
-        "the embedding table from a file: word vectors as text (GloVe, word2vec, fastText .vec), of which only the words "
-        "of the input are read, or a tensor (.npy, .npz, .safetensors)",
-        {}},
-    OptionSpec{"--embedding-words", "FILE", "the words of the tensor's rows, one a line (default: rows are ids)", {}},
-    OptionSpec{"--unknown", "TOKEN", "words that the file lacks get the vector of this one", {}},
-};
 
 /// Word vectors as text, in a file that stays where it is.
 class TextVectors {
@@ -91,39 +80,6 @@ model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEm
 
 } // namespace
 
-std::span<const OptionSpec> embedding_specs()
-{
-    return specs;
-}
-
-std::optional<model::FileEmbeddings> read_embeddings(const Arguments& arguments)
-{
-    const auto file = arguments.value("--embeddings");
-    const auto words = arguments.value("--embedding-words");
-    const auto unknown = arguments.value("--unknown");
-    if (!file) {
-        for (const char* option : {"--embedding-words", "--unknown"}) {
-            if (arguments.value(option)) {
-                throw Error(ErrorKind::usage, std::string(option) + " needs --embeddings");
-            }
-        }
-        return std::nullopt;
-    }
-    model::FileEmbeddings embeddings{.file = *file, .allow_nonfinite = arguments.flag("--allow-nonfinite")};
-    if (words) {
-        embeddings.words = {.file = *words};
-    }
-    embeddings.unknown = unknown;
-    return embeddings;
-}
-
-void split_name(model::FileEmbeddings& embeddings)
-{
-    TensorArgument argument = split_tensor_argument(embeddings.file);
-    embeddings.file = std::move(argument.path);
-    embeddings.name = std::move(argument.name);
-}
-
 void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests)
 {
     settings.word_vectors.reset();
@@ -131,16 +87,16 @@ void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSett
         return;
     }
     model::FileEmbeddings& embeddings = *recipe.embeddings;
-    refuse_standard_input(embeddings.file, "--embeddings");
+    refuse_standard_input(embeddings.file, option_name(model::field::embeddings_file));
     const MappedFile& file = inputs.any_file(embeddings.file);
     require_digest(file, embeddings.digest, digests);
     if (embeddings.words) {
-        refuse_standard_input(embeddings.words->file, "--embedding-words");
+        refuse_standard_input(embeddings.words->file, option_name(model::field::words_file));
         require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest, digests);
     }
     model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));
-    recipe = model::with_vectors(recipe, vectors, settings.given);
+    recipe = model::with_vectors(recipe, vectors, settings.origin);
     inputs.read_numbers();
     settings.word_vectors = std::move(vectors);
 }

@@ -2,19 +2,10 @@
 #pragma once
 
 #include "attn/model/run.hpp"
-#include "cli/command.hpp"
 #include "cli/digest.hpp"
 #include "cli/tensor_inputs.hpp"
 
 namespace attn::cli {
-
-[[nodiscard]] std::span<const OptionSpec> embedding_specs();
-
-/// --embeddings and what goes with it; the file is still FILE[:NAME]. Throws Error(usage). Touches no file.
-[[nodiscard]] std::optional<model::FileEmbeddings> read_embeddings(const Arguments& arguments);
-
-/// FILE:NAME to file and name, as split_tensor_argument.
-void split_name(model::FileEmbeddings& embeddings);
 
 /// Opens what Recipe::embeddings names and puts it into `settings`; `inputs` keeps it, and must outlive the settings. The
 /// file's dimension, and its digest if that is wanted, are put into the recipe, and for ids the number of rows. Throws as

@@ -31,6 +31,15 @@ std::string_view name_of(Format format)
     return names[static_cast<std::size_t>(format)];
 }
 
+/// Why --digits is not for a format.
+std::string_view digits_of(Format format)
+{
+    if (format == Format::html) {
+        return "a page rounds what it shows, and saves JSON with the shortest decimals that read back";
+    }
+    return is_binary(format) ? "binary files hold the numbers whole" : "JSON and CSV give the shortest decimals that read back";
+}
+
 std::string ending_of(const std::string& path)
 {
     const std::string name = path.substr(path.rfind('/') + 1);
@@ -74,9 +83,63 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
 
 } // namespace
 
-Format decide_format(const std::optional<std::string>& format, bool json, const std::optional<std::string>& output,
-                     std::span<const Format> allowed)
+void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
 {
+    std::string formats;
+    for (const Format format : allowed) {
+        formats += std::string(formats.empty() ? "" : ", ") + std::string(name_of(format));
+    }
+    const std::string meaning = formats + "; or by the ending of -o";
+    options.add({.name = "--format", .meaning = meaning, .usual = name_of(allowed.front()), .symbol = "NAME"}, output.format);
+    if (std::ranges::find(allowed, Format::json) != allowed.end()) {
+        options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
+    }
+    options.add({.name = "-o", .meaning = "a file, written whole or not at all; - is standard output", .symbol = "FILE"},
+                output.path);
+}
+
+void declare_digits(Options& options, OutputOptions& output)
+{
+    constexpr Index most = 17; // a double has no more
+    options.add({.name = "--digits",
+                 .allowed = model::allow::integer(0, most),
+                 .meaning = "digits after the point in tables and pictures",
+                 .usual = "4, in pictures 2",
+                 .symbol = "N"},
+                output.digits);
+}
+
+void declare_notation(Options& options, OutputOptions& output)
+{
+    options.add({.name = "--notation",
+                 .allowed = model::allow::one_of(report::notation_names),
+                 .meaning = "fixed has one notation per matrix, scientific only where fixed would show nothing but zeros, or "
+                            "100,000 and more; row has one per row, as PyTorch prints that row",
+                 .usual = "fixed",
+                 .symbol = "NAME"},
+                output.notation);
+}
+
+report::NotationRule decide_notation(const OutputOptions& output, Format format)
+{
+    if (output.notation && format != Format::table) {
+        throw Error(ErrorKind::usage, "--notation is for tables only");
+    }
+    return output.notation.value_or(report::NotationRule::fixed);
+}
+
+int decide_digits(const OutputOptions& output, Format format)
+{
+    constexpr int in_tables = 4, in_pictures = 2;
+    if (output.digits && format != Format::table && format != Format::svg) {
+        throw Error(ErrorKind::usage, "--digits is for tables and pictures only; " + std::string(digits_of(format)));
+    }
+    return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
+}
+
+Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
+{
+    const auto& [format, path, json, digits, notation] = output;
     std::vector<std::string_view> allowed_names;
     std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
     const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
@@ -84,10 +147,10 @@ Format decide_format(const std::optional<std::string>& format, bool json, const 
         throw Error(ErrorKind::usage, "--json and --format " + *format + " exclude each other");
     }
     const std::optional<Format> wanted = json ? Format::json : said;
-    const std::optional<Format> by_ending = output ? format_of(*output, wanted.has_value(), allowed) : std::nullopt;
+    const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
         throw Error(ErrorKind::usage,
-                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*output));
+                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*path));
     }
     return wanted.value_or(by_ending.value_or(allowed.front()));
 }

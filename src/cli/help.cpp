@@ -4,6 +4,8 @@
 #include "attn/report/prose.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -34,22 +36,45 @@ std::string entry(std::string name, std::string_view text)
     return wrapped(name.append(text_column - width, ' '), text, text_column);
 }
 
-std::string describe(const OptionSpec& option)
+/// What an option means, without choices, conditions and what is usual.
+std::string first_phrase(const std::string& text)
 {
-    std::string head = "  ";
-    head.append(option.shortcut).append(option.shortcut.empty() ? "" : ", ").append(option.name);
-    head.append(option.value.empty() ? "" : " ").append(option.value);
-    return entry(std::move(head), option.text);
+    return text.substr(0, std::min({text.find(": "), text.find("; "), text.find(" (")}));
 }
 
-std::string describe(const OptionGroup& group)
+/// "-q, --queries FILE[:NAME]" beside what it means.
+std::string describe(const CLI::Option& option, bool briefly)
 {
-    std::string text = "\n";
-    text.append(group.title).append(":\n");
-    for (const OptionSpec& option : group.options) {
-        text += describe(option);
+    std::string head = "  " + option.get_name(false, true);
+    if (const std::size_t negated = head.find("{false}"); negated != std::string::npos) { // CLI11's sign of "--no-…"
+        head.resize(negated);
+    }
+    for (std::size_t comma = head.find(','); comma != std::string::npos; comma = head.find(',', comma + 2)) {
+        head.insert(comma + 1, " ");
+    }
+    const std::string value = option.get_type_name();
+    const std::string text = option.get_description();
+    return entry(head + (value.empty() ? "" : " ") + value, briefly ? first_phrase(text) : text);
+}
+
+/// The options of each group below its title, those that `wanted` names.
+template <typename Wanted>
+std::string describe(const CLI::App& app, bool briefly, Wanted wanted)
+{
+    std::string text;
+    for (const std::string& group : app.get_groups()) {
+        std::string lines;
+        for (const CLI::Option* option : app.get_options([&](const CLI::Option* o) { return o->get_group() == group; })) {
+            lines += wanted(*option) ? describe(*option, briefly) : "";
+        }
+        text += lines.empty() ? "" : "\n" + group + ":\n" + lines;
     }
     return text;
+}
+
+std::string describe(const CLI::App& app)
+{
+    return describe(app, false, [](const CLI::Option&) { return true; });
 }
 
 std::string describe(std::span<const Example> examples)
@@ -59,6 +84,12 @@ std::string describe(std::span<const Example> examples)
         text.append("  ").append(example.command).append("\n").append(wrapped(std::string(6, ' '), example.meaning, 6));
     }
     return text;
+}
+
+std::string usage(const Command& command)
+{
+    std::string text = "Usage: attn-cli " + std::string(command.name) + " [OPTION]…";
+    return text.append(command.operands.empty() ? "" : " ").append(command.operands).append("\n");
 }
 
 std::string command_list()
@@ -80,26 +111,33 @@ constexpr std::array<Example, 3> overview_examples{{
 
 } // namespace
 
-std::string help()
+std::string help(const CLI::App& app)
 {
     return "attn-cli: scaled dot-product attention on a sentence, down to the digits its\ntutorials print.\n\n" +
-           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() +
-           describe(global_options()) +
-           "\n`attn-cli COMMAND --help` tells more.\n"
+           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(app) +
+           "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n"
            "\nExit codes: 0 done, 1 check or compare found a difference, 2 usage, 65 bad data,\n"
            "66 no such input, 70 our bug, 71 would not fit in memory, 73 cannot create the\n"
            "output, 74 I/O error, 130 interrupted (143 terminated).\n";
 }
 
-std::string help(const Command& command)
+std::string help(const Command& command, const CLI::App& app, const CLI::App& global)
 {
-    std::string text = describe(command.examples) + "\nUsage: attn-cli " + std::string(command.name) + " [OPTION]… " +
-                       std::string(command.operands) + "\n\n" + wrapped("", command.summary, 0);
-    for (const OptionGroup& group : command.groups()) {
-        text += describe(group);
-    }
-    text += describe(global_options());
+    const std::string text = describe(command.examples) + "\n" + usage(command) + "\n" + wrapped("", command.summary, 0) +
+                             describe(app) + describe(global);
     return command.notes.empty() ? text : text + "\n" + std::string(command.notes);
+}
+
+std::string short_help(const Command& command, const CLI::App& app)
+{
+    const auto common = [&](const CLI::Option& option) {
+        return command.common.empty() ||
+               std::ranges::any_of(command.common, [&](std::string_view name) { return option.check_name(std::string(name)); });
+    };
+    const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
+    return usage(command) + wrapped("", command.summary, 0) + describe(app, true, common) + "\n" +
+           describe(command.examples.first(shown)) + "\n`attn-cli " + std::string(command.name) +
+           " --help` shows every option.\n";
 }
 
 std::string short_help()

@@ -2,11 +2,9 @@
 
 #include "attn/model/strongest.hpp"
 #include "attn/report/display.hpp"
-#include "cli/embeddings.hpp"
 #include "cli/input_options.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace attn::cli {
 namespace {
@@ -17,25 +15,6 @@ constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 bool is_one_of(char c, std::string_view characters)
 {
     return characters.find(c) != std::string_view::npos;
-}
-
-/// As a shell takes it for one word and changes nothing.
-std::string shell_word(const std::string& text)
-{
-    const bool bare = !text.empty() && std::ranges::all_of(text, [](char c) {
-        return is_one_of(c, digits) || is_one_of(c, letters) || is_one_of(c, "_./,:=+-");
-    });
-    if (bare) {
-        return text;
-    }
-    if (text.find_first_of("\"$`\\!") == std::string::npos) {
-        return '"' + text + '"';
-    }
-    std::string quoted = "'";
-    for (const char c : text) {
-        quoted += c == '\'' ? R"('\'')" : std::string(1, c);
-    }
-    return quoted + '\'';
 }
 
 /// A word as --query and --key find it again, or its position.
@@ -49,16 +28,12 @@ std::string place_of(const std::vector<std::string>& words, Index position)
 }
 
 /// The input, and what leads from it to the weights.
-std::string computation(const Arguments& arguments)
+std::string computation(const Operands& typed)
 {
-    std::string text = arguments.operands.empty() ? "" : ' ' + shell_word(arguments.operands.front());
-    for (const auto& specs : {input_specs(false), parameter_specs(), embedding_specs(), attention_specs()}) {
-        for (const OptionSpec& spec : specs) {
-            if (const auto value = arguments.value(spec.name)) {
-                text.append(" ").append(spec.name).append(" ") += shell_word(*value);
-            } else if (arguments.flag(spec.name)) {
-                text.append(" ").append(spec.name);
-            }
+    std::string text = typed.words.empty() ? "" : ' ' + shell_word(typed.words.front());
+    for (const TypedOption& option : typed.options) {
+        if (is_of_computation(option.group)) {
+            text += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
         }
     }
     return text;
@@ -88,12 +63,30 @@ std::string strongest_cell(const model::Result& result)
 
 } // namespace
 
-std::vector<std::string> next_commands(const Arguments& arguments, const model::Result& result, Index most)
+std::string shell_word(const std::string& text)
 {
-    if (arguments.after_dashes > 0) {
+    const bool bare = !text.empty() && std::ranges::all_of(text, [](char c) {
+        return is_one_of(c, digits) || is_one_of(c, letters) || is_one_of(c, "_./,:=+-");
+    });
+    if (bare) {
+        return text;
+    }
+    if (text.find_first_of("\"$`\\!") == std::string::npos) {
+        return '"' + text + '"';
+    }
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? R"('\'')" : std::string(1, c);
+    }
+    return quoted + '\'';
+}
+
+std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)
+{
+    if (typed.after_dashes > 0) {
         return {};
     }
-    const std::string computed = computation(arguments);
+    const std::string computed = computation(typed);
     const std::string cell = strongest_cell(result);
     std::vector<std::string> commands;
     if (!cell.empty()) {

@@ -1,4 +1,4 @@
-// What `run` and `explain` compute from: the options of input, parameters and attention, and what the typed text means.
+// What `run` and `explain` compute from: the options of input, parameters and attention.
 #pragma once
 
 #include "attn/model/overrides.hpp"
@@ -9,8 +9,6 @@
 #include <vector>
 
 namespace attn::cli {
-
-inline constexpr std::size_t default_max_input_bytes = std::size_t{64} << 20U;
 
 /// Where the input comes from.
 enum class Source {
@@ -23,26 +21,26 @@ enum class Source {
 
 struct InputOptions {
     Source source = Source::overrides;
-    std::string lines;     ///< path of --lines, "-" for standard input
-    Index first_index = 0; ///< of its first line
+    std::optional<std::string> lines; ///< path of --lines, "-" for standard input
+    Index first_index = 0;            ///< of its first line
     std::optional<std::string> recipe;
     model::Overrides overrides;
-    std::optional<std::vector<std::string>> labels;
-    std::optional<std::string> mask; ///< FILE[:NAME]
-    std::size_t max_input_bytes = default_max_input_bytes;
+    std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
+    bool allow_nonfinite = false;                   ///< in the files of parameters and embeddings
+    std::size_t max_input_bytes = std::size_t{64} << 20U;
 };
 
-[[nodiscard]] std::span<const OptionSpec> input_specs(bool lines); ///< with --lines or without
-[[nodiscard]] std::span<const OptionSpec> parameter_specs();
-[[nodiscard]] std::span<const OptionSpec> attention_specs();
+/// The fields of a recipe as options, with --recipe and --max-input-bytes.
+void declare_input(Options& options, InputOptions& input);
+/// Whether the options of a group say what is computed, and not how it is shown.
+[[nodiscard]] bool is_of_computation(std::string_view group);
+[[nodiscard]] OptionInfo max_input_bytes_option(std::string_view usual);
 
-/// All but where the input comes from. Throws Error(usage) for what is malformed, out of range or contradictory. Touches no
-/// file.
-[[nodiscard]] InputOptions read_input_options(const Arguments& arguments);
-/// Where it comes from: SENTENCE, --lines, --ids, --recipe, standard input. Throws as the above.
-void read_source(const Arguments& arguments, InputOptions& options);
+/// Throws Error(usage): "--ids 2 6" lacks commas.
+[[noreturn]] void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray);
 
-/// --max-input-bytes
-[[nodiscard]] std::size_t max_input_bytes(const Arguments& arguments, std::size_t otherwise);
+/// Says where the input comes from: SENTENCE, --lines, --ids, --recipe, standard input. Throws Error(usage) for what is
+/// contradictory. Touches no file.
+void read_source(const Operands& operands, InputOptions& input);
 
 } // namespace attn::cli

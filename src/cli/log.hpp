@@ -1,6 +1,7 @@
 // Messages on standard error: errors, warnings, and with --verbose the stages of the work.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@ class logger;
 namespace attn::cli {
 
 enum class Colour { automatic, always, never };
+inline constexpr std::array<std::string_view, 3> colour_names{"auto", "always", "never"};
 
 struct LogOptions {
     bool verbose = false;

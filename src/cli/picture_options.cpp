@@ -2,46 +2,42 @@
 
 #include "attn/report/picture.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/option_values.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace attn::cli {
-namespace {
 
-constexpr std::int64_t most_lines = 1000000; // of arcs
-
-constexpr std::array specs{
-    OptionSpec{"--plot", "KIND", "of an SVG: heatmap (default); arcs, two columns of words and a line for each weight", {}},
-    OptionSpec{"--title", "TEXT", "above the picture, instead of the name of the array", {}},
-};
-
-} // namespace
-
-std::span<const OptionSpec> picture_specs()
+void declare_pictures(Options& options, PictureOptions& picture)
 {
-    return specs;
+    options.group("Pictures");
+    options.add({.name = "--plot",
+                 .allowed = model::allow::one_of(report::plot_names),
+                 .meaning = "kind of SVG; arcs are two columns of words with a line per weight",
+                 .usual = "heatmap",
+                 .symbol = "KIND"},
+                picture.plot);
+    options.add({.name = "--title", .meaning = "text above the picture", .usual = "the name of the array", .symbol = "TEXT"},
+                picture.title);
 }
 
-report::SvgOptions read_picture_options(const Arguments& arguments, Format format)
+report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top, const OutputOptions& output,
+                              Format format)
 {
-    constexpr std::array<std::string_view, 2> plots{"heatmap", "arcs"};
-    for (const char* option : {"--plot", "--title"}) {
-        if (format != Format::svg && arguments.value(option)) {
-            throw Error(ErrorKind::usage, std::string(option) + " is for pictures; give --format svg, or -o FILE.svg");
+    if (format != Format::svg) {
+        if (picture.plot || picture.title) {
+            throw Error(ErrorKind::usage, std::string(picture.plot ? "--plot" : "--title") +
+                                              " is for pictures; give --format svg, or -o FILE.svg");
         }
+        return {};
     }
     report::SvgOptions options;
-    options.plot = choice_option<report::Plot>(arguments, "--plot", plots).value_or(report::Plot::heat_map);
-    options.most = format == Format::svg ? integer_option(arguments, "--top", 1, most_lines) : std::nullopt;
-    if (options.most && options.plot != report::Plot::arcs) {
+    options.plot = picture.plot.value_or(report::Plot::heat_map);
+    options.most = top;
+    if (top && options.plot != report::Plot::arcs) {
         throw Error(ErrorKind::usage, "--top with a picture needs --plot arcs: a heat map shows every weight");
     }
-    options.title = arguments.value("--title").value_or("");
-    if (format == Format::svg) {
-        options.digits = digits_option(arguments, format);
-    }
+    options.title = picture.title.value_or("");
+    options.digits = decide_digits(output, format);
     return options;
 }
 

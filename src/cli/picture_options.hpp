@@ -1,19 +1,26 @@
 // The options of pictures, which `run` and `plot` have in common.
 #pragma once
 
+#include "attn/model/result.hpp"
 #include "attn/report/svg.hpp"
-#include "cli/command.hpp"
 #include "cli/format.hpp"
 
 #include <vector>
 
 namespace attn::cli {
 
-[[nodiscard]] std::span<const OptionSpec> picture_specs();
+inline constexpr Index most_lines = 1000000; ///< of arcs
 
-/// --plot, --title, --digits and, of a picture, --top. Throws Error(usage) for --plot and --title beside a format that is no
-/// picture, and for --top of a picture other than arcs.
-[[nodiscard]] report::SvgOptions read_picture_options(const Arguments& arguments, Format format);
+struct PictureOptions {
+    std::optional<report::Plot> plot;
+    std::optional<std::string> title;
+};
+
+void declare_pictures(Options& options, PictureOptions& picture);
+
+/// Throws Error(usage) for picture options beside a format that is no picture, and for --top of a picture other than arcs.
+[[nodiscard]] report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top,
+                                            const OutputOptions& output, Format format);
 
 /// What a picture shows: the one array of `show`, or weights. Throws Error(usage) for more than one, or one that cannot be
 /// drawn.

@@ -3,14 +3,13 @@
 #include "attn/io/tensor_json.hpp"
 #include "attn/io/word_vectors.hpp"
 #include "attn/model/plotted.hpp"
+#include "attn/model/recipe_fields.hpp"
 #include "attn/report/svg.hpp"
 #include "attn/report/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/numbers.hpp"
-#include "cli/option_values.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/picture_options.hpp"
@@ -18,25 +17,12 @@
 #include "cli/tensor_inputs.hpp"
 
 #include <array>
+#include <memory>
 
 namespace attn::cli {
 namespace {
 
-constexpr std::array input_specs{
-    OptionSpec{"--tokens", "FILE", "the words of a tensor's rows, and of its columns where there are as many, one a line", {}},
-    OptionSpec{"--key-tokens", "FILE", "the words of its columns, one a line", {}},
-    OptionSpec{"--batch", "N", "of a tensor (B, H, T, S): which one, from 0", {}},
-};
-constexpr std::array output_specs{
-    OptionSpec{"--head", "N", "only this head, from 0; of pictures and tables", {}},
-    OptionSpec{"--query", "LIST", "only these rows: words (every position of a repeated word) or positions from 0", {}},
-    OptionSpec{
-        "--format", "NAME", "svg (default), html (a page to explore), table; or by the ending of -o: .svg, .html, .txt", {}},
-    OptionSpec{"--top", "K", "of --plot arcs only the K strongest lines of each head", {}},
-    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 2, in tables 4)", {}},
-    OptionSpec{"--notation", "NAME", "fixed (default): one notation for each matrix; row: one for each row; tables only", {}},
-    OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
-};
+constexpr std::array formats{Format::svg, Format::html, Format::table};
 
 constexpr std::array examples{
     Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: a heat map a head"},
@@ -49,47 +35,38 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) as .npy,\n"
                                    "FILE.npz:NAME or FILE.safetensors:NAME, float16, bfloat16, float32 or float64.\n"
-                                   "Its numbers are drawn as they stand there; nothing is computed again. Numbers that\n"
-                                   "are no weights are drawn from the least to the largest, with a warning.\n";
+                                   "Its numbers are drawn as they stand there; nothing is computed again. Numbers\n"
+                                   "that are no weights are drawn from the least to the largest, with a warning.\n";
 
 struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
-    std::optional<Index> batch, head;
+    std::optional<Index> batch, head, top;
     std::vector<std::string> query;
+    OutputOptions output;
     Format format = Format::svg;
+    PictureOptions picture_options;
     report::SvgOptions picture;
     int digits = 4; ///< of tables
-    report::NotationRule notation = report::NotationRule::fixed;
-    std::optional<std::string> output;
 };
 
-PlotOptions read_options(const Arguments& arguments)
+void finish_options(const Operands& operands, PlotOptions& plot)
 {
-    constexpr std::array formats{Format::svg, Format::html, Format::table};
-    expect_at_most(arguments, 1, "plot takes one file");
-    if (arguments.operands.empty()) {
+    expect_at_most(operands, 1, "plot takes one file");
+    if (operands.words.empty()) {
         throw Error(ErrorKind::usage, "plot: give a file: a saved result, or weights as .npy, .npz:NAME or .safetensors:NAME");
     }
-    PlotOptions options;
-    options.file = split_tensor_argument(arguments.operands.front());
-    options.tokens = arguments.value("--tokens");
-    options.key_tokens = arguments.value("--key-tokens");
-    options.batch = integer_option(arguments, "--batch", 0, largest_int32);
-    options.head = integer_option(arguments, "--head", 0, largest_int32);
-    options.query = query_option(arguments);
-    options.output = arguments.value("-o");
-    options.format = decide_format(arguments.value("--format"), false, options.output, formats);
-    options.picture = read_picture_options(arguments, options.format);
-    if (options.format != Format::svg && arguments.value("--top")) {
+    plot.file = split_tensor_argument(operands.words.front());
+    plot.format = decide_format(plot.output, formats);
+    plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
+    if (plot.format != Format::svg && plot.top) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");
     }
-    if (options.format == Format::html && options.head) {
+    if (plot.format == Format::html && plot.head) {
         throw Error(ErrorKind::usage, "--head is for pictures and tables; a page shows every head");
     }
-    options.digits = digits_option(arguments, options.format);
-    options.notation = notation_option(arguments, options.format);
-    return options;
+    plot.digits = decide_digits(plot.output, plot.format);
+    (void)decide_notation(plot.output, plot.format);
 }
 
 std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs)
@@ -169,16 +146,15 @@ void write(model::Result result, const PlotOptions& options, Output& output, Col
                                    {.digits = options.digits,
                                     .width = output.columns(),
                                     .shading = shading_of(output, colour),
-                                    .notation = options.notation},
+                                    .notation = decide_notation(options.output, options.format)},
                                    output.sink());
     default: return report::write_svg(result, options.picture, output.sink());
     }
 }
 
-int execute_plot(const Arguments& arguments, const Globals&, Log& log)
+int execute_plot(const PlotOptions& options, Log& log)
 {
-    const PlotOptions options = read_options(arguments);
-    Output output(options.output);
+    Output output(options.output.path);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs);
     if (options.head) {
@@ -196,11 +172,36 @@ int execute_plot(const Arguments& arguments, const Globals&, Log& log)
     return success;
 }
 
-std::span<const OptionGroup> option_groups()
+Execute declare(Options& options)
 {
-    static const std::array<OptionGroup, 3> groups{
-        {{"Input", input_specs}, {"Output", output_specs}, {"Pictures", picture_specs()}}};
-    return groups;
+    const auto plot = std::make_shared<PlotOptions>();
+    const model::Allowed place = model::allow::integer(0, model::field::largest_int32);
+    options.group("Input");
+    options.add({.name = "--tokens",
+                 .meaning = "the words of a tensor's rows, and of its columns where there are as many, one per line",
+                 .symbol = "FILE"},
+                plot->tokens);
+    options.add({.name = "--key-tokens", .meaning = "the words of its columns, one per line", .symbol = "FILE"},
+                plot->key_tokens);
+    options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
+                plot->batch);
+    options.group("Output");
+    options.add({.name = "--head", .allowed = place, .meaning = "only this head, in pictures and tables", .symbol = "N"},
+                plot->head);
+    options.add(option_of(model::field::query), plot->query);
+    declare_output(options, plot->output, formats);
+    options.add({.name = "--top",
+                 .allowed = model::allow::integer(1, most_lines),
+                 .meaning = "of --plot arcs only the K strongest lines per head",
+                 .symbol = "K"},
+                plot->top);
+    declare_digits(options, plot->output);
+    declare_notation(options, plot->output);
+    declare_pictures(options, plot->picture_options);
+    return [plot](const Operands& operands, const Globals&, Log& log) {
+        finish_options(operands, *plot);
+        return execute_plot(*plot, log);
+    };
 }
 
 } // namespace
@@ -210,9 +211,9 @@ constinit const Command plot_command{
     .operands = "FILE",
     .summary = "Draw the weights of a saved result, or of any other program.",
     .examples = examples,
-    .groups = option_groups,
+    .common = {},
     .notes = notes,
-    .execute = execute_plot,
+    .declare = declare,
 };
 
 } // namespace attn::cli

@@ -36,29 +36,29 @@ std::string list_of_recipes()
     return text;
 }
 
-int execute_recipe(const Arguments& arguments, const Globals&, Log&)
+int execute_recipe(const Operands& operands, const Globals&, Log&)
 {
     constexpr std::array<std::string_view, 2> actions{"list", "show"};
-    const std::vector<std::string>& operands = arguments.operands;
-    if (operands.empty()) {
+    const std::vector<std::string>& words = operands.words;
+    if (words.empty()) {
         throw Error(ErrorKind::usage, "recipe: an action is missing: list, or show NAME");
     }
-    if (choice("recipe", operands[0], actions) == 0) {
-        expect_at_most(arguments, 1, "recipe list takes none");
+    if (choice("recipe", words[0], actions) == 0) {
+        expect_at_most(operands, 1, "recipe list takes none");
         print(list_of_recipes());
         return success;
     }
-    expect_at_most(arguments, 2, "recipe show takes one name");
-    if (operands.size() < 2) {
+    expect_at_most(operands, 2, "recipe show takes one name");
+    if (words.size() < 2) {
         throw Error(ErrorKind::usage, "recipe show: a name is missing" + recipe_hint(""));
     }
-    print(builtin_recipe(operands[1]));
+    print(builtin_recipe(words[1]));
     return success;
 }
 
-std::span<const OptionGroup> no_options()
+Execute declare(Options&)
 {
-    return {};
+    return execute_recipe;
 }
 
 } // namespace
@@ -68,9 +68,9 @@ constinit const Command recipe_command{
     .operands = "list|show NAME",
     .summary = "List the built-in recipes, or print one as it is in data/recipes/.",
     .examples = examples,
-    .groups = no_options,
+    .common = {},
     .notes = {},
-    .execute = execute_recipe,
+    .declare = declare,
 };
 
 } // namespace attn::cli

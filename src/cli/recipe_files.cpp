@@ -111,10 +111,10 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     for (const model::Source& source : layer.sources) { // those of a type that we do not read have no shape here
         (void)tensors.at(source.name, file.name());
     }
-    const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name(), files.settings.given);
+    const model::FittedLayer fitted = model::fit(std::move(layer), recipe, file.name(), files.settings.origin);
     tell(fitted, file.name(), files.log);
     if (fitted.dims.vocab_size) {
-        files.settings.given = files.settings.given.with_table_of(file.name());
+        files.settings.origin = files.settings.origin.with_table_of(file.name());
     }
     std::string_view last;
     for (const model::Source& source : fitted.layer.sources) {
@@ -146,7 +146,7 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
     files.settings.mask.reset();
     files.settings.read_numbers = {};
     files.settings.parameters.clear();
-    files.settings.given = files.settings.given.with_table_of({});
+    files.settings.origin = files.settings.origin.with_table_of({});
     std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
     load_embeddings(recipe, files.inputs, files.settings, files.digests);
     if (recipe.attention.mask) { // last: of what is opened here, its shape alone cannot be judged yet

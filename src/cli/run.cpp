@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include <unistd.h>
@@ -46,6 +47,8 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
+constexpr std::array<std::string_view, 10> common{"--heads", "--causal", "--query", "--seed", "--recipe",
+                                                  "--lines", "--show",   "--json",  "-o",     "--digits"};
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
@@ -58,8 +61,8 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 /// One run of the command: computes results and writes them.
 class Runner {
 public:
-    Runner(const Arguments& arguments, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-        : arguments_(arguments), options_(options), log_(log), output_(options.output), stages_(log), isa_note_(globals.isa),
+    Runner(const Operands& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
+        : operands_(operands), options_(options), log_(log), output_(options.output.path), stages_(log), isa_note_(globals.isa),
           input_(options, std::move(recipe), globals, log)
     {
         refuse_terminal(output_, options.format);
@@ -102,7 +105,7 @@ private:
     void write(const model::Result& result);
     void hint(const model::Result& result);
 
-    const Arguments& arguments_;
+    const Operands& operands_;
     const RunOptions& options_;
     Log& log_;
     Output output_;
@@ -116,7 +119,7 @@ void Runner::write(const model::Result& result)
 {
     switch (options_.format) {
     case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = options_.header, .index = {}}, output_.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = !options_.no_header, .index = {}}, output_.sink()); break;
     case Format::table: report::write_table(result, table_, output_.sink()); break;
     case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
     case Format::html: write_page(result, output_); break;
@@ -131,7 +134,7 @@ void Runner::hint(const model::Result& result)
     if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
         return;
     }
-    for (const std::string& command : next_commands(arguments_, result, 2 * *table_.width)) {
+    for (const std::string& command : next_commands(operands_, result, 2 * *table_.width)) {
         log_.hint(command);
     }
 }
@@ -172,9 +175,9 @@ int Runner::each_line()
 }
 
 /// A single word that names something else was probably meant to.
-void warn_of_names(const Arguments& arguments, const RunOptions& options, Log& log)
+void warn_of_names(const Operands& operands, const RunOptions& options, Log& log)
 {
-    const std::string word = arguments.operands.empty() ? "-" : arguments.operands.front();
+    const std::string word = operands.words.empty() ? "-" : operands.words.front();
     if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
         return;
     }
@@ -191,11 +194,10 @@ void warn_of_names(const Arguments& arguments, const RunOptions& options, Log& l
     }
 }
 
-int execute_run(const Arguments& arguments, const Globals& globals, Log& log)
+int execute_run(const RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
-    const RunOptions options = read_run_options(arguments);
-    warn_of_names(arguments, options, log);
-    Runner runner(arguments, options, make_recipe(options), globals, log);
+    warn_of_names(operands, options, log);
+    Runner runner(operands, options, make_recipe(options), globals, log);
     switch (options.source) {
     case Source::lines: return runner.each_line();
     case Source::standard_input:
@@ -206,6 +208,16 @@ int execute_run(const Arguments& arguments, const Globals& globals, Log& log)
     return runner.once();
 }
 
+Execute declare(Options& options)
+{
+    const auto run = std::make_shared<RunOptions>();
+    declare_run(options, *run);
+    return [run](const Operands& operands, const Globals& globals, Log& log) {
+        finish_run_options(operands, *run);
+        return execute_run(*run, operands, globals, log);
+    };
+}
+
 } // namespace
 
 constinit const Command run_command{
@@ -213,9 +225,9 @@ constinit const Command run_command{
     .operands = "[SENTENCE]",
     .summary = "A sentence to tokens, vocabulary, ids, embeddings, queries, keys, values, scores, weights and context.",
     .examples = examples,
-    .groups = run_option_groups,
+    .common = common,
     .notes = notes,
-    .execute = execute_run,
+    .declare = declare,
 };
 
 } // namespace attn::cli

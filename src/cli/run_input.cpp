@@ -11,6 +11,8 @@
 namespace attn::cli {
 namespace {
 
+namespace field = model::field;
+
 /// Names for the ids or positions that the recipe brought.
 void label(model::Recipe& recipe, const std::vector<std::string>& labels)
 {
@@ -25,21 +27,31 @@ void label(model::Recipe& recipe, const std::vector<std::string>& labels)
 
 /// A table without words gives its rows to the words of whatever input there is, in the order of their ids. Where there are
 /// more rows than words, the layer was not made for this input alone.
-std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const model::Given& given, bool lines)
+std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const model::Origin& origin, bool lines)
 {
-    if (given.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
+    if (origin.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
         return std::nullopt;
     }
-    const std::string rows = given.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no words for them: ";
+    const std::string rows = origin.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no words for them: ";
     if (lines) {
         return rows + "they go by the ids of each line's own vocabulary, so that other lines give other words the same rows";
     }
-    const auto distinct = std::ssize(*model::read_words(recipe, given).vocabulary);
+    const auto distinct = std::ssize(*model::read_words(recipe, origin).vocabulary);
     if (distinct >= *recipe.dims.vocab_size) {
         return std::nullopt;
     }
     return rows + "they go by the ids of this sentence's own vocabulary (" + std::to_string(distinct) +
            "), so that another sentence gives other words the same rows; --ids chooses rows";
+}
+
+/// FILE:NAME is the tensor NAME of a file.
+void split_name(model::Overrides& overrides, const model::FieldInfo& file, const model::FieldInfo& name)
+{
+    if (const auto text = overrides.find<std::string>(file)) {
+        TensorArgument argument = split_tensor_argument(*text);
+        overrides.set(file, std::move(argument.path));
+        overrides.set(name, std::move(argument.name));
+    }
 }
 
 } // namespace
@@ -48,18 +60,12 @@ model::Recipe make_recipe(const InputOptions& options)
 {
     model::Recipe recipe = options.recipe ? load_recipe(*options.recipe, options.max_input_bytes) : model::default_recipe();
     model::Overrides overrides = options.overrides;
-    if (options.mask) {
-        const TensorArgument mask = split_tensor_argument(*options.mask);
-        overrides.mask = {mask.path, mask.name, {}};
+    split_name(overrides, field::mask_file, field::mask_name);
+    split_name(overrides, field::embeddings_file, field::embeddings_name);
+    if (options.source != Source::overrides && options.source != Source::recipe) {
+        overrides.set(field::sentence, std::string()); // the text comes later
     }
-    if (overrides.embeddings) {
-        split_name(*overrides.embeddings);
-    }
-    const bool text_comes_later = options.source != Source::overrides && options.source != Source::recipe;
-    if (text_comes_later) {
-        overrides.input = model::SentenceInput{};
-    }
-    recipe = model::apply(std::move(recipe), overrides);
+    recipe = model::apply(std::move(recipe), overrides, model::Origin(overrides, option_name));
     if (options.labels && options.source == Source::recipe) {
         label(recipe, *options.labels);
     }
@@ -69,7 +75,8 @@ model::Recipe make_recipe(const InputOptions& options)
 RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
     : options_(options), recipe_(std::move(recipe)), log_(log)
 {
-    settings_.given = options.recipe ? model::Given(options.overrides) : model::Given::all();
+    settings_.origin =
+        options.recipe ? model::Origin(options.overrides, option_name) : model::Origin::options_alone(option_name);
     settings_.threads = globals.threads;
 }
 
@@ -92,8 +99,10 @@ void RunInput::read_standard_input(std::string_view otherwise)
                                          "; allowed: at least one word");
     }
     model::Overrides sentence;
-    sentence.input = model::SentenceInput{.sentence = std::move(text), .cross = {}};
-    sentence.cross = options_.overrides.cross;
+    sentence.set(field::sentence, std::move(text));
+    if (const auto cross = options_.overrides.find<std::string>(field::cross)) {
+        sentence.set(field::cross, *cross);
+    }
     recipe_ = model::apply(std::move(recipe_), sentence);
 }
 
@@ -102,7 +111,7 @@ void RunInput::warn_of_assumptions()
     if (assumption_) {
         log_.warning(*assumption_);
     }
-    if (const auto rows = warning_of_rows(recipe_, settings_.given, options_.source == Source::lines)) {
+    if (const auto rows = warning_of_rows(recipe_, settings_.origin, options_.source == Source::lines)) {
         log_.warning(*rows);
     }
 }

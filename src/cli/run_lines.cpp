@@ -168,7 +168,7 @@ private:
 Beginning beginning_of(const RunOptions& options)
 {
     switch (options.format) {
-    case Format::csv: return {.text = options.header ? report::csv_header(true) : ""};
+    case Format::csv: return {.text = !options.no_header ? report::csv_header(true) : ""};
     case Format::table: return {.text = {}, .dropped = 1}; // the empty line that parts a table from the one before
     default: return {};
     }
@@ -179,7 +179,7 @@ public:
     Pool(const LinesRun& run, int workers, int input)
         : run_(run), workers_(workers), output_(run.output, run.log, run.progress, beginning_of(run.options),
                                                 most_waiting_per_thread * static_cast<std::size_t>(workers)),
-          batches_(LineReader(input, name_of_input(run.options.lines), run.options.max_input_bytes,
+          batches_(LineReader(input, name_of_input(*run.options.lines), run.options.max_input_bytes,
                               workers > 1 ? output_.wake() : -1),
                    run.options.first_index)
     {
@@ -245,7 +245,7 @@ private:
 
 int run_lines(const LinesRun& run)
 {
-    const Descriptor input = open_input(run.options.lines);
+    const Descriptor input = open_input(*run.options.lines);
     // The stages are told line by line in order.
     const int workers = run.log.verbose() ? 1 : run.settings.threads;
     return Pool(run, workers, input.number()).work();

@@ -1,9 +1,7 @@
 #include "cli/run_options.hpp"
 
+#include "attn/model/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/embeddings.hpp"
-#include "cli/option_values.hpp"
-#include "cli/picture_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,67 +9,45 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array output_specs{
-    OptionSpec{"--query",
-               "LIST",
-               "only these rows, in the order of the sentence: words (every position of a repeated word) or positions from 0 "
-               "(digits are always a position)",
-               {}},
-    OptionSpec{
-        "--show",
-        "LIST",
-        "what to print (default tokens, vocabulary, weights, context and, with a projection, output), or all; names: "
-        "tokens, key_tokens, vocabulary, token_ids, key_token_ids, parameters, embeddings, key_embeddings, queries, keys, "
-        "values, scores, scaled_scores, capped_scores, masked_scores, weights, head_context, context, output, entropy, summary "
-        "(not among all)",
-        {}},
-    OptionSpec{"--top",
-               "K",
-               "print a summary too: for each head its entropy, how much goes to the word itself, the first word and the "
-               "neighbours, and the K strongest pairs, 1 to 1000 (default with --show summary 3); of --plot arcs only the K "
-               "strongest lines of each head",
-               {}},
-    OptionSpec{
-        "--format",
-        "NAME",
-        "table (default), json, csv, npz, safetensors, svg, html (a page to explore); or by the ending of -o: .txt, .json "
-        "(.jsonl, .ndjson), .csv, …",
-        {}},
-    OptionSpec{"--json", "", "the same as --format json", {}},
-    OptionSpec{"--no-header", "", "CSV without its first line, the names of the columns", {}},
-    OptionSpec{"--digits", "N", "after the point, 0 to 17 (default 4, in pictures 2); tables and pictures only", {}},
-    OptionSpec{
-        "--notation",
-        "NAME",
-        "fixed (default): one notation for each matrix, scientific only where fixed would show nothing but zeros, or 100,000 "
-        "and more; row: one for each row, as PyTorch prints that row; tables only",
-        {}},
-    OptionSpec{"-o", "FILE", "the next word: a file, written whole or not at all; - is standard output", {}},
-    OptionSpec{"--verify", "", "also compute in float64 and report the largest differences", {}},
-};
+constexpr std::array formats{Format::table,       Format::json, Format::csv, Format::npz,
+                             Format::safetensors, Format::svg,  Format::html};
 
-void read_show(const Arguments& arguments, RunOptions& options)
+constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
+
+/// The names of items, and "all".
+std::span<const std::string_view> show_names()
 {
-    const ShownNames shown = show_option(arguments, model::item_names);
-    options.show_all = shown.all;
-    for (const std::size_t place : shown.places) {
-        options.show.push_back(static_cast<model::Item>(place));
+    static const auto names = [] {
+        std::vector<std::string_view> all(model::item_names.begin(), model::item_names.end());
+        all.emplace_back("all");
+        return all;
+    }();
+    return names;
+}
+
+void read_show(const model::FieldValue& places, RunOptions& run)
+{
+    for (const Index place : std::get<std::vector<Index>>(places)) {
+        if (place == std::ssize(model::item_names)) {
+            run.show_all = true;
+        } else {
+            run.show.push_back(static_cast<model::Item>(place));
+        }
     }
 }
 
 /// A summary is no array of numbers; --top is of a summary or of a picture.
-void read_top(const Arguments& arguments, RunOptions& options)
+void require_top(const RunOptions& run)
 {
-    const bool report = options.format == Format::table || options.format == Format::json;
-    const bool named = std::ranges::find(options.show, model::Item::summary) != options.show.end();
-    if (!report && named) {
+    const bool report = run.format == Format::table || run.format == Format::json;
+    if (!report && std::ranges::find(run.show, model::Item::summary) != run.show.end()) {
         throw Error(ErrorKind::usage, "--show summary is for tables and JSON");
     }
-    if (!report && options.format != Format::svg && arguments.value("--top")) {
+    if (!report && run.format != Format::svg && run.top) {
         throw Error(ErrorKind::usage, "--top is for tables, JSON and --plot arcs");
     }
-    if (report) {
-        options.top = integer_option(arguments, "--top", 1, model::largest_top);
+    if (report && run.top.value_or(1) > model::largest_top) {
+        throw Error(ErrorKind::usage, "--top", std::to_string(*run.top), "1 to " + std::to_string(model::largest_top));
     }
 }
 
@@ -96,46 +72,86 @@ void require_weights_for_html(const RunOptions& options)
     }
 }
 
-} // namespace
-
-std::span<const OptionGroup> run_option_groups()
+/// "--show tokens weights": one name alone may be a sentence.
+void refuse_items_without_commas(const Operands& operands, const RunOptions& run)
 {
-    static const std::array<OptionGroup, 6> groups{{{"Input", input_specs(true)},
-                                                    {"Parameters", parameter_specs()},
-                                                    {"Word vectors", embedding_specs()},
-                                                    {"Attention", attention_specs()},
-                                                    {"Output", output_specs},
-                                                    {"Pictures", picture_specs()}}};
-    return groups;
+    const auto is_name = [](const std::string& word) { return std::ranges::find(show_names(), word) != show_names().end(); };
+    const auto stray = std::ranges::find_if(operands.words, is_name);
+    if (run.show.empty() || operands.words.size() < 2 || stray == operands.words.end()) {
+        return;
+    }
+    std::string list;
+    for (const model::Item item : run.show) {
+        list += std::string(model::name_of(item)) + ",";
+    }
+    refuse_second_item("--show", list + *stray, *stray);
 }
 
-RunOptions read_run_options(const Arguments& arguments)
+} // namespace
+
+void declare_run(Options& options, RunOptions& run)
 {
-    constexpr std::array formats{Format::table,       Format::json, Format::csv, Format::npz,
-                                 Format::safetensors, Format::svg,  Format::html};
-    RunOptions options;
-    static_cast<InputOptions&>(options) = read_input_options(arguments);
-    options.output = arguments.value("-o");
-    options.format = decide_format(arguments.value("--format"), arguments.flag("--json"), options.output, formats);
-    options.digits = digits_option(arguments, options.format);
-    options.header = !arguments.flag("--no-header");
-    if (!options.header && options.format != Format::csv) {
+    options.group("Input");
+    options.add(
+        {.name = "--lines", .meaning = "one sentence per line, one result per line; - is standard input", .symbol = "FILE"},
+        run.lines);
+    options.add({.name = "--first-index",
+                 .allowed = model::allow::integer(0, most_first_index),
+                 .meaning = "\"index\" of the first line, for a part of a longer input",
+                 .usual = "0",
+                 .symbol = "N"},
+                run.first_index);
+    options.need({"--first-index"}, "--lines");
+    declare_input(options, run);
+    options.group("Output");
+    options.add(model::field::query, run.overrides);
+    options.add({.name = "--show",
+                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
+                 .meaning = "what to print (all leaves out summary)",
+                 .usual = "tokens, vocabulary, weights, context and, with a projection, output",
+                 .symbol = "LIST"},
+                [&](const model::FieldValue& places) { read_show(places, run); });
+    options.add({.name = "--top",
+                 .allowed = model::allow::integer(1, most_lines),
+                 .meaning =
+                     "print a summary too: per head its entropy, how much goes to the word itself, the first word and the "
+                     "neighbours, and the K strongest pairs; of --plot arcs the K strongest lines per head",
+                 .usual = "3 with --show summary",
+                 .symbol = "K"},
+                run.top);
+    declare_output(options, run.output, formats);
+    options.add(
+        {.name = "--no-header", .allowed = model::allow::flag, .meaning = "CSV without its first line, the column names"},
+        run.no_header);
+    declare_digits(options, run.output);
+    declare_notation(options, run.output);
+    options.add(model::field::verify, run.overrides);
+    declare_pictures(options, run.picture_options);
+}
+
+void finish_run_options(const Operands& operands, RunOptions& run)
+{
+    run.format = decide_format(run.output, formats);
+    run.digits = decide_digits(run.output, run.format);
+    if (run.no_header && run.format != Format::csv) {
         throw Error(ErrorKind::usage, "--no-header is for CSV");
     }
-    options.notation = notation_option(arguments, options.format);
-    read_show(arguments, options);
-    read_top(arguments, options);
-    require_numbers_for_csv(options);
-    options.picture = read_picture_options(arguments, options.format);
-    if (options.format == Format::svg) {
-        options.show = drawn_item(options.show, options.show_all, options.picture.plot);
+    run.notation = decide_notation(run.output, run.format);
+    require_top(run);
+    require_numbers_for_csv(run);
+    run.picture = picture_of(run.picture_options, run.top, run.output, run.format);
+    if (run.format == Format::svg) {
+        run.show = drawn_item(run.show, run.show_all, run.picture.plot);
+        run.top.reset();
     }
-    require_weights_for_html(options);
-    read_source(arguments, options);
-    const bool one_result = is_binary(options.format) || options.format == Format::svg || options.format == Format::html;
-    exclude(options.source == Source::lines, one_result,
-            "--lines and a format that holds one result (npz, safetensors, svg, html)");
-    return options;
+    require_weights_for_html(run);
+    refuse_items_without_commas(operands, run);
+    read_source(operands, run);
+    const bool one_result = is_binary(run.format) || run.format == Format::svg || run.format == Format::html;
+    if (run.lines && one_result) {
+        throw Error(ErrorKind::usage,
+                    "--lines and a format that holds one result (npz, safetensors, svg, html) exclude each other");
+    }
 }
 
 } // namespace attn::cli

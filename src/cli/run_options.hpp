@@ -1,11 +1,11 @@
-// The options of `run`: what they are called, and what the typed text means.
+// The options of `run` beyond its input.
 #pragma once
 
 #include "attn/model/result.hpp"
-#include "attn/report/notation.hpp"
 #include "attn/report/svg.hpp"
 #include "cli/format.hpp"
 #include "cli/input_options.hpp"
+#include "cli/picture_options.hpp"
 
 #include <optional>
 #include <string>
@@ -16,18 +16,19 @@ namespace attn::cli {
 struct RunOptions : InputOptions {
     std::vector<model::Item> show;
     bool show_all = false;
-    std::optional<Index> top; ///< pairs of each head in the summary
+    std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
+    OutputOptions output;
     Format format = Format::table;
-    int digits = 4;     ///< of tables
-    bool header = true; ///< of CSV
+    int digits = 4;         ///< of tables
+    bool no_header = false; ///< of CSV
     report::NotationRule notation = report::NotationRule::fixed;
+    PictureOptions picture_options;
     report::SvgOptions picture; ///< of an SVG
-    std::optional<std::string> output;
 };
 
-[[nodiscard]] std::span<const OptionGroup> run_option_groups();
+void declare_run(Options& options, RunOptions& run);
 
-/// Throws Error(usage) for what is malformed, out of range or contradictory. Touches no file.
-[[nodiscard]] RunOptions read_run_options(const Arguments& arguments);
+/// What follows from the options as typed. Throws Error(usage) for what is contradictory. Touches no file.
+void finish_run_options(const Operands& operands, RunOptions& run);
 
 } // namespace attn::cli

@@ -16,21 +16,21 @@ constexpr std::array examples{
     Example{"attn-cli schema recipe", "of recipes"},
 };
 
-int execute_schema(const Arguments& arguments, const Globals&, Log&)
+int execute_schema(const Operands& operands, const Globals&, Log&)
 {
-    expect_at_most(arguments, 1, "schema takes one name");
+    expect_at_most(operands, 1, "schema takes one name");
     std::vector<std::string_view> names;
     for (const io::BuiltinFile& file : io::builtin_schemas()) {
         names.push_back(file.name);
     }
-    const std::string name = arguments.operands.empty() ? "result" : arguments.operands.front();
+    const std::string name = operands.words.empty() ? "result" : operands.words.front();
     print(io::builtin_schemas()[choice("schema", name, names)].contents);
     return success;
 }
 
-std::span<const OptionGroup> no_options()
+Execute declare(Options&)
 {
-    return {};
+    return execute_schema;
 }
 
 } // namespace
@@ -40,9 +40,9 @@ constinit const Command schema_command{
     .operands = "[result|recipe|tensor|explanation]",
     .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors or explanations.",
     .examples = examples,
-    .groups = no_options,
+    .common = {},
     .notes = {},
-    .execute = execute_schema,
+    .declare = declare,
 };
 
 } // namespace attn::cli

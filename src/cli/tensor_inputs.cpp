@@ -66,7 +66,7 @@ TensorArgument split_tensor_argument(const std::string& text)
     return split_at(text, std::string::npos);
 }
 
-void refuse_standard_input(const std::string& path, const char* option)
+void refuse_standard_input(const std::string& path, const std::string& option)
 {
     if (path == "-") {
         throw Error(ErrorKind::usage, option, "standard input", "a file, which the config of the result can name");

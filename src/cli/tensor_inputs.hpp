@@ -22,7 +22,7 @@ struct TensorArgument {
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
 /// Throws Error(usage) with the option's name for "-": what a result is computed of must have a name there.
-void refuse_standard_input(const std::string& path, const char* option);
+void refuse_standard_input(const std::string& path, const std::string& option);
 
 /// Throws Error(data) for a file, of which the first bytes are enough, that is neither JSON nor of tensors.
 void require_json_or_tensors(std::span<const std::byte> front, const std::string& name);

@@ -50,7 +50,7 @@ return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].ma
     [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3], ["--scale", "none"],
      ["--rounding", "step", "--heads", 2, "--causal"], ["--rounding", "step", "--softcap", 3, "--scale", 0.3], ["--recipe", "politi-2025-multihead"],
      ["--softcap", 5], ["--softcap", 0.3, "--causal"], ["--softcap", 400, "--scale", "none"], ["--softcap", 1e-300],
-     ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope", "--init", "normal", "--d-k", 33, "--rope-dim", 6]],
+     ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope:dim=6", "--init", "normal", "--d-k", 33]],
 )
 def test_scores_that_the_page_computes_equal_those_of_the_program(page, options, dtype):
     browser = page(SENTENCE, *options, "--dtype", dtype)

@@ -337,10 +337,10 @@ def test_masks_lengths_and_caches_must_fit(folder):
     fails(folder, 65, "lengths[0]", options=["--lengths", "bad.npy"])
     numpy.save(folder / "bad.npy", numpy.array([1.0, 1.0]))
     fails(folder, 65, "the lengths", "float64", "int64", options=["--lengths", "bad.npy"])
-    fails(folder, 2, "--past-key and --past-value belong together", options=["--past-key", "k.npy"])
+    fails(folder, 2, "--past-key needs --past-value", options=["--past-key", "k.npy"])
     numpy.save(folder / "lengths.npy", numpy.array([1, 1]))
     past = ["--past-key", "k.npy", "--past-value", "v.npy", "--lengths", "lengths.npy"]
-    fails(folder, 2, "--lengths and --past-key exclude each other", options=past)
+    fails(folder, 2, "--past-key and --lengths exclude each other", options=past)
 
 
 @pytest.mark.parametrize(("value", "text"), [(numpy.nan, "nan"), (numpy.inf, "inf"), (-numpy.inf, "-inf")])

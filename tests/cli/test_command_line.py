@@ -1,9 +1,11 @@
 """The command line itself: commands, global options, help, and what is mistyped."""
 
+import re
+
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
-COMMANDS = ["run", "explain", "check", "recipe", "schema"]
+COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema"]
 
 
 def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
@@ -29,19 +31,40 @@ def test_help_of_a_command_shows_examples_first(command, place):
     assert text.index("Usage:") < text.index("Global options")
 
 
-@pytest.mark.parametrize("arguments", [["--help"]] + [[command, "--help"] for command in COMMANDS])
+@pytest.mark.parametrize("arguments", [["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
 def test_help_fits_80_columns(arguments):
-    assert max(map(len, succeeds(*arguments).text.splitlines())) <= 80
+    lines = succeeds(*arguments).text.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("  attn-cli ")) <= 80  # an example is one line, to be copied
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_of_a_command_fits_a_screen(command):
+    text = succeeds(command, "-h").text
+    assert text.startswith(f"Usage: attn-cli {command} ")
+    assert len(text.splitlines()) <= 40
+    assert 1 <= text.count("\n  attn-cli ") <= 3
+    assert text.endswith(f"\n`attn-cli {command} --help` shows every option.\n")
+    assert succeeds("-h", command).text == text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_is_part_of_the_whole(command):
+    def names(text):
+        return set(re.findall(r"^  (-.*?)(?:  |$)", text, re.MULTILINE))
+
+    whole, short = succeeds(command, "--help").text, succeeds(command, "-h").text
+    assert names(short) <= names(whole)
+    assert all(example in whole for example in re.findall(r"^  attn-cli .*$", short, re.MULTILINE))
 
 
 def test_help_names_every_option_of_run():
     text = succeeds("run", "--help").text
     for option in (
         "--lines --ids --labels --cross --tokenizer --casefold --recipe --max-input-bytes --vocab-size --embed-dim --heads --kv-heads "
-        "--d-k --d-v --output-projection --no-output-projection --seed --generator --init --dtype --rounding --causal --window --scale --softcap "
-        "--query --show --format --json --digits -o --verify --verbose --quiet --color --threads --isa --help --version"
+        "--d-k --d-v --params --prefix --layout --allow-nonfinite --embeddings --embedding-words --unknown --mask --positions --output-projection --no-output-projection --seed --generator --init --dtype --rounding --causal --window --scale --softcap "
+        "--query --show --top --first-index --plot --title --notation --no-header --format --json --digits -o --verify --verbose --quiet --color --threads --isa --help --version"
     ).split():
-        assert f"  {option} " in text or f", {option} " in text or f"  {option}\n" in text, option
+        assert re.search(rf"^  (.*, )?{option}[ ,\n]", text, re.MULTILINE), option
 
 
 @pytest.mark.parametrize("flag", ["-V", "--version"])
@@ -63,7 +86,6 @@ def test_global_options_work_before_and_after_the_command(option):
     ("typed", "meant"),
     [
         ("--hedas", "--heads"),
-        ("--head", "--heads"),
         ("--jsno", "--json"),
         ("--embed", "--embed-dim"),
         ("--verbos", "--verbose"),
@@ -76,6 +98,10 @@ def test_global_options_work_before_and_after_the_command(option):
 )
 def test_an_unknown_or_abbreviated_option_is_an_error_with_a_guess(typed, meant):
     assert_fails(run("run", SENTENCE, typed, "2"), 2, "unknown option", f"did you mean '{meant}'?")
+
+
+def test_an_option_of_other_commands_names_them():
+    assert_fails(run("run", SENTENCE, "--head", "2"), 2, "unknown option '--head' of run; these commands have it: explain, plot")
 
 
 @pytest.mark.parametrize(

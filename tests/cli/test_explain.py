@@ -213,7 +213,6 @@ ALLOWED = "a word of the input ('Life', 'is', 'short', 'eat', 'dessert', 'first'
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], f"--query: got nothing; allowed: one word or its position: {WORDS}"),
         (["--query", "dog"], f"--query: got the word 'dog'; allowed: {ALLOWED}"),
         (["--query", "shrt"], f"--query: got the word 'shrt'; allowed: {ALLOWED}; did you mean 'short'?"),
         (["--query", "6"], "--query: got position '6'; allowed: 0 to 5"),
@@ -225,8 +224,8 @@ ALLOWED = "a word of the input ('Life', 'is', 'short', 'eat', 'dessert', 'first'
         (["--query", "is", "--head", "-1"], "--head: got '-1'; allowed: "),
         (["--query", "is", "--format", "csv"], "--format: got 'csv'; allowed: table, json"),
         (["--query", "is", "-o", "x.npz"], "-o: got 'x.npz'; allowed: the formats table (.txt), json (.json)"),
-        (["--query", "is", "--lines", "x"], "unknown option '--lines'; `attn-cli explain --help` lists them"),
-        (["--query", "is", "--show", "weights"], "unknown option '--show'; `attn-cli explain --help` lists them"),
+        (["--query", "is", "--lines", "x"], "unknown option '--lines' of explain; these commands have it: run"),
+        (["--query", "is", "--show", "weights"], "unknown option '--show' of explain; these commands have it: run, attend"),
         (["--query", "is", "--json", "--digits", "3"], "--digits is for tables and pictures only"),
         (["--query", "is", "--isa", "avx2"], "--isa: got avx2; allowed: portable or auto"),
         (["--qeury", "is"], "unknown option '--qeury'; did you mean '--query'?"),
@@ -256,3 +255,9 @@ def test_a_recipe_of_several_rows_needs_one_of_them(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps({**explained(SENTENCE, "--query", "is")["config"], "query": [0, 3]}))
     assert_fails(run("explain", "--recipe", tmp_path / "r.json"), 65, "query: got '0,3', which stands for 2 places")
     assert explained("--recipe", tmp_path / "r.json", "--query", "3")["query"]["word"] == "eat"
+
+
+def test_without_a_query_the_first_word_is_explained():
+    done = run("explain", SENTENCE)
+    assert done.code == 0 and done.out == succeeds("explain", SENTENCE, "--query", "0").out
+    assert "--query WORD or POSITION chooses another" in done.message

@@ -241,7 +241,7 @@ def test_a_recipe_may_name_parameters(tmp_path):
         assert_fails(run("run", "--recipe", "w.json", cwd=tmp_path), 65, part)
         assert list(jsonschema.Draft202012Validator(schema).iter_errors({**recipe, "parameters": wrong}))
     numpy.savez(tmp_path / "e.npz", in_proj_weight=normal(1, 12, 4), bias_k=normal(2, 4), bias_v=normal(3, 4), embedding=normal(4, 5, 4))
-    for wrong, part in [({"attention": {"positions": {"kind": "alibi"}}}, "attention.positions: got alibi; allowed: others beside bias_k of 'e.npz'"),
+    for wrong, part in [({"attention": {"positions": {"kind": "alibi"}}}, "attention.positions.kind: got alibi; allowed: others beside bias_k of 'e.npz'"),
                         ({"attention": {"scores": "KQ"}, "input": {"sentence": "a b"}}, "'e.npz' holds bias_k, and the scores are KQ; allowed: with QK"),
                         ({}, "'e.npz' holds embedding, and bare positions have no ids to look up in a table; allowed: the tensor embeddings")]:
         (tmp_path / "w.json").write_text(json.dumps({**recipe, "parameters": {"file": "e.npz"}, **wrong}))

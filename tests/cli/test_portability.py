@@ -54,7 +54,7 @@ def runs():
     for recipe in RECIPES:
         yield pytest.param(["run", "--recipe", recipe, "--json", *EVERYTHING], id=recipe)
         yield pytest.param(["run", "--recipe", recipe, "--dtype", "float64", "--json", *EVERYTHING], id=f"{recipe}-float64")
-    for positions in (["sinusoidal"], ["rope"], ["rope", "--rope-style", "interleaved", "--rope-dim", "2"], ["alibi"]):
+    for positions in (["sinusoidal"], ["rope"], ["rope:style=interleaved,dim=2"], ["alibi"]):
         for dtype in ("float32", "float64"):
             extra = ["--positions", *positions, "--dtype", dtype, "--heads", "6", "--embed-dim", "24"]
             yield pytest.param(["run", sentence(120), "--json", *extra, *EVERYTHING], id="-".join([*positions, dtype]))

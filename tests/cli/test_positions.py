@@ -39,7 +39,7 @@ def test_scores_after_rope_depend_on_the_distance_alone():
 def test_rope_turns_as_many_numbers_as_it_is_told():
     plain = result()
     for style, turned in (("half", [*range(8)]), ("interleaved", [*range(8)])):
-        done = result("--positions", "rope", "--rope-dim", "8", "--rope-style", style, "--rope-base", "500")
+        done = result("--positions", f"rope:dim=8,style={style},base=500")
         same = numpy.array(done["keys"][0]) == numpy.array(plain["keys"][0])
         assert same[0].all() and same[:, 8:].all() and not same[1:, turned].any()
         assert done["values"] == plain["values"]
@@ -82,7 +82,7 @@ def test_lines_and_single_runs_agree():
 def test_a_recipe_may_say_positions_and_an_option_takes_them_away(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     schema = jsonschema.Draft202012Validator(succeeds("schema", "recipe").json)
-    placed = result("--positions", "rope", "--rope-style", "interleaved")
+    placed = result("--positions", "rope:style=interleaved")
     (tmp_path / "golden.json").write_text(json.dumps(placed))
     schema.validate(placed["config"])
     assert succeeds("check", "golden.json", cwd=tmp_path).text.endswith("passed\n")
@@ -100,16 +100,22 @@ def test_a_recipe_may_say_positions_and_an_option_takes_them_away(tmp_path):
     ("options", "code", "parts"),
     [
         (["--positions", "learned"], 2, ["--positions: got 'learned'", "none, sinusoidal, rope, alibi"]),
-        (["--rope-base", "10"], 2, ["--rope-base needs --positions rope"]),
-        (["--positions", "alibi", "--rope-dim", "2"], 2, ["--rope-dim needs --positions rope"]),
-        (["--positions", "rope", "--rope-base", "0.5"], 2, ["--rope-base: got '0.5'"]),
-        (["--positions", "rope", "--rope-base", "inf"], 2, ["--rope-base"]),
-        (["--positions", "rope", "--rope-dim", "3"], 2, ["--rope-dim: got 3; allowed: an even number"]),
-        (["--positions", "rope", "--rope-dim", "0"], 2, ["--rope-dim: got '0'"]),
-        (["--positions", "rope", "--rope-dim", "26"], 2, ["--rope-dim: got 26", "up to the 24 of --d-k"]),
-        (["--positions", "rope", "--d-k", "7"], 2, ["--d-k: got 7; allowed: an even number", "--rope-dim up to 6"]),
+        (["--positions", "alibi:dim=2"], 2, ["--positions: got 'alibi:dim=2'; allowed: details after a colon with rope alone"]),
+        (["--positions", "none:"], 2, ["--positions: got 'none:'"]),
+        (["--positions", ":dim=2"], 2, ["--positions: got ''", "none, sinusoidal, rope, alibi"]),
+        (["--positions", "rope:"], 2, ["items with single commas"]),
+        (["--positions", "rope:dim=2,"], 2, ["items with single commas"]),
+        (["--positions", "rope:theta=2"], 2, ["--positions: got 'theta'; allowed: base, dim, style"]),
+        (["--positions", "rope:dim=2,dim=4"], 2, ["--positions rope:dim: given more than once"]),
+        (["--positions", "rope:base"], 2, ["--positions rope:base: got ''"]),
+        (["--positions", "rope:base=0.5"], 2, ["--positions rope:base: got '0.5'; allowed: a finite number from 1, such as 500000"]),
+        (["--positions", "rope:base=inf"], 2, ["--positions rope:base: got 'inf'"]),
+        (["--positions", "rope:dim=3"], 2, ["--positions rope:dim: got '3'; allowed: an even number"]),
+        (["--positions", "rope:dim=0"], 2, ["--positions rope:dim: got '0'"]),
+        (["--positions", "rope:dim=26"], 2, ["--positions rope:dim: got 26", "up to the 24 of --d-k"]),
+        (["--positions", "rope", "--d-k", "7"], 2, ["--d-k: got 7; allowed: an even number", "--positions rope:dim up to 6"]),
         (["--positions", "rope", "--d-k", "1"], 2, ["--d-k: got 1; allowed: an even number, since rope of --positions turns pairs"]),
-        (["--positions", "rope", "--rope-style", "pairs"], 2, ["half, interleaved"]),
+        (["--positions", "rope:style=pairs"], 2, ["--positions rope:style: got 'pairs'; allowed: half, interleaved"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and value[0].startswith("--") else None,
 )
@@ -123,9 +129,9 @@ def test_a_rope_that_a_recipe_cannot_turn_is_the_fault_of_who_gave_it(tmp_path):
     (tmp_path / "even.json").write_text(json.dumps(config))
     (tmp_path / "wide.json").write_text(json.dumps({**config, "attention": {"positions": {"kind": "rope", "dim": 30}}}))
     assert_fails(run("run", "--recipe", "odd.json", cwd=tmp_path), 65, "dims.d_k (--d-k): got 7; allowed: an even number",
-                 "attention.positions.dim (--rope-dim) up to 6")
-    assert_fails(run("run", "--recipe", "wide.json", cwd=tmp_path), 65, "attention.positions.dim (--rope-dim): got 30", "dims.d_k")
+                 "attention.positions.dim (--positions rope:dim) up to 6")
+    assert_fails(run("run", "--recipe", "wide.json", cwd=tmp_path), 65, "attention.positions.dim (--positions rope:dim): got 30", "dims.d_k")
     assert_fails(run("run", "--recipe", "even.json", "--d-k", "7", cwd=tmp_path), 2, "--d-k: got 7", "attention.positions")
-    assert_fails(run("run", "--recipe", "odd.json", "--positions", "rope", cwd=tmp_path), 2, "dims.d_k", "--rope-dim up to 6")
-    for options in (("--d-k", "6"), ("--positions", "rope", "--rope-dim", "6"), ("--positions", "none")):
+    assert_fails(run("run", "--recipe", "odd.json", "--positions", "rope", cwd=tmp_path), 2, "dims.d_k", "rope:dim) up to 6")
+    for options in (("--d-k", "6"), ("--positions", "rope:dim=6"), ("--positions", "none")):
         succeeds("run", "--recipe", "odd.json", *options, cwd=tmp_path)

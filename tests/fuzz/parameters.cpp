@@ -21,7 +21,7 @@ void load_and_run(const attn::io::TensorFile& file, Recipe recipe)
     for (const auto& each : file.unsupported) {
         shapes.push_back({each.name, {}});
     }
-    const FittedLayer fitted = fit(find_layer(shapes, recipe, "file"), recipe, "file", Given::all());
+    const FittedLayer fitted = fit(find_layer(shapes, recipe, "file"), recipe, "file", Origin());
     RunSettings settings;
     settings.memory_limit = attn::Index{1} << 24U;
     for (const Source& source : fitted.layer.sources) {

@@ -238,9 +238,7 @@ def check_positions(binary, seed):
     dtype, eps = rng.choice([("float32", 6e-8), ("float64", 2e-15)])
     common = ["run", " ".join(f"w{rng.randrange(9)}" for _ in range(T)), "--heads", str(heads), "--embed-dim", str(rng.randint(1, 33)),
               "--d-k", str(d_k), "--d-v", "3", "--json", "--show", "all", "--dtype", dtype, *(["--causal"] if rng.random() < 0.5 else [])]
-    chosen = ["--positions", kind]
-    if kind == "rope":
-        chosen += ["--rope-base", str(base), "--rope-dim", str(r), "--rope-style", style]
+    chosen = ["--positions", f"rope:base={base},dim={r},style={style}" if kind == "rope" else kind]
     runs = []
     for arguments in (common, common + chosen):
         done = subprocess.run([binary, *arguments], capture_output=True, check=False)

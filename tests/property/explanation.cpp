@@ -13,6 +13,7 @@
 namespace {
 
 namespace model = attn::model;
+namespace field = attn::model::field;
 using attn::Index;
 using model::ExplainedKey;
 
@@ -46,31 +47,34 @@ std::string sentence(Choices& choose, Index words)
 model::Overrides overrides(Choices& choose, Index T, Index S)
 {
     model::Overrides o;
-    o.input = model::SentenceInput{.sentence = sentence(choose, T), .cross = {}};
+    o.set(field::sentence, sentence(choose, T));
     if (S != T) {
-        o.cross = sentence(choose, S);
+        o.set(field::cross, sentence(choose, S));
     }
     const Index kv_heads = choose.number(1, 2);
-    o.dims = {.embed_dim = 8, .heads = kv_heads * choose.number(1, 3), .kv_heads = kv_heads};
-    o.dims.d_k = 2 * choose.number(1, 9);
-    o.dims.d_v = choose.number(1, 9);
-    o.seed = static_cast<std::uint64_t>(choose.number(0, 1000));
-    o.init = choose.chance() ? model::Initialisation::uniform : model::Initialisation::normal;
-    o.dtype = choose.chance() ? attn::Dtype::float32 : attn::Dtype::float64;
-    o.rounding = choose.chance() ? attn::core::Rounding::stage : attn::core::Rounding::step;
-    o.causal = choose.chance();
+    o.set(field::embed_dim, 8);
+    o.set(field::kv_heads, kv_heads);
+    o.set(field::heads, kv_heads * choose.number(1, 3));
+    o.set(field::d_k, 2 * choose.number(1, 9));
+    o.set(field::d_v, choose.number(1, 9));
+    o.set(model::draw_field::seed, static_cast<std::uint64_t>(choose.number(0, 1000)));
+    for (const model::FieldInfo* two :
+         std::initializer_list<const model::FieldInfo*>{&model::draw_field::init, &field::dtype, &field::rounding}) {
+        o.set(*two, choose.number(0, 1)); // the first of its choices or the second
+    }
+    o.set(field::causal, choose.chance());
     if (choose.chance()) {
-        o.window = attn::core::Window{choose.number(-1, 3), choose.number(-1, 3)};
+        o.set(field::window, std::vector<Index>{choose.number(-1, 3), choose.number(-1, 3)});
     }
     if (choose.chance()) {
-        o.softcap = static_cast<double>(choose.number(1, 9));
+        o.set(field::softcap, static_cast<double>(choose.number(1, 9)));
     }
     if (choose.chance()) {
-        o.scale = static_cast<double>(choose.number(-9, 9)) / 8;
+        o.set(field::scale, static_cast<double>(choose.number(-9, 9)) / 8);
     }
     const Index kind = choose.number(0, 3);
     if (kind > 0) {
-        o.positions = model::Positions{.kind = static_cast<model::PositionKind>(kind - 1)};
+        o.set(field::positions, kind - 1);
     }
     return o;
 }
@@ -83,7 +87,7 @@ Case make_case(unsigned seed)
     Case c;
     model::Overrides o = overrides(choose, T, S);
     if (choose.chance()) {
-        o.mask = model::FileTensor{"mask.npy", "", ""};
+        o.set(field::mask_file, "mask.npy");
         const bool boolean = choose.chance();
         c.mask = attn::StoredTensor("mask", boolean ? attn::ElementType::boolean : attn::ElementType::float32, {T, S});
         for (Index i = 0; i < T * S; ++i) {
@@ -97,7 +101,7 @@ Case make_case(unsigned seed)
     }
     c.recipe = model::apply(model::default_recipe(), o);
     c.question.position = choose.number(0, T - 1);
-    c.question.head = choose.number(0, *o.dims.heads - 1);
+    c.question.head = choose.number(0, *o.find<Index>(field::heads) - 1);
     return c;
 }
 

@@ -159,7 +159,7 @@ Result result_of(const File& file, const Layer& layer, std::optional<MatrixLayou
     for (const StoredTensor& tensor : file) {
         shapes.push_back({tensor.name, tensor.shape});
     }
-    const FittedLayer fitted = fit(find_layer(shapes, recipe, "file"), recipe, "file", Given::all());
+    const FittedLayer fitted = fit(find_layer(shapes, recipe, "file"), recipe, "file", Origin());
     RunSettings settings;
     settings.show = {Item::weights, Item::output, Item::parameters};
     for (const Source& source : fitted.layer.sources) {

@@ -3,21 +3,13 @@
 import subprocess
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 AT_THE_TOP = {"CMakeLists.txt", "CMakePresets.json", "README.md", "data", "src", "tests"}
-SOURCES = sorted(file for folder in ("src", "tests") for file in (ROOT / folder).rglob("*.[ch]pp"))
 
 
 def test_nothing_else_lies_at_the_top():
     names = {path.name for path in ROOT.iterdir() if not path.name.startswith(".") and path.name != "build"}
     assert names - AT_THE_TOP == set()
-
-
-@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_a_file_has_at_most_400_lines(file):
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400
 
 
 def test_main_is_shorter_than_40_lines():

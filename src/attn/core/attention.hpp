@@ -19,6 +19,7 @@
 #include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>

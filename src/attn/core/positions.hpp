@@ -16,13 +16,16 @@
 
 #include "attn/tensor/tensor.hpp"
 
+#include <array>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace attn::core {
 
 /// The pairs that RoPE turns: by halves or interleaved.
 enum class RopeStyle { half, interleaved };
+inline constexpr std::array<std::string_view, 2> rope_style_names{"half", "interleaved"};
 
 struct Rope {
     double base = 10000;           ///< > 0

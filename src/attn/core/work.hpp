@@ -3,7 +3,9 @@
 
 #include "attn/core/isa.hpp"
 
+#include <array>
 #include <functional>
+#include <string_view>
 
 namespace attn::core {
 
@@ -13,6 +15,7 @@ enum class Rounding {
     step,  ///< after every step of every stage, too: each product, sum, quotient and exponential, as a loop over floats does.
            ///< float64 needs no rounding then
 };
+inline constexpr std::array<std::string_view, 2> rounding_names{"stage", "step"};
 
 struct Work {
     int threads = 1;

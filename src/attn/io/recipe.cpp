@@ -1,134 +1,65 @@
 #include "attn/io/recipe.hpp"
 
 #include "attn/io/json_reader.hpp"
+#include "attn/model/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <span>
+#include <cmath>
+#include <iterator>
 
 namespace attn::io {
 namespace {
 
+using model::Allowed;
 using model::Draw;
-using model::Initialisation;
+using model::FieldInfo;
+using model::FieldType;
+using model::FieldValue;
 using model::Recipe;
-using model::Side;
 using model::Target;
+namespace field = model::field;
+namespace draw_field = model::draw_field;
 
-constexpr Index largest_length = 1048576;
-constexpr Index largest_index = 2147483648; // 2^31
-constexpr double infinity = std::numeric_limits<double>::infinity();
+// ---- values ----------------------------------------------------------------------------------------------------------
 
-// ---- input -----------------------------------------------------------------------------------------------------------
-
-std::vector<std::string> labels_of(const JsonObject& input, Index count)
+double real_of(const JsonValue& value, const Allowed& allowed)
 {
-    const JsonValue* labels = input.find("labels");
-    if (labels == nullptr) {
-        return {};
+    if (allowed.none && value.kind() == JsonKind::string && value.text() == "none") {
+        return *allowed.none;
     }
-    std::vector<std::string> names = labels->strings();
-    if (static_cast<Index>(names.size()) != count) {
-        labels->refuse("a label for each of " + std::to_string(count));
+    const double number = value.number(allowed.in_words);
+    if (number < allowed.above || (number == allowed.above && !allowed.above_itself)) {
+        value.refuse(allowed.in_words);
     }
-    return names;
+    return number;
 }
 
-model::SentenceInput sentence_of(const JsonValue& value)
+Index integer_of(const JsonValue& value, const Allowed& allowed)
 {
-    const JsonObject input(value, {"sentence", "cross", "tokenizer", "casefold"});
-    model::SentenceInput sentence;
-    sentence.sentence = input.at("sentence").string();
-    if (const JsonValue* cross = input.find("cross")) {
-        sentence.cross = cross->string();
+    const Index number = value.integer(allowed.least, allowed.most);
+    if (number % allowed.multiple_of != 0) {
+        value.refuse("an even number");
     }
-    if (const JsonValue* tokenizer = input.find("tokenizer")) {
-        sentence.tokenizer =
-            tokenizer->one_of({"document", "words"}) == 0 ? model::Tokenizer::document : model::Tokenizer::words;
-    }
-    if (const JsonValue* casefold = input.find("casefold")) {
-        sentence.casefold = casefold->boolean();
-    }
-    return sentence;
+    return number;
 }
 
-model::IdsInput ids_of(const JsonValue& value)
+std::string digest_of(const JsonValue& value)
 {
-    const JsonObject input(value, {"ids", "labels"});
-    model::IdsInput ids;
-    for (const JsonValue& id : input.at("ids").elements()) {
-        ids.ids.push_back(id.integer(0, largest_index));
+    std::string text = value.string();
+    if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+        value.refuse("64 hexadecimal digits in lower case");
     }
-    if (ids.ids.empty()) {
-        input.at("ids").refuse("at least one id");
-    }
-    ids.labels = labels_of(input, static_cast<Index>(ids.ids.size()));
-    return ids;
-}
-
-model::PositionsInput positions_of(const JsonValue& value)
-{
-    const JsonObject input(value, {"positions", "labels"});
-    model::PositionsInput positions;
-    positions.count = input.at("positions").integer(1, largest_length);
-    positions.labels = labels_of(input, positions.count);
-    return positions;
-}
-
-model::Input input_of(const JsonValue& value)
-{
-    const JsonObject input(value, {"sentence", "cross", "tokenizer", "casefold", "ids", "positions", "labels"});
-    const bool sentence = input.has("sentence");
-    const bool ids = input.has("ids");
-    const bool positions = input.has("positions");
-    if (int{sentence} + int{ids} + int{positions} != 1) {
-        value.refuse("exactly one of sentence, ids, positions");
-    }
-    if (sentence) {
-        return sentence_of(value);
-    }
-    if (ids) {
-        return ids_of(value);
-    }
-    return positions_of(value);
-}
-
-// ---- parameters ------------------------------------------------------------------------------------------------------
-
-model::Dims dims_of(const JsonValue& value)
-{
-    const JsonObject object(value, {"embed_dim", "heads", "kv_heads", "d_k", "d_v", "vocab_size", "key_dim", "value_dim"});
-    const auto length = [&](std::string_view key, Index most = largest_length) {
-        const JsonValue* given = object.find(key);
-        return given == nullptr ? std::optional<Index>() : given->integer(1, most);
-    };
-    return {length("embed_dim"), length("heads"),    length("kv_heads"),
-            length("d_k"),       length("d_v"),      length("vocab_size", largest_index - 1),
-            length("key_dim"),   length("value_dim")};
-}
-
-Target target_of(const JsonValue& value)
-{
-    const auto drawn = std::span(model::target_names).subspan(1); // without what is thrown away
-    return static_cast<Target>(value.one_of(drawn) + 1);
-}
-
-Initialisation initialisation_of(const JsonValue& value)
-{
-    static constexpr std::array all{Initialisation::uniform, Initialisation::normal, Initialisation::linear,
-                                    Initialisation::xavier, Initialisation::identity};
-    return all.at(value.one_of({"uniform", "normal", "linear", "xavier", "identity"}));
+    return text;
 }
 
 /// "H*d_k": letters of the glossary with * between them.
 bool is_product(std::string_view text)
 {
-    static constexpr std::array<std::string_view, 8> letters{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
     for (;;) {
         const std::size_t star = text.find('*');
-        if (std::find(letters.begin(), letters.end(), text.substr(0, star)) == letters.end()) {
+        if (std::ranges::find(model::length_letters, text.substr(0, star)) == model::length_letters.end()) {
             return false;
         }
         if (star == std::string_view::npos) {
@@ -138,244 +69,243 @@ bool is_product(std::string_view text)
     }
 }
 
-model::Length length_of(const JsonValue& value)
+model::Length length_of(const JsonValue& value, const Allowed& allowed)
 {
     if (value.kind() == JsonKind::number) {
-        return value.integer(1, largest_length);
+        return integer_of(value, allowed);
     }
     if (value.kind() != JsonKind::string || !is_product(value.text())) {
-        value.refuse("1 to " + std::to_string(largest_length) +
+        value.refuse("1 to " + std::to_string(allowed.most) +
                      R"(, or a product of V, T, S, D, H, H_kv, d_k, d_v such as "H*d_k")");
     }
     return value.string();
 }
 
-std::vector<model::Length> shape_of(const JsonValue& value)
+std::string row_of(const JsonValue& value, const Allowed& allowed)
 {
-    std::vector<model::Length> shape;
-    for (const JsonValue& length : value.elements()) {
-        shape.push_back(length_of(length));
-    }
-    if (shape.empty() || shape.size() > 8) {
-        value.refuse("1 to 8 lengths");
-    }
-    return shape;
+    return value.kind() == JsonKind::number ? std::to_string(integer_of(value, allowed)) : value.string();
 }
 
-std::vector<Index> take_of(const JsonValue& value, const std::vector<model::Length>& shape)
+template <typename Read>
+FieldValue several(const JsonValue& value, const Allowed& allowed, Read read)
 {
-    std::vector<Index> take;
-    for (const JsonValue& index : value.elements()) {
-        if (take.size() == shape.size()) {
-            value.refuse("at most one index for each of the " + std::to_string(shape.size()) + " dimensions of shape");
-        }
-        const Index* length = std::get_if<Index>(&shape[take.size()]);
-        take.push_back(index.integer(0, length == nullptr ? largest_length - 1 : *length - 1));
+    std::vector<decltype(read(value, allowed))> items;
+    for (const JsonValue& element : value.elements()) {
+        items.push_back(read(element, allowed));
     }
-    return take;
+    if (items.size() < allowed.fewest || (allowed.longest != 0 && items.size() > allowed.longest)) {
+        value.refuse(allowed.in_words);
+    }
+    return items;
 }
 
-/// The two numbers of a uniform or normal draw.
-void read_distribution(const JsonObject& object, Draw& draw)
+FieldValue value_of(const JsonValue& value, const Allowed& allowed)
 {
-    const bool uniform = draw.init == Initialisation::uniform;
-    const bool normal = draw.init == Initialisation::normal;
-    const auto number = [&](std::string_view key, bool fits, double& out) {
-        const JsonValue* given = object.find(key);
+    switch (allowed.type) {
+    case FieldType::flag: return value.boolean();
+    case FieldType::integer: return integer_of(value, allowed);
+    case FieldType::natural: return value.unsigned_integer();
+    case FieldType::real: return real_of(value, allowed);
+    case FieldType::choice: {
+        const auto first = static_cast<std::size_t>(allowed.least);
+        return static_cast<Index>(first + value.one_of(allowed.names.subspan(first)));
+    }
+    case FieldType::text: return value.string();
+    case FieldType::texts: return value.strings();
+    case FieldType::digest: return digest_of(value);
+    case FieldType::integers: return several(value, allowed, integer_of);
+    case FieldType::rows: return several(value, allowed, row_of);
+    case FieldType::lengths: return several(value, allowed, length_of);
+    case FieldType::choices:
+    case FieldType::objects: break;
+    }
+    return {};
+}
+
+// ---- objects ---------------------------------------------------------------------------------------------------------
+
+template <typename Fields, typename Struct>
+bool allowed_beside(const FieldInfo& field, const Fields& fields, const Struct& target)
+{
+    const auto other = std::ranges::find_if(fields, [&](const FieldInfo* f) { return f == field.only.other; });
+    return other == fields.end() || goes_with(field.only, (*other)->member.get(target));
+}
+
+/// The fields of one object, which are those of `section` in the table, into their struct.
+template <typename Fields, typename Struct>
+void read_fields(const JsonObject& object, const Fields& fields, std::string_view section, Struct& target)
+{
+    for (const auto* field : fields) {
+        const bool here = field->section() == section && field->allowed.type != FieldType::objects;
+        const JsonValue* given = !here ? nullptr : field->required ? &object.at(field->name()) : object.find(field->name());
         if (given == nullptr) {
-            return;
+            continue;
         }
-        if (!fits) {
-            given->refuse(key == "low" || key == "high" ? R"(only with "init": "uniform")" : R"(only with "init": "normal")");
+        if (!allowed_beside(*field, fields, target)) {
+            given->refuse(in_words(field->only));
         }
-        out = given->number("a finite number");
+        field->member.set(target, value_of(*given, field->allowed));
+    }
+}
+
+/// The first parts of the keys within `section`, each once, in order.
+template <typename Fields>
+std::vector<std::string_view> keys_within(std::string_view section, const Fields& fields)
+{
+    std::vector<std::string_view> keys;
+    for (const FieldInfo* field : fields) {
+        const std::string_view key = model::key_within(field->key, section);
+        if (!key.empty() && std::ranges::find(keys, key) == keys.end()) {
+            keys.push_back(key);
+        }
+    }
+    return keys;
+}
+
+// ---- input -----------------------------------------------------------------------------------------------------------
+
+/// A sentence, ids or positions: the field that is required of each says which it is.
+void read_input(const JsonValue& value, std::string_view section, Recipe& recipe)
+{
+    const std::array<std::pair<const field::Recipes*, model::Input>, 3> kinds{
+        {{&field::sentence, model::SentenceInput{}},
+         {&field::ids, model::IdsInput{}},
+         {&field::positions_count, model::PositionsInput{}}}};
+    const JsonObject input(value, keys_within(section, field::all));
+    int found = 0;
+    for (const auto& [key, kind] : kinds) {
+        if (input.has(key->name())) {
+            recipe.input = kind;
+            ++found;
+        }
+    }
+    if (found != 1) {
+        value.refuse("exactly one of sentence, ids, positions");
+    }
+    std::vector<const field::Recipes*> fields;
+    std::ranges::copy_if(field::all, std::back_inserter(fields),
+                         [&](const auto* f) { return f->section() == section && f->member.exists(recipe); });
+    const JsonObject chosen(value, keys_within(section, fields));
+    read_fields(chosen, fields, section, recipe);
+    const auto require_count = [&](std::size_t labels, Index count) {
+        if (labels != 0 && static_cast<Index>(labels) != count) {
+            chosen.at(field::labels_of_ids.name()).refuse("a label for each of " + std::to_string(count));
+        }
     };
-    number("low", uniform, draw.first);
-    number("high", uniform, draw.second);
-    number("mean", normal, draw.first);
-    number("std", normal, draw.second);
+    if (const auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
+        require_count(ids->labels.size(), std::ssize(ids->ids));
+    } else if (const auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
+        require_count(positions->labels.size(), positions->count);
+    }
+}
+
+// ---- draws -----------------------------------------------------------------------------------------------------------
+
+void require_range(const JsonObject& object, const Draw& draw)
+{
     // high - low is computed in the tensor's type and must stay finite there.
-    if (uniform && (draw.first > draw.second || draw.second - draw.first == infinity)) {
-        const auto shown = [&](std::string_view key, const char* otherwise) {
-            return object.has(key) ? std::string(object.at(key).text().substr(0, 40)) : otherwise;
+    const bool uniform = draw.init == model::Initialisation::uniform;
+    if (uniform && (draw.first > draw.second || !std::isfinite(draw.second - draw.first))) {
+        const auto shown = [&](const draw_field::Draws& of) {
+            return std::string(object.has(of.name()) ? object.at(of.name()).text().substr(0, 40) : of.usual);
         };
         throw Error(ErrorKind::data, object.value().place() + ": low and high",
-                    shown("low", "0") + " and " + shown("high", "1"), "low ≤ high, and high - low finite");
+                    shown(draw_field::low) + " and " + shown(draw_field::high), "low ≤ high, and high - low finite");
     }
-    if (normal && draw.second < 0) {
-        object.at("std").refuse("0 or more");
+}
+
+void require_take(const JsonObject& object, const Draw& draw)
+{
+    const JsonValue* take = object.find(draw_field::take.name());
+    if (take == nullptr) {
+        return;
+    }
+    if (draw.target == Target::none) {
+        take->refuse("only with tensor");
+    }
+    const std::vector<model::Length>& shape = *draw.shape;
+    if (draw.take.size() > shape.size()) {
+        take->refuse("at most one index for each of the " + std::to_string(shape.size()) + " dimensions of shape");
+    }
+    for (std::size_t i = 0; i < draw.take.size(); ++i) {
+        if (const Index* length = std::get_if<Index>(&shape[i])) {
+            (void)take->elements()[i].integer(0, *length - 1);
+        }
     }
 }
 
 Draw draw_of(const JsonObject& object)
 {
-    Draw draw;
-    const JsonValue* discard = object.find("discard");
-    if ((discard != nullptr) == object.has("tensor")) {
+    const JsonValue* discard = object.find(draw_field::discard.name());
+    if ((discard != nullptr) == object.has(draw_field::tensor.name())) {
         object.value().refuse("exactly one of seed, tensor, discard");
     }
     if (discard != nullptr && !discard->boolean()) {
         discard->refuse("true");
     }
-    draw.target = discard != nullptr ? Target::none : target_of(object.at("tensor"));
-    draw.init = initialisation_of(object.at("init"));
-    read_distribution(object, draw);
-    if (const JsonValue* side = object.find("side")) {
-        if (draw.target != Target::W_q && draw.target != Target::W_k && draw.target != Target::W_v &&
-            draw.target != Target::W_o) {
-            side->refuse("only with W_q, W_k, W_v, W_o");
-        }
-        draw.side = side->one_of({"left", "right"}) == 0 ? Side::left : Side::right;
+    Draw draw;
+    std::vector<const draw_field::Draws*> fields(draw_field::all.begin() + (discard == nullptr ? 0 : 1), draw_field::all.end());
+    read_fields(object, fields, "", draw);
+    if (discard != nullptr || object.has(draw_field::take.name())) {
+        (void)object.at(draw_field::shape.name());
     }
-    if (discard != nullptr || object.has("shape") || object.has("take")) {
-        draw.shape = shape_of(object.at("shape"));
-    }
-    if (const JsonValue* take = object.find("take")) {
-        if (discard != nullptr) {
-            take->refuse("only with tensor");
-        }
-        draw.take = take_of(*take, *draw.shape);
-    }
+    require_range(object, draw);
+    require_take(object, draw);
     return draw;
 }
 
 model::Step step_of(const JsonValue& value)
 {
-    const JsonObject object(value,
-                            {"seed", "tensor", "discard", "init", "low", "high", "mean", "std", "side", "shape", "take"});
-    if (object.has("seed")) {
-        return model::Seed{JsonObject(value, {"seed"}).at("seed").unsigned_integer()};
+    constexpr const draw_field::Seeds& seed = draw_field::seed;
+    std::vector<std::string_view> keys = keys_within("", draw_field::all);
+    keys.insert(keys.begin(), seed.name());
+    keys.insert(keys.begin() + 2, draw_field::discard.name());
+    const JsonObject object(value, keys);
+    if (!object.has(seed.name())) {
+        return draw_of(object);
     }
-    return draw_of(object);
-}
-
-// ---- attention -------------------------------------------------------------------------------------------------------
-
-core::Window window_of(const JsonValue& value)
-{
-    const std::vector<JsonValue> sides = value.elements();
-    if (sides.size() != 2) {
-        value.refuse("[left, right]");
-    }
-    return {sides[0].integer(-1, largest_index), sides[1].integer(-1, largest_index)};
-}
-
-double scale_of(const JsonValue& value)
-{
-    constexpr std::string_view allowed = R"(a finite number or "none")";
-    if (value.kind() == JsonKind::string && value.text() == "none") {
-        return 1;
-    }
-    return value.number(allowed);
-}
-
-double softcap_of(const JsonValue& value)
-{
-    constexpr std::string_view allowed = "a finite number above 0";
-    const double cap = value.number(allowed);
-    if (cap <= 0) {
-        value.refuse(allowed);
-    }
-    return cap;
-}
-
-model::Attention attention_of(const JsonValue& value)
-{
-    const JsonObject object(value, {"causal", "window", "scale", "softcap", "scores", "mask", "positions"});
-    model::Attention attention;
-    if (const JsonValue* causal = object.find("causal")) {
-        attention.causal = causal->boolean();
-    }
-    if (const JsonValue* window = object.find("window")) {
-        attention.window = window_of(*window);
-    }
-    if (const JsonValue* scale = object.find("scale")) {
-        attention.scale = scale_of(*scale);
-    }
-    if (const JsonValue* softcap = object.find("softcap")) {
-        attention.softcap = softcap_of(*softcap);
-    }
-    if (const JsonValue* order = object.find("scores")) {
-        attention.order = order->one_of({"QK", "KQ"}) == 0 ? model::ScoreOrder::query_key : model::ScoreOrder::key_query;
-    }
-    if (const JsonValue* mask = object.find("mask")) {
-        attention.mask = file_tensor_of(*mask);
-    }
-    if (const JsonValue* positions = object.find("positions")) {
-        attention.positions = positions_of_words(*positions);
-    }
-    return attention;
+    model::Seed read;
+    read_fields(JsonObject(value, {seed.name()}), std::array{&seed}, "", read);
+    return read;
 }
 
 // ---- the whole -------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> query_of(const JsonValue& value)
+void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
-    std::vector<std::string> query;
-    for (const JsonValue& row : value.elements()) {
-        query.push_back(row.kind() == JsonKind::number ? std::to_string(row.integer(0, largest_index)) : row.string());
-    }
-    return query;
-}
-
-void read_numbers(const JsonObject& object, Recipe& recipe)
-{
-    if (const JsonValue* generator = object.find("generator")) {
-        static constexpr std::array all{model::Generator::torch, model::Generator::numpy, model::Generator::numpy_pcg64};
-        recipe.generator = all.at(generator->one_of({"torch", "numpy", "numpy-pcg64"}));
-    }
-    if (const JsonValue* dtype = object.find("dtype")) {
-        recipe.dtype = dtype_of_numbers(*dtype);
-    }
-    if (const JsonValue* rounding = object.find("rounding")) {
-        recipe.rounding = rounding->one_of({"stage", "step"}) == 0 ? core::Rounding::stage : core::Rounding::step;
-    }
-    if (const JsonValue* dims = object.find("dims")) {
-        recipe.dims = dims_of(*dims);
-    }
-    if (const JsonValue* parameters = object.find("parameters")) {
-        recipe.parameters = file_parameters_of(*parameters);
-    }
-    if (const JsonValue* embeddings = object.find("embeddings")) {
-        recipe.embeddings = embeddings_of(*embeddings);
-    }
-    for (const JsonValue& step : object.at("draws").elements()) {
-        recipe.draws.push_back(step_of(step));
-    }
-    if (const JsonValue* attention = object.find("attention")) {
-        recipe.attention = attention_of(*attention);
+    const std::vector<std::string_view> keys = keys_within(section, field::all);
+    const JsonObject object(value, keys);
+    read_fields(object, field::all, section, recipe);
+    for (const std::string_view key : keys) {
+        const std::string inner = std::string(section) + (section.empty() ? "" : ".") + std::string(key);
+        const bool is_section = std::ranges::any_of(field::all, [&](const auto* f) { return f->section() == inner; });
+        if (is_section && inner == field::sentence.section()) {
+            read_input(object.at(key), inner, recipe);
+        } else if (const JsonValue* given = object.find(key); is_section && given != nullptr) {
+            read_section(*given, inner, recipe);
+        }
     }
 }
 
 } // namespace
 
+Dtype dtype_of_numbers(const JsonValue& value)
+{
+    return static_cast<Dtype>(value.one_of(dtype_names));
+}
+
 Recipe recipe_of(const JsonValue& value)
 {
-    const JsonObject object(value,
-                            {"schema", "name", "title", "source", "note", "input", "generator", "dtype", "rounding", "dims",
-                             "parameters", "embeddings", "draws", "attention", "query", "verify", "published", "precision"});
-    (void)object.at("schema").one_of({"attn-cli/recipe/1"});
-    const auto text = [&](std::string_view key) {
-        const JsonValue* given = object.find(key);
-        return given == nullptr ? std::string() : given->string();
-    };
     Recipe recipe;
-    recipe.name = text("name");
-    recipe.title = text("title");
-    recipe.source = text("source");
-    (void)text("note"); // for whoever reads the file
-    recipe.input = input_of(object.at("input"));
-    read_numbers(object, recipe);
-    if (const JsonValue* query = object.find("query")) {
-        recipe.query = query_of(*query);
+    read_section(value, "", recipe);
+    const JsonObject object(value, keys_within("", field::all));
+    for (const JsonValue& step : object.at(field::draws.name()).elements()) {
+        recipe.draws.push_back(step_of(step));
     }
-    if (const JsonValue* verify = object.find("verify")) {
-        recipe.verify = verify->boolean();
-    }
-    if (const JsonValue* published = object.find("published")) {
+    if (const JsonValue* published = object.find(field::published.name())) {
         recipe.published = published_of(*published);
     }
-    if (const JsonValue* precision = object.find("precision")) {
+    if (const JsonValue* precision = object.find(field::precision.name())) {
         recipe.precision = precision_of(*precision);
     }
     return recipe;

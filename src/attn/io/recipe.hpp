@@ -1,4 +1,4 @@
-// Recipes as JSON ("attn-cli/recipe/1"); the format is described in README.md and in data/schemas/recipe.json.
+// Recipes as JSON ("attn-cli/recipe/1"); model/recipe_fields.hpp declares their fields.
 #pragma once
 
 #include "attn/model/recipe.hpp"
@@ -16,12 +16,8 @@ class JsonValue;
 /// The same of a recipe inside another document, such as the "config" of a result.
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
-/// Parts of it (recipe_parts.cpp).
+/// "float32" or "float64".
 [[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);
-[[nodiscard]] model::FileTensor file_tensor_of(const JsonValue& value);
-[[nodiscard]] model::FileParameters file_parameters_of(const JsonValue& value);
-[[nodiscard]] model::FileEmbeddings embeddings_of(const JsonValue& value);
-[[nodiscard]] model::Positions positions_of_words(const JsonValue& value);
 
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);

@@ -23,6 +23,12 @@ enum class CausalAlign {
     top_left,     ///< 0
     bottom_right, ///< all keys - T, or the batch's valid length - T
 };
+inline constexpr std::array<std::string_view, 3> align_names{"offset", "top-left", "bottom-right"};
+
+/// What AttentionOptions::softmax_type may be, in the order of ElementType.
+inline constexpr std::array<std::string_view, 4> softmax_type_names{"float16", "bfloat16", "float32", "float64"};
+/// AttentionOptions::nan_for_empty_rows, false and true.
+inline constexpr std::array<std::string_view, 2> empty_row_names{"zero", "nan"};
 
 enum class Stage { scores, scaled_scores, capped_scores, masked_scores, weights, context, entropy, present_key, present_value };
 inline constexpr std::array stage_names{"scores",  "scaled_scores", "capped_scores", "masked_scores", "weights",

@@ -12,7 +12,7 @@
 // the module of the projections (norms of queries and keys, sinks, …) would change the numbers and is refused, but for buffers.
 #pragma once
 
-#include "attn/model/given.hpp"
+#include "attn/model/overrides.hpp"
 #include "attn/model/parameters.hpp"
 
 namespace attn::model {
@@ -63,8 +63,8 @@ struct FittedLayer {
 
 /// Which way round its matrices lie, and what dimensions follow. Throws Error(data) for shapes that do not belong together, and
 /// for matrices that read both ways unless a layout is said; for dimensions of the recipe, above all heads, that the shapes
-/// contradict, with those that they allow: Error(usage) where the command line `given` them.
-[[nodiscard]] FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Given& given);
+/// contradict, with those that they allow: Error(usage) where the command line `origin` them.
+[[nodiscard]] FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Origin& origin);
 
 /// The recipe with what is known of its file: prefix, layout and dimensions. What it draws of embeddings that the file holds is
 /// left out; tables of their own that keys or values need, and the file does not hold, are drawn last.

@@ -55,8 +55,8 @@ struct Reading {
 /// Reads the shapes of a layer one way.
 class Reader {
 public:
-    Reader(const CheckpointLayer& layer, const Recipe& recipe, const Given& given, const std::string& file)
-        : layer_(layer), said_(recipe.dims), layout_said_(recipe.parameters->layout.has_value()), given_(given), file_(file)
+    Reader(const CheckpointLayer& layer, const Recipe& recipe, const Origin& origin, const std::string& file)
+        : layer_(layer), said_(recipe.dims), layout_said_(recipe.parameters->layout.has_value()), origin_(origin), file_(file)
     {
     }
 
@@ -89,10 +89,10 @@ private:
     }
 
     /// An option or a recipe may say what the shapes say, and nothing else.
-    bool agree(Setting setting, const std::optional<Index>& said, Index found, Target target)
+    bool agree(const FieldInfo& field, const std::optional<Index>& said, Index found, Target target)
     {
         return !said || *said == found ||
-               refuse(given_.fault({setting}), given_.name_of(setting), std::to_string(*said),
+               refuse(origin_.fault({&field}), origin_.name_of(field), std::to_string(*said),
                       std::to_string(found) + ", which follows from " + place(target));
     }
 
@@ -120,18 +120,18 @@ private:
             }
         }
         reading_.dims.embed_dim = q_.in;
-        return agree(Setting::embed_dim, said_.embed_dim, q_.in, Target::W_q) &&
+        return agree(field::embed_dim, said_.embed_dim, q_.in, Target::W_q) &&
                reads(Target::W_k, k_.in, width_read(said_.key_dim, Target::key_embedding, q_.in)) &&
                reads(Target::W_v, v_.in, width_read(said_.value_dim, Target::value_embedding, k_.in));
     }
 
     /// What W_k or W_v must read: as the recipe says, as wide as a table of its own is, or as much as the one before. Separate
     /// matrices of nn.MultiheadAttention are the ones that come with other widths (kdim, vdim) and no tables.
-    [[nodiscard]] std::optional<Index> width_read(const std::optional<Index>& given, Target table, Index before) const
+    [[nodiscard]] std::optional<Index> width_read(const std::optional<Index>& origin, Target table, Index before) const
     {
         const Source* own = find(table);
-        if (given || (own != nullptr && !own->shape.empty())) {
-            return given ? given : own->shape.back();
+        if (origin || (own != nullptr && !own->shape.empty())) {
+            return origin ? origin : own->shape.back();
         }
         return layer_.family == multihead_family ? std::nullopt : std::optional(before);
     }
@@ -167,14 +167,14 @@ private:
     {
         const bool known = said_.heads || q_.stack != 0;
         const Index H = q_.stack != 0 ? q_.stack : said_.heads.value_or(1);
-        if (!agree(Setting::heads, said_.heads, H, Target::W_q)) {
+        if (!agree(field::heads, said_.heads, H, Target::W_q)) {
             return false;
         }
         if (!possible(H)) {
             const std::string list = possible_heads();
             return list.empty() ? refuse_shape(Target::W_k, "heads as large as those of " + place(Target::W_q) + ", " +
                                                                 to_string(find(Target::W_q)->shape))
-                                : refuse(given_.fault({Setting::heads}), given_.name_of(Setting::heads),
+                                : refuse(origin_.fault({&field::heads}), origin_.name_of(field::heads),
                                          known ? std::to_string(H) : "1, as nothing else is said",
                                          list + ", into which the matrices of " + file_ + " can be divided");
         }
@@ -189,8 +189,8 @@ private:
                 return refuse_shape(target, std::to_string(*dims.kv_heads) + " heads, as the others have");
             }
         }
-        return agree(Setting::kv_heads, said_.kv_heads, *dims.kv_heads, Target::W_k) &&
-               agree(Setting::d_k, said_.d_k, *dims.d_k, Target::W_q) && agree(Setting::d_v, said_.d_v, *dims.d_v, Target::W_v);
+        return agree(field::kv_heads, said_.kv_heads, *dims.kv_heads, Target::W_k) &&
+               agree(field::d_k, said_.d_k, *dims.d_k, Target::W_q) && agree(field::d_v, said_.d_v, *dims.d_v, Target::W_v);
     }
 
     bool read_output()
@@ -254,7 +254,7 @@ private:
                 if (dims.vocab_size && *dims.vocab_size != source->shape[0]) {
                     return refuse_shape(target, std::to_string(*dims.vocab_size) + " rows, as the table before");
                 }
-                if (!agree(Setting::vocab_size, said_.vocab_size, source->shape[0], target)) {
+                if (!agree(field::vocab_size, said_.vocab_size, source->shape[0], target)) {
                     return false;
                 }
                 dims.vocab_size = source->shape[0];
@@ -272,7 +272,7 @@ private:
     const CheckpointLayer& layer_;
     const Dims& said_; ///< by options or the recipe
     bool layout_said_; ///< so that there is no other way to read
-    const Given& given_;
+    const Origin& origin_;
     const std::string& file_;
     Reading reading_{};
     Sizes q_{}, k_{}, v_{};
@@ -337,11 +337,11 @@ void heed_unapplied(std::vector<Reading>& readings, const CheckpointLayer& layer
 
 } // namespace
 
-FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Given& given)
+FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& file, const Origin& origin)
 {
     const std::optional<MatrixLayout>& layout = recipe.parameters->layout;
     const auto read = [&](const CheckpointLayer& shapes, Sides sides) {
-        return Reader(shapes, recipe, given, file).read(sides);
+        return Reader(shapes, recipe, origin, file).read(sides);
     };
     std::vector<Reading> readings;
     std::optional<Error> problem;

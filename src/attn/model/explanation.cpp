@@ -239,20 +239,19 @@ double after_step(const Recipe& recipe, double number)
     return rounds ? static_cast<double>(static_cast<float>(number)) : number;
 }
 
-Index query_position(const Recipe& recipe, const Given& given)
+Index query_position(const Recipe& recipe, const Origin& origin)
 {
-    const Words words = read_words(recipe, given);
+    const Words words = read_words(recipe, origin);
     if (recipe.query.empty()) {
-        throw Error(ErrorKind::usage, "--query", "nothing",
-                    "one word or its position: " + numbered_words(indices(std::ssize(words.tokens)), words.tokens));
+        return 0;
     }
-    const std::vector<Index> places = query_positions(recipe, words, given);
+    const std::vector<Index> places = query_positions(recipe, words, origin);
     if (places.size() > 1) {
         std::string typed;
         for (const std::string& item : recipe.query) {
             typed += (typed.empty() ? "" : ",") + item;
         }
-        throw Error(given.fault({Setting::query}), given.name_of(Setting::query),
+        throw Error(origin.fault({&field::query}), origin.name_of(field::query),
                     quoted(typed) + ", which stands for " + std::to_string(places.size()) + " places",
                     "one position: " + numbered_words(places, words.tokens));
     }

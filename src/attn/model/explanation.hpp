@@ -87,8 +87,8 @@ struct Explanation {
 [[nodiscard]] double after_step(const Recipe& recipe, double number);
 
 /// The place of the one word that the recipe's query chooses. Throws Error: usage when it chooses none, usage or data, as
-/// `given` says, when it chooses several; each lists the places. Otherwise as query_positions.
-[[nodiscard]] Index query_position(const Recipe& recipe, const Given& given);
+/// `origin` says, when it chooses several; each lists the places. Otherwise as query_positions.
+[[nodiscard]] Index query_position(const Recipe& recipe, const Origin& origin);
 
 /// A run whose result has everything that an explanation of the word at `position` takes from it. Throws as run().
 [[nodiscard]] Result run_for(Index position, Recipe recipe, RunSettings settings);

@@ -22,15 +22,15 @@ std::string divisors_of(Index number)
 }
 
 /// The heads do not divide the embedding dimension, whose size d_k and d_v would have.
-[[noreturn]] void refuse_heads(Index D, Index H, const Given& given)
+[[noreturn]] void refuse_heads(Index D, Index H, const Origin& origin)
 {
-    const ErrorKind fault = given.fault({Setting::heads, Setting::embed_dim});
+    const ErrorKind fault = origin.fault({&field::heads, &field::embed_dim});
     const std::string instead = fault == ErrorKind::usage ? ", or give --d-k and --d-v" : ", or give dims.d_k and dims.d_v";
-    if (given.contains(Setting::embed_dim) && !given.contains(Setting::heads)) {
-        throw Error(fault, given.name_of(Setting::embed_dim), std::to_string(D),
+    if (origin.from_option(field::embed_dim) && !origin.from_option(field::heads)) {
+        throw Error(fault, origin.name_of(field::embed_dim), std::to_string(D),
                     "a multiple of the " + std::to_string(H) + " heads" + instead);
     }
-    throw Error(fault, given.name_of(Setting::heads), std::to_string(H),
+    throw Error(fault, origin.name_of(field::heads), std::to_string(H),
                 "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
 }
 
@@ -44,77 +44,77 @@ bool is_identity(const Recipe& recipe, Target target)
 }
 
 /// The size of one head by default.
-Index head_size(Index with_one_head, Index D, Index H, const Given& given)
+Index head_size(Index with_one_head, Index D, Index H, const Origin& origin)
 {
     if (H == 1) {
         return with_one_head;
     }
     if (D % H != 0) {
-        refuse_heads(D, H, given);
+        refuse_heads(D, H, origin);
     }
     return D / H;
 }
 
-void require_kv_heads(Index H, Index H_kv, const Given& given)
+void require_kv_heads(Index H, Index H_kv, const Origin& origin)
 {
     if (H % H_kv == 0) {
         return;
     }
-    const ErrorKind fault = given.fault({Setting::heads, Setting::kv_heads});
-    if (given.contains(Setting::heads) && !given.contains(Setting::kv_heads)) {
-        throw Error(fault, given.name_of(Setting::heads), std::to_string(H),
+    const ErrorKind fault = origin.fault({&field::heads, &field::kv_heads});
+    if (origin.from_option(field::heads) && !origin.from_option(field::kv_heads)) {
+        throw Error(fault, origin.name_of(field::heads), std::to_string(H),
                     "a multiple of the " + std::to_string(H_kv) + " key/value heads, or give --kv-heads");
     }
-    throw Error(fault, given.name_of(Setting::kv_heads), std::to_string(H_kv),
+    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
                 "a divisor of the " + std::to_string(H) + " heads (" + divisors_of(H) + ")");
 }
 
-void require_width(Index H, Index size, Setting setting, const Given& given)
+void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)
 {
     if (H > largest_width / size) {
-        throw Error(given.fault({Setting::heads, setting}), given.name_of(Setting::heads) + " times " + given.name_of(setting),
+        throw Error(origin.fault({&field::heads, &field}), origin.name_of(field::heads) + " times " + origin.name_of(field),
                     std::to_string(H) + " times " + std::to_string(size), "a product up to " + std::to_string(largest_width));
     }
 }
 
 /// What to change: the option that was given, or the key and the option that lies over it.
-std::string changed_by(Setting setting, const Given& given)
+std::string changed_by(const FieldInfo& field, const Origin& origin)
 {
-    const std::string option = Given::all().name_of(setting);
-    return given.contains(setting) ? option : given.name_of(setting) + " (" + option + ")";
+    const std::string option = origin.option_of(field);
+    return origin.from_option(field) || option.empty() ? origin.name_of(field) : origin.name_of(field) + " (" + option + ")";
 }
 
 /// Rope turns pairs of the numbers of a query or key.
-void require_rope(const Recipe& recipe, Index d_k, const Given& given)
+void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
 {
     const std::optional<Positions>& positions = recipe.attention.positions;
     const Index turned = positions ? positions->rope.dim.value_or(d_k) : 0;
     if (!positions || positions->kind != PositionKind::rope || (turned % 2 == 0 && turned <= d_k)) {
         return;
     }
-    const ErrorKind fault = recipe.dims.d_k ? given.fault({Setting::positions, Setting::d_k})
-                                            : given.fault({Setting::positions, Setting::heads, Setting::embed_dim});
-    const std::string size = changed_by(Setting::d_k, given);
-    const std::string dim = given.contains(Setting::positions) ? "--rope-dim" : "attention.positions.dim (--rope-dim)";
+    const ErrorKind fault = recipe.dims.d_k ? origin.fault({&field::positions, &field::d_k})
+                                            : origin.fault({&field::positions, &field::heads, &field::embed_dim});
+    const std::string size = changed_by(field::d_k, origin);
+    const std::string dim = changed_by(field::rope_dim, origin);
     if (positions->rope.dim) {
         throw Error(fault, dim, std::to_string(turned),
                     "an even number up to the " + std::to_string(d_k) + " of " + size + ", the numbers of a query or key");
     }
     throw Error(fault, size, std::to_string(d_k),
-                "an even number, since rope of " + changed_by(Setting::positions, given) + " turns pairs" +
+                "an even number, since rope of " + changed_by(field::positions, origin) + " turns pairs" +
                     (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
 }
 
-Index rows_of_table(const Recipe& recipe, const Words& words, const Given& options)
+Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
 {
     const std::optional<Index>& given = recipe.dims.vocab_size;
-    const std::string name = options.name_of(Setting::vocab_size);
+    const std::string name = origin.name_of(field::vocab_size);
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given && *given < distinct) {
             const std::string allowed = std::to_string(distinct) + " and more, the distinct words of the input";
-            throw options.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
-                                          : Error(ErrorKind::data, options.table(), counted(*given, "row"), allowed);
+            throw origin.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
+                                         : Error(ErrorKind::data, origin.table(), counted(*given, "row"), allowed);
         }
         return given.value_or(distinct);
     }
@@ -122,8 +122,8 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
         return given.value_or(words.T());
     }
     if (!given) {
-        const ErrorKind fault = options.fault({Setting::ids});
-        throw Error(fault, options.name_of(Setting::ids) + " needs " +
+        const ErrorKind fault = origin.fault({&field::ids});
+        throw Error(fault, origin.name_of(field::ids) + " needs " +
                                (fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size") +
                                "; allowed: " + std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
                                " and more for these ids");
@@ -132,8 +132,8 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Given& optio
         if (words.ids[i] < 0 || words.ids[i] >= *given) {
             throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
                         "0 to " + std::to_string(*given - 1) + " (" +
-                            (options.table().empty() ? name + " is " + std::to_string(*given)
-                                                     : options.table() + " has " + counted(*given, "row")) +
+                            (origin.table().empty() ? name + " is " + std::to_string(*given)
+                                                    : origin.table() + " has " + counted(*given, "row")) +
                             ")");
         }
     }
@@ -200,18 +200,18 @@ Shape natural_shape(const Draw& draw, const Lengths& l)
 
 } // namespace
 
-Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Given& given)
+Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Origin& origin)
 {
     Lengths l;
     l.D = recipe.dims.embed_dim.value_or(16);
     l.H = recipe.dims.heads.value_or(1);
     l.H_kv = recipe.dims.kv_heads.value_or(l.H);
-    require_kv_heads(l.H, l.H_kv, given);
-    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, given);
-    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, given);
-    require_rope(recipe, l.d_k, given);
-    require_width(l.H, l.d_k, Setting::d_k, given);
-    require_width(l.H, l.d_v, Setting::d_v, given);
+    require_kv_heads(l.H, l.H_kv, origin);
+    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
+    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    require_rope(recipe, l.d_k, origin);
+    require_width(l.H, l.d_k, field::d_k, origin);
+    require_width(l.H, l.d_v, field::d_v, origin);
     l.T = words.T;
     l.S = words.S;
     l.V = recipe.dims.vocab_size.value_or(1);
@@ -220,10 +220,10 @@ Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Given
     return l;
 }
 
-Lengths resolve(const Recipe& recipe, const Words& words, const Given& given)
+Lengths resolve(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    Lengths l = least_lengths(recipe, {words.T(), words.S()}, given);
-    l.V = rows_of_table(recipe, words, given);
+    Lengths l = least_lengths(recipe, {words.T(), words.S()}, origin);
+    l.V = rows_of_table(recipe, words, origin);
     return l;
 }
 

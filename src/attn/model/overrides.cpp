@@ -1,28 +1,9 @@
 #include "attn/model/overrides.hpp"
 
-#include "attn/tensor/error.hpp"
-
 #include <algorithm>
-#include <limits>
 
 namespace attn::model {
 namespace {
-
-template <typename Value>
-void lay(const std::optional<Value>& over, std::optional<Value>& under)
-{
-    if (over) {
-        under = over;
-    }
-}
-
-template <typename Value>
-void lay(const std::optional<Value>& over, Value& under)
-{
-    if (over) {
-        under = *over;
-    }
-}
 
 bool is_W_o(const Step& step)
 {
@@ -30,88 +11,92 @@ bool is_W_o(const Step& step)
     return draw != nullptr && draw->target == Target::W_o;
 }
 
-bool is_projection(Target target)
+template <typename Wanted>
+void drop_draws(Recipe& recipe, Wanted wanted)
 {
-    return target == Target::W_q || target == Target::W_k || target == Target::W_v || target == Target::W_o;
+    std::erase_if(recipe.draws, [&](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && wanted(draw->target);
+    });
 }
 
-void lay_input(const Overrides& over, Recipe& recipe)
+/// What the new values of some fields make void in the recipe, before they are laid over it.
+void make_room(const Overrides& over, Recipe& recipe)
 {
     auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    if (over.input) {
-        const auto* text = std::get_if<SentenceInput>(&*over.input);
-        if (sentence != nullptr && text != nullptr) {
-            sentence->sentence = text->sentence;
-            sentence->cross.reset(); // the recipe's second sentence belonged to its first
-        } else {
-            recipe.input = *over.input;
-            sentence = std::get_if<SentenceInput>(&recipe.input);
-        }
+    if (over.contains(field::sentence) && sentence != nullptr) {
+        sentence->cross.reset(); // the recipe's second sentence belonged to its first
     }
-    if (sentence != nullptr) {
-        lay(over.cross, sentence->cross);
-        lay(over.tokenizer, sentence->tokenizer);
-        lay(over.casefold, sentence->casefold);
-    } else if (over.cross || over.tokenizer || over.casefold) {
-        throw Error(ErrorKind::usage,
-                    over.cross       ? "--cross"
-                    : over.tokenizer ? "--tokenizer"
-                                     : "--casefold",
-                    "an input of ids or positions", "beside a sentence");
+    if (over.contains(field::ids)) {
+        recipe.input = IdsInput{}; // the recipe's labels belonged to its own ids
     }
-}
-
-/// The file's vectors take the place of those that are drawn, and have their own dimension and number.
-void lay_embeddings(const Overrides& over, Recipe& recipe)
-{
-    if (!over.embeddings) {
-        return;
-    }
-    recipe.embeddings = over.embeddings;
-    recipe.dims.embed_dim = over.dims.embed_dim;
-    recipe.dims.vocab_size = over.dims.vocab_size;
-    std::erase_if(recipe.draws, [](const Step& step) {
-        const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && (draw->target == Target::embedding || draw->target == Target::embeddings ||
-                                   draw->target == Target::key_embeddings);
-    });
-    if (std::holds_alternative<PositionsInput>(recipe.input)) {
-        throw Error(ErrorKind::usage, "--embeddings", "an input of bare positions", "beside a sentence or --ids");
-    }
-}
-
-/// What the file of a recipe holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
-void lay_parameters(const Overrides& over, Recipe& recipe)
-{
-    if (over.parameters) {
+    if (over.contains(field::parameters_file)) {
+        // What the file holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
         const bool rows_of_other_file = recipe.parameters.has_value();
         recipe.dims = {.heads = recipe.dims.heads, .vocab_size = rows_of_other_file ? std::nullopt : recipe.dims.vocab_size};
-        recipe.parameters = over.parameters;
-        std::erase_if(recipe.draws, [](const Step& step) {
-            const auto* draw = std::get_if<Draw>(&step);
-            return draw != nullptr && (draw->target >= Target::W_q || draw->target == Target::key_embedding ||
-                                       draw->target == Target::value_embedding);
+        recipe.parameters.reset();
+        drop_draws(recipe, [](Target target) {
+            return target >= Target::W_q || target == Target::key_embedding || target == Target::value_embedding;
         });
-    } else if (recipe.parameters && over.dims.heads) {
+    } else if (recipe.parameters && over.contains(field::heads)) {
         recipe.dims.kv_heads.reset();
         recipe.dims.d_k.reset();
         recipe.dims.d_v.reset();
     }
-    if (recipe.parameters) {
-        lay(over.output_projection, recipe.parameters->output_projection);
+    if (over.contains(field::embeddings_file)) {
+        // The file's vectors have their own dimension and number.
+        recipe.embeddings.reset();
+        recipe.dims.embed_dim.reset();
+        recipe.dims.vocab_size.reset();
+        drop_draws(recipe, [](Target target) {
+            return target == Target::embedding || target == Target::embeddings || target == Target::key_embeddings;
+        });
+    }
+    if (over.contains(field::mask_file)) {
+        recipe.attention.mask.reset();
+    }
+    if (over.contains(field::positions)) {
+        recipe.attention.positions.reset();
     }
 }
 
+void require_fitting_input(const Overrides& over, const Recipe& recipe, const Origin& origin)
+{
+    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input) || over.contains(field::sentence);
+    for (const FieldInfo* of_sentence :
+         std::initializer_list<const FieldInfo*>{&field::cross, &field::tokenizer, &field::casefold}) {
+        if (over.contains(*of_sentence) && (!sentence || over.contains(field::ids))) {
+            throw Error(ErrorKind::usage, origin.name_of(*of_sentence), "an input of ids or positions", "beside a sentence");
+        }
+    }
+    const bool positions = std::holds_alternative<PositionsInput>(recipe.input) && !sentence && !over.contains(field::ids);
+    if (over.contains(field::embeddings_file) && positions) {
+        throw Error(ErrorKind::usage, origin.name_of(field::embeddings_file), "an input of bare positions",
+                    "beside a sentence or " + origin.name_of(field::ids));
+    }
+}
+
+/// NumPy's RandomState takes no wider seed.
+void require_seed(const Overrides& over, const Recipe& recipe, const Origin& origin)
+{
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    const auto seed = over.find<std::uint64_t>(draw_field::seed);
+    if (seed && recipe.generator == Generator::numpy && *seed > most) {
+        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(*seed),
+                    "0 to " + std::to_string(most) + " with " + origin.name_of(field::generator) + " " +
+                        std::string(generator_names[static_cast<std::size_t>(Generator::numpy)]));
+    }
+}
+
+/// The fields that are not of the recipe but of its draws.
 void lay_draws(const Overrides& over, Recipe& recipe)
 {
+    const auto init = over.find<Index>(draw_field::init);
     for (Step& step : recipe.draws) {
         if (auto* seed = std::get_if<Seed>(&step)) {
-            lay(over.seed, seed->value);
-            continue;
-        }
-        auto& draw = std::get<Draw>(step);
-        if (over.init && is_projection(draw.target)) {
-            draw.init = *over.init;
+            seed->value = over.find<std::uint64_t>(draw_field::seed).value_or(seed->value);
+        } else if (auto& draw = std::get<Draw>(step); init && draw.target >= Target::W_q && draw.target <= Target::W_o) {
+            draw.init = static_cast<Initialisation>(*init);
             draw.first = 0;
             draw.second = 1;
         }
@@ -119,11 +104,12 @@ void lay_draws(const Overrides& over, Recipe& recipe)
     if (recipe.parameters) {
         return;
     }
-    const bool wanted = over.output_projection.value_or(over.dims.heads ? *over.dims.heads > 1 : has_output_projection(recipe));
+    const auto heads = over.find<Index>(field::heads);
+    const bool wanted = over.find<bool>(field::output_projection).value_or(heads ? *heads > 1 : has_output_projection(recipe));
     if (!wanted) {
         std::erase_if(recipe.draws, is_W_o);
     } else if (!has_output_projection(recipe)) {
-        recipe.draws.emplace_back(Draw{.target = Target::W_o, .init = over.init.value_or(Initialisation::uniform)});
+        recipe.draws.emplace_back(Draw{.target = Target::W_o, .init = static_cast<Initialisation>(init.value_or(0))});
     }
 }
 
@@ -135,37 +121,49 @@ bool has_output_projection(const Recipe& recipe)
            (recipe.parameters && recipe.parameters->output_projection.value_or(false));
 }
 
-Recipe apply(Recipe recipe, const Overrides& over)
+Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
 {
     recipe.published.clear();
     recipe.precision.clear();
-    lay_input(over, recipe);
-    lay_parameters(over, recipe);
-    lay(over.dims.embed_dim, recipe.dims.embed_dim);
-    lay(over.dims.heads, recipe.dims.heads);
-    lay(over.dims.kv_heads, recipe.dims.kv_heads);
-    lay(over.dims.d_k, recipe.dims.d_k);
-    lay(over.dims.d_v, recipe.dims.d_v);
-    lay(over.dims.vocab_size, recipe.dims.vocab_size);
-    lay(over.generator, recipe.generator);
-    lay(over.dtype, recipe.dtype);
-    lay(over.rounding, recipe.rounding);
-    lay(over.causal, recipe.attention.causal);
-    lay(over.window, recipe.attention.window);
-    lay(over.scale, recipe.attention.scale);
-    lay(over.softcap, recipe.attention.softcap);
-    lay(over.mask, recipe.attention.mask);
-    lay(over.positions, recipe.attention.positions);
-    lay(over.verify, recipe.verify);
-    lay_embeddings(over, recipe);
-    if (!over.query.empty()) {
-        recipe.query = over.query;
+    require_fitting_input(over, recipe, origin);
+    make_room(over, recipe);
+    for (const field::Recipes* f : field::all) {
+        const bool of_draws = f == &field::output_projection && !recipe.parameters;
+        const bool absent = over.contains(*f) && std::holds_alternative<std::monostate>(over.at(*f)); // made so above
+        if (over.contains(*f) && !of_draws && !absent) {
+            f->member.set(recipe, over.at(*f));
+        }
     }
-    if (over.seed && recipe.generator == Generator::numpy && *over.seed > std::numeric_limits<std::uint32_t>::max()) {
-        throw Error(ErrorKind::usage, "--seed", std::to_string(*over.seed), "0 to 4294967295 with --generator numpy");
-    }
+    require_seed(over, recipe, origin);
     lay_draws(over, recipe);
     return recipe;
+}
+
+// ---- whose fault -----------------------------------------------------------------------------------------------------
+
+Origin Origin::options_alone(OptionName option)
+{
+    Origin origin({}, option);
+    origin.all_ = true;
+    return origin;
+}
+
+Origin Origin::with_table_of(const std::string& file) const
+{
+    Origin origin = *this;
+    origin.table_ = file.empty() ? "" : "the embedding table of " + file;
+    return origin;
+}
+
+std::string Origin::name_of(const FieldInfo& field) const
+{
+    return from_option(field) ? option_(field) : std::string(field.key);
+}
+
+ErrorKind Origin::fault(std::initializer_list<const FieldInfo*> fields) const
+{
+    const bool usage = std::any_of(fields.begin(), fields.end(), [&](const FieldInfo* field) { return from_option(*field); });
+    return usage ? ErrorKind::usage : ErrorKind::data;
 }
 
 } // namespace attn::model

@@ -12,7 +12,7 @@
 // D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
 #pragma once
 
-#include "attn/model/given.hpp"
+#include "attn/model/overrides.hpp"
 #include "attn/model/recipe.hpp"
 #include "attn/model/words.hpp"
 #include "attn/tensor/view.hpp"
@@ -31,11 +31,11 @@ struct Lengths {
 };
 
 /// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
-/// product is too large, when ids come without vocab_size: usage or data, as `given` says who is at fault. Error(data) for an
+/// product is too large, when ids come without vocab_size: usage or data, as `origin` says who is at fault. Error(data) for an
 /// id that is not below V or a vocabulary of more words than V.
-[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words, const Given& given = {});
+[[nodiscard]] Lengths resolve(const Recipe& recipe, const Words& words, const Origin& origin = {});
 /// The same for words of which only the numbers are known: V is the least that it can be.
-[[nodiscard]] Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Given& given = {});
+[[nodiscard]] Lengths least_lengths(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
 
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const Lengths& lengths);

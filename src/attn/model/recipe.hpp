@@ -1,7 +1,8 @@
 // A recipe: everything that is needed to compute a result again, as plain data.
 //
 // `run` makes one from its options, data/recipes/ holds the published ones, and every saved result carries one as its
-// "config". io/recipe.hpp reads it from JSON, report/json.hpp writes it. The letters of shapes are those of tensor/shape.hpp.
+// "config". recipe_fields.hpp says what each field is called, what it may hold and what it means. The letters of shapes are
+// those of tensor/shape.hpp.
 #pragma once
 
 #include "attn/core/attention.hpp"
@@ -22,6 +23,7 @@ namespace attn::model {
 // ---- input -----------------------------------------------------------------------------------------------------------
 
 enum class Tokenizer { document, words };
+inline constexpr std::array<std::string_view, 2> tokenizer_names{"document", "words"};
 
 /// Sentences; the vocabulary is made from both.
 struct SentenceInput {
@@ -64,11 +66,14 @@ struct Dims {
 };
 
 enum class Generator { torch, numpy, numpy_pcg64 };
+inline constexpr std::array<std::string_view, 3> generator_names{"torch", "numpy", "numpy-pcg64"};
 
 enum class Initialisation { uniform, normal, linear, xavier, identity };
+inline constexpr std::array<std::string_view, 5> init_names{"uniform", "normal", "linear", "xavier", "identity"};
 
 /// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
 enum class Side { left, right };
+inline constexpr std::array<std::string_view, 2> side_names{"left", "right"};
 
 /// What a draw, or a tensor of a file, becomes.
 enum class Target {
@@ -110,6 +115,7 @@ inline constexpr std::array<std::string_view, 16> target_names{"discard",       
 
 /// A length of a shape: a number, or a product of letters of the glossary such as "H*d_k".
 using Length = std::variant<Index, std::string>;
+inline constexpr std::array<std::string_view, 8> length_letters{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
 
 /// Draws one tensor from the stream.
 struct Draw {
@@ -155,6 +161,7 @@ struct FileParameters {
 
 /// Which way round the scores are computed: q·k (row: query), or, as one article does, k·q (row: key word).
 enum class ScoreOrder { query_key, key_query };
+inline constexpr std::array<std::string_view, 2> score_order_names{"QK", "KQ"};
 
 /// A tensor in a file. The library opens no file: who runs the recipe loads it.
 struct FileTensor {

@@ -109,7 +109,7 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     const bool extra_key =
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
     if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
-        throw Error(settings.given.fault({Setting::positions}), settings.given.name_of(Setting::positions), "alibi",
+        throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
                     "others beside bias_k of " + quoted(recipe.parameters->file) + ", whose key has no position");
     }
 }
@@ -123,11 +123,11 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     text::require_utf8(recipe.embeddings->file, "the name of the embeddings' file");
     text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
     text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
-    text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.given.name_of(Setting::unknown));
+    text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
     if (!settings.word_vectors) {
         throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + quoted(recipe.embeddings->file) + " holds");
     }
-    return embedding_table(recipe, words, *settings.word_vectors, settings.given);
+    return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
 }
 
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
@@ -189,10 +189,10 @@ void require_room(const Recipe& recipe, const Lengths& l, Index rows, const Show
 /// Throws Error(too_large) for a long text of which the number of words alone tells that the run does not fit.
 void require_room_for_words(const Recipe& recipe, const RunSettings& settings, const Show& show)
 {
-    const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.given);
+    const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.origin);
     if (words && words->T > 0 && words->S > 0) {
         const Index rows = recipe.query.empty() ? words->T : 1;
-        const Lengths least = least_lengths(recipe, *words, settings.given);
+        const Lengths least = least_lengths(recipe, *words, settings.origin);
         require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
     }
 }
@@ -215,13 +215,13 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     require_parameters(recipe, settings);
     const Show computed_items = what_to_compute(show);
     require_room_for_words(recipe, settings, computed_items);
-    Words words = read_words(recipe, settings.given);
+    Words words = read_words(recipe, settings.origin);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
     }
-    result.query_positions = query_positions(recipe, words, settings.given);
+    result.query_positions = query_positions(recipe, words, settings.origin);
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
-    const Lengths lengths = resolve(recipe, words, settings.given);
+    const Lengths lengths = resolve(recipe, words, settings.origin);
     require_order(recipe, lengths);
     require_room(recipe, lengths, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
     if (recipe.attention.mask) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/core/isa.hpp"
-#include "attn/model/given.hpp"
+#include "attn/model/overrides.hpp"
 #include "attn/model/parameters.hpp"
 #include "attn/model/result.hpp"
 #include "attn/model/word_vectors.hpp"
@@ -40,7 +40,7 @@ struct RunSettings {
     /// What Recipe::embeddings names.
     std::optional<WordVectors> word_vectors = {};
     /// What of the recipe the command line gave, for errors.
-    Given given = {};
+    Origin origin = {};
 };
 
 /// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this

@@ -78,7 +78,7 @@ std::string usual_unknown(const FoundVectors& found)
                : "; did you mean " + quoted(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
 }
 
-EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Given& given)
+EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Origin& origin)
 {
     if (!words.vocabulary) {
         throw Error(ErrorKind::data, vectors.name +
@@ -99,7 +99,7 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     FoundVectors found =
         vectors.find({.words = wanted, .noticed = unknown ? std::span(usual_unknowns()) : std::span<const std::string>()});
     if (unknown && !found.found[unknown_at]) {
-        throw Error(given.fault({Setting::unknown}), given.name_of(Setting::unknown), quoted(*unknown),
+        throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown), quoted(*unknown),
                     "a word of " + vectors.name + usual_unknown(found));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
@@ -118,7 +118,7 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     return {std::move(found.rows), warning};
 }
 
-EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfIds& vectors, const Given& /*given*/)
+EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfIds& vectors, const Origin& /*origin*/)
 {
     const auto distinct = static_cast<Index>(words.vocabulary ? words.vocabulary->size() : 0);
     if (words.vocabulary && distinct != vectors.count && recipe.dims.vocab_size != vectors.count) {
@@ -150,44 +150,45 @@ void require_range(const Tensor<double>& rows, const Words& /*words*/, const Vec
 }
 
 /// What the file decides, or Error where another one is stated.
-Index agreed(const std::optional<Index>& length, Index of_file, Setting setting, const Given& given, const std::string& file)
+Index agreed(const std::optional<Index>& length, Index of_file, const FieldInfo& field, const Origin& origin,
+             const std::string& file)
 {
     if (length && *length != of_file) {
-        throw Error(given.fault({setting}), given.name_of(setting), std::to_string(*length),
+        throw Error(origin.fault({&field}), origin.name_of(field), std::to_string(*length),
                     std::to_string(of_file) + ", which is that of " + file);
     }
     return of_file;
 }
 
-void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Given& given)
+void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Origin& origin)
 {
     if (std::holds_alternative<IdsInput>(recipe.input)) {
-        throw Error(given.fault({Setting::ids}),
-                    given.name_of(Setting::ids) + " beside " + vectors.name +
+        throw Error(origin.fault({&field::ids}),
+                    origin.name_of(field::ids) + " beside " + vectors.name +
                         ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
                         "are ids");
     }
     if (recipe.dims.vocab_size) {
-        throw Error(given.fault({Setting::vocab_size}),
-                    given.name_of(Setting::vocab_size) +
+        throw Error(origin.fault({&field::vocab_size}),
+                    origin.name_of(field::vocab_size) +
                         " beside vectors of words: the table has a row for each distinct word of the input");
     }
 }
 
-void fit(Recipe& recipe, const VectorsOfIds& vectors, const Given& given)
+void fit(Recipe& recipe, const VectorsOfIds& vectors, const Origin& origin)
 {
     if (std::holds_alternative<IdsInput>(recipe.input) || recipe.dims.vocab_size) {
-        recipe.dims.vocab_size = agreed(recipe.dims.vocab_size, vectors.count, Setting::vocab_size, given, vectors.name);
+        recipe.dims.vocab_size = agreed(recipe.dims.vocab_size, vectors.count, field::vocab_size, origin, vectors.name);
     }
     if (recipe.embeddings->unknown) {
-        throw Error(given.fault({Setting::unknown}), vectors.name + " has no words for " + given.name_of(Setting::unknown) +
-                                                         "; allowed: with --embedding-words");
+        throw Error(origin.fault({&field::unknown}),
+                    vectors.name + " has no words for " + origin.name_of(field::unknown) + "; allowed: with --embedding-words");
     }
 }
 
 } // namespace
 
-Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Given& given)
+Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& origin)
 {
     std::visit(
         [&](const auto& known) {
@@ -196,18 +197,18 @@ Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Given& give
                             std::to_string(*recipe.dims.embed_dim) + ", which the layer of " + quoted(recipe.parameters->file) +
                                 " reads");
             }
-            recipe.dims.embed_dim = agreed(recipe.dims.embed_dim, known.dim, Setting::embed_dim, given, known.name);
-            fit(recipe, known, given);
+            recipe.dims.embed_dim = agreed(recipe.dims.embed_dim, known.dim, field::embed_dim, origin, known.name);
+            fit(recipe, known, origin);
         },
         vectors);
     return recipe;
 }
 
-EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors, const Given& given)
+EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors, const Origin& origin)
 {
     return std::visit(
         [&](const auto& known) {
-            EmbeddingTable table = table_of(recipe, words, known, given);
+            EmbeddingTable table = table_of(recipe, words, known, origin);
             if (recipe.dtype == Dtype::float32) {
                 require_range(table.rows, words, known);
             }

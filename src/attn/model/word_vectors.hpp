@@ -31,8 +31,8 @@ struct VectorsOfIds {
 using WordVectors = std::variant<VectorsOfWords, VectorsOfIds>;
 
 /// The recipe with what the vectors decide: the dimension, and of ids the number of rows. Throws Error where the recipe states
-/// another one or does not go with such vectors: usage or data, as `given` says who is at fault.
-[[nodiscard]] Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Given& given = {});
+/// another one or does not go with such vectors: usage or data, as `origin` says who is at fault.
+[[nodiscard]] Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& origin = {});
 
 struct EmbeddingTable {
     Tensor<double> rows; ///< (V, D)
@@ -41,8 +41,8 @@ struct EmbeddingTable {
 
 /// The table of this run. Throws Error(data) for words that the file lacks, listing them, unless FileEmbeddings::unknown names
 /// one that has a vector, for a tensor whose rows are not as many as V, and for numbers beyond float32 in a run of that type.
-/// A word for the unknown that the file lacks is a matter of usage or data, as `given` says.
+/// A word for the unknown that the file lacks is a matter of usage or data, as `origin` says.
 [[nodiscard]] EmbeddingTable embedding_table(const Recipe& recipe, const Words& words, const WordVectors& vectors,
-                                             const Given& given = {});
+                                             const Origin& origin = {});
 
 } // namespace attn::model

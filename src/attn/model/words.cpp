@@ -15,9 +15,9 @@ namespace {
 /// Bytes: shorter texts become words, and are sorted, within a second.
 constexpr std::size_t long_text = std::size_t{1} << 20U;
 
-const char* name_of_second(const Given& given)
+const char* name_of_second(const Origin& origin)
 {
-    return given.contains(Setting::cross) ? "the --cross sentence" : "the second sentence";
+    return origin.from_option(field::cross) ? "the --cross sentence" : "the second sentence";
 }
 
 Index count_of(const std::string& sentence, const SentenceInput& input, const char* what)
@@ -40,13 +40,13 @@ std::vector<std::string> words_of(const std::string& sentence, const SentenceInp
     return words;
 }
 
-Words read(const SentenceInput& input, const Given& given)
+Words read(const SentenceInput& input, const Origin& origin)
 {
     Words words;
     words.tokens = words_of(input.sentence, input, "the sentence");
     if (input.cross) {
         words.cross = true;
-        words.key_tokens = words_of(*input.cross, input, name_of_second(given));
+        words.key_tokens = words_of(*input.cross, input, name_of_second(origin));
         std::vector<std::string> all = words.tokens;
         all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
         words.vocabulary = text::vocabulary(all);
@@ -79,7 +79,7 @@ std::vector<std::string> labels_or_numbers(const std::vector<std::string>& label
     return tokens;
 }
 
-Words read(const IdsInput& input, const Given&)
+Words read(const IdsInput& input, const Origin&)
 {
     Words words;
     words.tokens = labels_or_numbers(input.labels, input.ids, "ids");
@@ -87,7 +87,7 @@ Words read(const IdsInput& input, const Given&)
     return words;
 }
 
-Words read(const PositionsInput& input, const Given&)
+Words read(const PositionsInput& input, const Origin&)
 {
     std::vector<Index> positions;
     for (Index i = 0; i < input.count; ++i) {
@@ -124,19 +124,19 @@ std::string near_word(const std::string& word, const std::vector<std::string>& w
 
 } // namespace
 
-Words read_words(const Recipe& recipe, const Given& given)
+Words read_words(const Recipe& recipe, const Origin& origin)
 {
-    return std::visit([&](const auto& input) { return read(input, given); }, recipe.input);
+    return std::visit([&](const auto& input) { return read(input, origin); }, recipe.input);
 }
 
-std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Given& given)
+std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin)
 {
     const auto* input = std::get_if<SentenceInput>(&recipe.input);
     if (input == nullptr || input->sentence.size() + (input->cross ? input->cross->size() : 0) < long_text) {
         return std::nullopt;
     }
     const Index T = count_of(input->sentence, *input, "the sentence");
-    return WordCounts{T, input->cross ? count_of(*input->cross, *input, name_of_second(given)) : T};
+    return WordCounts{T, input->cross ? count_of(*input->cross, *input, name_of_second(origin)) : T};
 }
 
 std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)
@@ -186,10 +186,10 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
     return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
 }
 
-std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given)
+std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin)
 {
     const Lookup lookup{
-        .name = given.name_of(Setting::query), .fault = given.fault({Setting::query}), .casefold = folds_case(recipe)};
+        .name = origin.name_of(field::query), .fault = origin.fault({&field::query}), .casefold = folds_case(recipe)};
     std::set<Index> chosen;
     for (const std::string& query : recipe.query) {
         const std::vector<Index> places = places_of(query, words.tokens, lookup);

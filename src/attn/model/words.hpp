@@ -1,7 +1,7 @@
 // From a recipe's input to words and ids.
 #pragma once
 
-#include "attn/model/given.hpp"
+#include "attn/model/overrides.hpp"
 #include "attn/model/recipe.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -23,14 +23,14 @@ struct Words {
 };
 
 /// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
-[[nodiscard]] Words read_words(const Recipe& recipe, const Given& given = {});
+[[nodiscard]] Words read_words(const Recipe& recipe, const Origin& origin = {});
 
 struct WordCounts {
     Index T = 0, S = 0;
 };
 /// How many words read_words would give, where the text is so long that making them may take a second and more; nothing where
 /// it is shorter, or no text. Throws Error(data) for text that is no UTF-8.
-[[nodiscard]] std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Given& given = {});
+[[nodiscard]] std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin = {});
 
 /// Who looks for a word, for errors.
 struct Lookup {
@@ -52,7 +52,7 @@ struct Lookup {
 
 /// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
 /// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:
-/// usage or data, as `given` says who asked for it.
-[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Given& given = {});
+/// usage or data, as `origin` says who asked for it.
+[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin = {});
 
 } // namespace attn::model

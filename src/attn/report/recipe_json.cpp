@@ -1,281 +1,171 @@
 #include "attn/report/recipe_json.hpp"
 
-#include "attn/report/embeddings_json.hpp"
+#include "attn/model/recipe_fields.hpp"
 #include "attn/report/published_json.hpp"
 
-#include <array>
-#include <optional>
+#include <algorithm>
 
 namespace attn::report {
 namespace {
 
-using namespace std::string_view_literals;
-using model::Draw;
-using model::Initialisation;
-using model::Recipe;
-using model::Target;
+using model::Allowed;
+using model::FieldInfo;
+using model::FieldType;
+using model::FieldValue;
+namespace field = model::field;
+namespace draw_field = model::draw_field;
 
-/// The name of an enumerator; `names` are in the order of the enum.
-template <typename Enum, std::size_t Count>
-std::string_view name_in(const std::array<std::string_view, Count>& names, Enum value)
-{
-    return names.at(static_cast<std::size_t>(value));
-}
+/// Writes the value of a field in the form that JSON gives it.
+struct ValueWriter {
+    JsonWriter& json;
+    const Allowed& allowed;
 
-constexpr std::array generator_names{"torch"sv, "numpy"sv, "numpy-pcg64"sv};
-constexpr std::array tokenizer_names{"document"sv, "words"sv};
-constexpr std::array init_names{"uniform"sv, "normal"sv, "linear"sv, "xavier"sv, "identity"sv};
-constexpr std::array side_names{"left"sv, "right"sv};
-constexpr std::array rope_style_names{"half"sv, "interleaved"sv};
-
-// ---- input -----------------------------------------------------------------------------------------------------------
-
-void write_labels(JsonWriter& json, const std::vector<std::string>& labels)
-{
-    if (!labels.empty()) {
-        json.key("labels");
-        json.strings(labels);
+    void operator()(std::monostate) const { json.null(); }
+    void operator()(bool value) const { json.boolean(value); }
+    void operator()(Index value) const
+    {
+        if (allowed.type == FieldType::choice) {
+            json.string(allowed.names[static_cast<std::size_t>(value)]);
+        } else {
+            json.integer(value);
+        }
     }
-}
-
-void write_input(JsonWriter& json, const model::SentenceInput& input)
-{
-    json.member("sentence", input.sentence);
-    if (input.cross) {
-        json.member("cross", *input.cross);
+    void operator()(std::uint64_t value) const { json.unsigned_integer(value); }
+    void operator()(double value) const
+    {
+        if (allowed.none == value) {
+            json.string("none");
+        } else {
+            json.number(value);
+        }
     }
-    json.member("tokenizer", name_in(tokenizer_names, input.tokenizer));
-    json.key("casefold");
-    json.boolean(input.casefold);
-}
-
-void write_input(JsonWriter& json, const model::IdsInput& input)
-{
-    json.key("ids");
-    json.integers(input.ids);
-    write_labels(json, input.labels);
-}
-
-void write_input(JsonWriter& json, const model::PositionsInput& input)
-{
-    json.key("positions");
-    json.integer(input.count);
-    write_labels(json, input.labels);
-}
-
-// ---- parameters ------------------------------------------------------------------------------------------------------
-
-void write_dims(JsonWriter& json, const model::Dims& dims)
-{
-    if (dims == model::Dims{}) {
-        return;
+    void operator()(const std::string& value) const { json.string(value); }
+    void operator()(const std::vector<std::string>& values) const { json.strings(values); }
+    void operator()(const std::vector<Index>& values) const { json.integers(values); }
+    void operator()(const std::vector<model::Length>& values) const
+    {
+        json.begin_array();
+        for (const model::Length& length : values) {
+            std::visit(*this, FieldValue(std::visit([](const auto& part) -> FieldValue { return part; }, length)));
+        }
+        json.end_array();
     }
-    json.key("dims");
-    json.begin_object();
-    const auto length = [&](std::string_view key, const std::optional<Index>& value) {
-        if (value) {
-            json.key(key);
-            json.integer(*value);
+};
+
+/// Whether the value is what holds without it.
+bool says_nothing(const FieldInfo& field, const FieldValue& value)
+{
+    const auto empty = []<typename Value>(const Value& v) {
+        if constexpr (requires { v.empty(); }) {
+            return v.empty();
+        } else {
+            return std::is_same_v<Value, std::monostate>;
         }
     };
-    length("embed_dim", dims.embed_dim);
-    length("heads", dims.heads);
-    length("kv_heads", dims.kv_heads);
-    length("d_k", dims.d_k);
-    length("d_v", dims.d_v);
-    length("vocab_size", dims.vocab_size);
-    length("key_dim", dims.key_dim);
-    length("value_dim", dims.value_dim);
-    json.end_object();
-}
-
-void write_parameters(JsonWriter& json, const model::FileParameters& parameters)
-{
-    json.key("parameters");
-    json.begin_object();
-    json.member("file", parameters.file);
-    if (!parameters.prefix.empty()) {
-        json.member("prefix", parameters.prefix);
-    }
-    if (parameters.layout) {
-        json.member("layout", name_in(model::layout_names, *parameters.layout));
-    }
-    if (parameters.output_projection) {
-        json.key("output_projection");
-        json.boolean(*parameters.output_projection);
-    }
-    if (parameters.allow_nonfinite) {
-        json.key("allow_nonfinite");
-        json.boolean(true);
-    }
-    if (!parameters.sha256.empty()) {
-        json.member("sha256", parameters.sha256);
-    }
-    json.end_object();
-}
-
-void write_shape(JsonWriter& json, const std::vector<model::Length>& shape)
-{
-    json.key("shape");
-    json.begin_array();
-    for (const model::Length& length : shape) {
-        if (const Index* number = std::get_if<Index>(&length)) {
-            json.integer(*number);
+    const auto number = []<typename Value>(const Value& v) -> std::optional<double> {
+        if constexpr (std::is_arithmetic_v<Value>) {
+            return static_cast<double>(v);
         } else {
-            json.string(std::get<std::string>(length));
+            return std::nullopt;
+        }
+    };
+    return (!field.required && std::visit(empty, value)) || (field.left_out && std::visit(number, value) == field.left_out);
+}
+
+template <typename Fields, typename Struct>
+bool is_written(const FieldInfo& field, const FieldValue& value, const Fields& fields, const Struct& object)
+{
+    const auto other = std::ranges::find_if(fields, [&](const FieldInfo* f) { return f == field.only.other; });
+    const bool fits = other == std::ranges::end(fields) || goes_with(field.only, (*other)->member.get(object));
+    return fits && !says_nothing(field, value);
+}
+
+/// Opens and closes the objects that fields stand in; one without members is not written.
+class Sections {
+public:
+    explicit Sections(JsonWriter& json) : json_(json) {}
+
+    void enter(std::string_view section)
+    {
+        while (model::key_within(section, open_).empty() && section != open_) {
+            close();
+        }
+        while (section != open_) {
+            const std::string_view key = model::key_within(section, open_);
+            json_.key(key);
+            json_.begin_object();
+            open_ = section.substr(0, (open_.empty() ? 0 : open_.size() + 1) + key.size());
         }
     }
-    json.end_array();
+
+private:
+    void close()
+    {
+        json_.end_object();
+        const std::size_t dot = open_.rfind('.');
+        open_ = open_.substr(0, dot == std::string_view::npos ? 0 : dot);
+    }
+
+    JsonWriter& json_;
+    std::string_view open_;
+};
+
+void write_members(JsonWriter& json, const model::Draw& draw)
+{
+    if (draw.target == model::Target::none) {
+        json.key(draw_field::discard.name());
+        json.boolean(true);
+    }
+    for (const draw_field::Draws* f : draw_field::all) {
+        const FieldValue value = f->member.get(draw);
+        const bool instead = f == &draw_field::tensor && draw.target == model::Target::none;
+        if (!instead && is_written(*f, value, draw_field::all, draw)) {
+            json.key(f->name());
+            std::visit(ValueWriter{json, f->allowed}, value);
+        }
+    }
 }
 
-void write_step(JsonWriter& json, const model::Seed& seed)
+void write_members(JsonWriter& json, const model::Seed& seed)
 {
-    json.key("seed");
+    json.key(draw_field::seed.name());
     json.unsigned_integer(seed.value);
 }
 
-void write_step(JsonWriter& json, const Draw& draw)
+void write_draws(JsonWriter& json, const std::vector<model::Step>& draws)
 {
-    if (draw.target == Target::none) {
-        json.key("discard");
-        json.boolean(true);
-    } else {
-        json.member("tensor", name_of(draw.target));
+    json.key(field::draws.name());
+    json.begin_array();
+    for (const model::Step& step : draws) {
+        json.begin_object();
+        std::visit([&](const auto& s) { write_members(json, s); }, step);
+        json.end_object();
     }
-    json.member("init", name_in(init_names, draw.init));
-    if (draw.init == Initialisation::uniform) {
-        json.member_unless("low", draw.first, 0);
-        json.member_unless("high", draw.second, 1);
-    } else if (draw.init == Initialisation::normal) {
-        json.member_unless("mean", draw.first, 0);
-        json.member_unless("std", draw.second, 1);
-    }
-    if (draw.side) {
-        json.member("side", name_in(side_names, *draw.side));
-    }
-    if (draw.shape) {
-        write_shape(json, *draw.shape);
-    }
-    if (!draw.take.empty()) {
-        json.key("take");
-        json.integers(draw.take);
-    }
-}
-
-// ---- attention -------------------------------------------------------------------------------------------------------
-
-void write_file_tensor(JsonWriter& json, const model::FileTensor& tensor)
-{
-    json.begin_object();
-    json.member("file", tensor.file);
-    if (!tensor.name.empty()) {
-        json.member("name", tensor.name);
-    }
-    if (!tensor.sha256.empty()) {
-        json.member("sha256", tensor.sha256);
-    }
-    json.end_object();
-}
-
-void write_positions(JsonWriter& json, const model::Positions& positions)
-{
-    json.key("positions");
-    json.begin_object();
-    json.member("kind", name_in(model::position_names, positions.kind));
-    if (positions.kind == model::PositionKind::rope) {
-        json.member_unless("base", positions.rope.base, core::Rope{}.base);
-        if (positions.rope.dim) {
-            json.key("dim");
-            json.integer(*positions.rope.dim);
-        }
-        if (positions.rope.style != core::RopeStyle::half) {
-            json.member("style", name_in(rope_style_names, positions.rope.style));
-        }
-    }
-    json.end_object();
-}
-
-void write_attention(JsonWriter& json, const model::Attention& attention)
-{
-    if (attention == model::Attention{}) {
-        return;
-    }
-    json.key("attention");
-    json.begin_object();
-    if (attention.causal) {
-        json.key("causal");
-        json.boolean(true);
-    }
-    if (attention.window) {
-        json.key("window");
-        json.integers({attention.window->left, attention.window->right});
-    }
-    if (attention.scale && *attention.scale == 1) {
-        json.member("scale", "none");
-    } else if (attention.scale) {
-        json.member("scale", *attention.scale);
-    }
-    if (attention.softcap) {
-        json.member("softcap", *attention.softcap);
-    }
-    if (attention.order == model::ScoreOrder::key_query) {
-        json.member("scores", "KQ");
-    }
-    if (attention.mask) {
-        json.key("mask");
-        write_file_tensor(json, *attention.mask);
-    }
-    if (attention.positions) {
-        write_positions(json, *attention.positions);
-    }
-    json.end_object();
+    json.end_array();
 }
 
 } // namespace
 
-void write_recipe_object(JsonWriter& json, const Recipe& recipe, WithPublished published)
+void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published)
 {
     json.begin_object();
-    json.member("schema", "attn-cli/recipe/1");
-    for (const auto& [key, text] :
-         {std::pair("name"sv, &recipe.name), {"title"sv, &recipe.title}, {"source"sv, &recipe.source}}) {
-        if (!text->empty()) {
-            json.member(key, *text);
+    Sections sections(json);
+    for (const field::Recipes* f : field::all) {
+        if (f == &field::draws) {
+            sections.enter(f->section());
+            write_draws(json, recipe.draws);
+        }
+        if (f->allowed.type == FieldType::objects || !f->member.exists(recipe)) {
+            continue;
+        }
+        const FieldValue value = f->member.get(recipe);
+        if (is_written(*f, value, field::all, recipe)) {
+            sections.enter(f->section());
+            json.key(f->name());
+            std::visit(ValueWriter{json, f->allowed}, value);
         }
     }
-    json.key("input");
-    json.begin_object();
-    std::visit([&](const auto& input) { write_input(json, input); }, recipe.input);
-    json.end_object();
-    json.member("generator", name_in(generator_names, recipe.generator));
-    json.member("dtype", name_of(recipe.dtype));
-    if (recipe.rounding == core::Rounding::step) {
-        json.member("rounding", "step");
-    }
-    write_dims(json, recipe.dims);
-    if (recipe.parameters) {
-        write_parameters(json, *recipe.parameters);
-    }
-    if (recipe.embeddings) {
-        write_embeddings(json, *recipe.embeddings);
-    }
-    json.key("draws");
-    json.begin_array();
-    for (const model::Step& step : recipe.draws) {
-        json.begin_object();
-        std::visit([&](const auto& s) { write_step(json, s); }, step);
-        json.end_object();
-    }
-    json.end_array();
-    write_attention(json, recipe.attention);
-    if (!recipe.query.empty()) {
-        json.key("query");
-        json.strings(recipe.query);
-    }
-    if (recipe.verify) {
-        json.key("verify");
-        json.boolean(true);
-    }
+    sections.enter("");
     if (published == WithPublished::yes) {
         write_published(json, recipe);
     }

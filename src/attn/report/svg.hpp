@@ -7,12 +7,15 @@
 #include "attn/model/result.hpp"
 #include "attn/report/sink.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace attn::report {
 
 enum class Plot { heat_map, arcs };
+inline constexpr std::array<std::string_view, 2> plot_names{"heatmap", "arcs"};
 
 struct SvgOptions {
     Plot plot = Plot::heat_map;

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -27,9 +28,10 @@ template <typename Scalar>
 using MatrixView = Eigen::Ref<const Matrix<Scalar>>;
 
 enum class Dtype { float32, float64 };
+inline constexpr std::array<std::string_view, 2> dtype_names{"float32", "float64"};
 [[nodiscard]] constexpr std::string_view name_of(Dtype dtype)
 {
-    return dtype == Dtype::float32 ? "float32" : "float64";
+    return dtype_names[static_cast<std::size_t>(dtype)];
 }
 template <typename Scalar>
 inline constexpr Dtype dtype_of = std::is_same_v<Scalar, float> ? Dtype::float32 : Dtype::float64;

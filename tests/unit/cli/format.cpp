@@ -16,7 +16,7 @@ constexpr std::array tensors{Format::json, Format::npy, Format::npz, Format::saf
 Format decide(const std::optional<std::string>& format, bool json, const std::optional<std::string>& output,
               std::span<const Format> allowed = tables)
 {
-    return attn::cli::decide_format(format, json, output, allowed);
+    return attn::cli::decide_format({.format = format, .path = output, .json = json, .digits = {}, .notation = {}}, allowed);
 }
 
 TEST(Format, IsATableUnlessSomethingSaysOtherwise)

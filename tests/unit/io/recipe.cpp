@@ -87,8 +87,8 @@ TEST(Recipe, ReadsTheThreeInputs)
 {
     EXPECT_EQ(std::get<SentenceInput>(with_input(R"({"sentence":"x","cross":"y","tokenizer":"words","casefold":true})").input),
               (SentenceInput{"x", "y", Tokenizer::words, true}));
-    EXPECT_EQ(std::get<IdsInput>(with_input(R"({"ids":[2,0,2147483648],"labels":["a","b","c"]})").input),
-              (IdsInput{{2, 0, 2147483648}, {"a", "b", "c"}}));
+    EXPECT_EQ(std::get<IdsInput>(with_input(R"({"ids":[2,0,2147483646],"labels":["a","b","c"]})").input),
+              (IdsInput{{2, 0, 2147483646}, {"a", "b", "c"}}));
     EXPECT_EQ(std::get<IdsInput>(with_input(R"({"ids":[7]})").input), (IdsInput{{7}, {}}));
     EXPECT_EQ(std::get<PositionsInput>(with_input(R"({"positions":2,"labels":["a","b"]})").input),
               (PositionsInput{2, {"a", "b"}}));
@@ -102,7 +102,7 @@ TEST(Recipe, RefusesInputsThatAreNoneOrTwo)
     }
     EXPECT_EQ(error_of(recipe("", R"({"ids":[1],"casefold":true})")), "input: key: got 'casefold'; allowed: ids, labels");
     EXPECT_EQ(error_of(recipe("", R"({"ids":[]})")), "input.ids: got an array of 0 elements; allowed: at least one id");
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[1,-1]})")), "input.ids[1]: got -1; allowed: an integer from 0 to 2147483648");
+    EXPECT_EQ(error_of(recipe("", R"({"ids":[1,-1]})")), "input.ids[1]: got -1; allowed: an integer from 0 to 2147483646");
     EXPECT_EQ(error_of(recipe("", R"({"ids":[1,2],"labels":["a"]})")),
               "input.labels: got an array of 1 element; allowed: a label for each of 2");
     EXPECT_EQ(error_of(recipe("", R"({"positions":0})")), "input.positions: got 0; allowed: an integer from 1 to 1048576");
@@ -175,7 +175,7 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].init: got 'gauss'; allowed: uniform, normal, linear, xavier, identity"},
         {R"({"tensor":"W_q","init":"normal","low":0})", "draws[0].low: got 0; allowed: only with \"init\": \"uniform\""},
         {R"({"tensor":"W_q","init":"linear","std":1})", "draws[0].std: got 1; allowed: only with \"init\": \"normal\""},
-        {R"({"tensor":"W_q","init":"normal","std":-1})", "draws[0].std: got -1; allowed: 0 or more"},
+        {R"({"tensor":"W_q","init":"normal","std":-1})", "draws[0].std: got -1; allowed: a finite number, 0 or more"},
         {R"({"tensor":"W_q","init":"uniform","low":2})",
          "draws[0]: low and high: got 2 and 1; allowed: low ≤ high, and high - low finite"},
         {R"({"tensor":"W_q","init":"uniform","low":-1.7e308,"high":1.7e308})",
@@ -185,7 +185,7 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
         {R"({"tensor":"W_q","init":"uniform","high":-0.5})",
          "draws[0]: low and high: got 0 and -0.5; allowed: low ≤ high, and high - low finite"},
         {R"({"tensor":"embedding","init":"normal","side":"left"})",
-         "draws[0].side: got 'left'; allowed: only with W_q, W_k, W_v, W_o"},
+         R"(draws[0].side: got 'left'; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_o")"},
         {R"({"tensor":"W_q","init":"normal","side":"top"})", "draws[0].side: got 'top'; allowed: left, right"},
         {R"({"tensor":"W_q","init":"normal","take":[0]})", "draws[0]: key 'shape' is missing"},
         {R"({"tensor":"W_q","init":"normal","shape":[2,3],"take":[2]})",
@@ -216,11 +216,12 @@ TEST(Recipe, RefusesAttentionOptionsOutOfRange)
 {
     const std::vector<std::pair<const char*, const char*>> cases{
         {R"({"window":[1]})", "attention.window: got an array of 1 element; allowed: [left, right]"},
-        {R"({"window":[1,-2]})", "attention.window[1]: got -2; allowed: an integer from -1 to 2147483648"},
-        {R"({"window":[1,2147483649]})", "attention.window[1]: got 2147483649; allowed: an integer from -1 to 2147483648"},
-        {R"({"scale":"half"})", "attention.scale: got the string 'half'; allowed: a finite number or \"none\""},
-        {R"({"softcap":0})", "attention.softcap: got 0; allowed: a finite number above 0"},
-        {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0"},
+        {R"({"window":[1,-2]})", "attention.window[1]: got -2; allowed: an integer from -1 to 2147483647"},
+        {R"({"window":[1,2147483649]})", "attention.window[1]: got 2147483649; allowed: an integer from -1 to 2147483647"},
+        {R"({"scale":"half"})",
+         "attention.scale: got the string 'half'; allowed: none, or a finite number such as 0.25 or 1e-3"},
+        {R"({"softcap":0})", "attention.softcap: got 0; allowed: a finite number above 0 such as 30"},
+        {R"({"softcap":-1})", "attention.softcap: got -1; allowed: a finite number above 0 such as 30"},
         {R"({"causal":1})", "attention.causal: got 1; allowed: true or false"},
         {R"({"scores":"QQ"})", "attention.scores: got 'QQ'; allowed: QK, KQ"},
         {R"({"mask":{"file":"m","sha256":"AB"}})",
@@ -238,14 +239,61 @@ TEST(Recipe, RefusesOtherDocumentsAndWrongMembers)
     EXPECT_EQ(error_of(R"({"schema":"attn-cli/recipe/2"})"), "schema: got 'attn-cli/recipe/2'; allowed: attn-cli/recipe/1");
     EXPECT_EQ(error_of(R"({"schema":"attn-cli/recipe/1"})"), "JSON: key 'input' is missing");
     EXPECT_EQ(error_of(recipe(R"("seed":3)")).substr(0, 33), "key: got 'seed'; allowed: schema,");
-    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":0})")), "dims.heads: got 0; allowed: an integer from 1 to 1048576");
-    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":2.0})")), "dims.heads: got 2.0; allowed: an integer from 1 to 1048576");
-    EXPECT_EQ(error_of(recipe(R"("query":[-1])")), "query[0]: got -1; allowed: an integer from 0 to 2147483648");
+    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":0})")), "dims.heads: got 0; allowed: an integer from 1 to 65536");
+    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":2.0})")), "dims.heads: got 2.0; allowed: an integer from 1 to 65536");
+    EXPECT_EQ(error_of(recipe(R"("query":[-1])")), "query[0]: got -1; allowed: an integer from 0 to 2147483647");
     EXPECT_EQ(error_of(recipe(R"("query":"is")")), "query: got the string 'is'; allowed: an array");
     EXPECT_EQ(error_of(recipe(R"("generator":"jax")")), "generator: got 'jax'; allowed: torch, numpy, numpy-pcg64");
     EXPECT_EQ(error_of(recipe(R"("dtype":"float16")")), "dtype: got 'float16'; allowed: float32, float64");
     EXPECT_EQ(error_of(recipe(R"("rounding":"up")")), "rounding: got 'up'; allowed: stage, step");
     EXPECT_EQ(error_of(recipe(R"("note":1)")), "note: got 1; allowed: a string");
+}
+
+TEST(Recipe, ReadsTheFileOfAMask)
+{
+    const std::string digest(64, 'a');
+    const Recipe all = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npz","name":"m","sha256":")" + digest + R"("}})"));
+    EXPECT_EQ(all.attention.mask, (FileTensor{"m.npz", "m", digest}));
+    const Recipe file = parse_recipe(recipe(R"("attention":{"mask":{"file":"m.npy"}})"));
+    EXPECT_EQ(file.attention.mask, (FileTensor{"m.npy", "", ""}));
+}
+
+TEST(Recipe, ReadsWhatStandsInFiles)
+{
+    const std::string digest(64, 'a');
+    const Recipe read = parse_recipe(recipe(R"("parameters":{"file":"p.npz","prefix":"h.0","layout":"in-out",)"
+                                            R"("output_projection":false,"allow_nonfinite":true,"sha256":")" +
+                                            digest + R"("},"dims":{"key_dim":3,"value_dim":5})"));
+    EXPECT_EQ(read.parameters, (FileParameters{"p.npz", "h.0", MatrixLayout::in_out, false, true, digest}));
+    EXPECT_EQ(read.dims.key_dim, 3);
+    EXPECT_EQ(read.dims.value_dim, 5);
+    EXPECT_EQ(parse_recipe(recipe(R"("parameters":{"file":"p"})")).parameters, FileParameters{.file = "p"});
+    EXPECT_EQ(error_of(recipe(R"("parameters":{})")), "parameters: key 'file' is missing");
+    EXPECT_EQ(error_of(recipe(R"("parameters":{"file":"p","layout":"rows"})")),
+              "parameters.layout: got 'rows'; allowed: in-out, out-in, run");
+    EXPECT_EQ(error_of(recipe(R"("parameters":{"file":"p","sha256":""})")),
+              "parameters.sha256: got ''; allowed: 64 hexadecimal digits in lower case");
+    EXPECT_NE(error_of(recipe(R"("parameters":{"file":"p","tensor":"x"})")).find("got 'tensor'"), std::string::npos);
+}
+
+TEST(Recipe, ReadsPositions)
+{
+    const auto positions = [](const std::string& members) {
+        return *parse_recipe(recipe(R"("attention":{"positions":{)" + members + "}}")).attention.positions;
+    };
+    EXPECT_EQ(positions(R"("kind":"sinusoidal")"), (Positions{.kind = PositionKind::sinusoidal}));
+    EXPECT_EQ(positions(R"("kind":"alibi")"), (Positions{.kind = PositionKind::alibi}));
+    EXPECT_EQ(positions(R"("kind":"rope")"), (Positions{.kind = PositionKind::rope}));
+    EXPECT_EQ(positions(R"("kind":"rope","base":500000,"dim":4,"style":"interleaved")"),
+              (Positions{PositionKind::rope, {500000, 4, attn::core::RopeStyle::interleaved}}));
+    const auto refused = [](const std::string& members) {
+        return error_of(recipe(R"("attention":{"positions":{)" + members + "}}"));
+    };
+    EXPECT_EQ(refused(R"("kind":"none")"), "attention.positions.kind: got 'none'; allowed: sinusoidal, rope, alibi");
+    EXPECT_EQ(refused(R"("kind":"alibi","dim":2)"), R"(attention.positions.dim: got 2; allowed: only with "kind": "rope")");
+    EXPECT_EQ(refused(R"("kind":"rope","dim":3)"), "attention.positions.dim: got 3; allowed: an even number");
+    EXPECT_EQ(refused(R"("kind":"rope","base":0.5)"),
+              "attention.positions.base: got 0.5; allowed: a finite number from 1, such as 500000");
 }
 
 // ---- published numbers -----------------------------------------------------------------------------------------------

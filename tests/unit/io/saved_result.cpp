@@ -103,7 +103,7 @@ TEST(SavedResult, RefusesWhatIsNone)
     EXPECT_EQ(error_of(R"({"schema":"attn-cli/result/1"})"), "JSON: key 'config' is missing");
     EXPECT_EQ(
         error_of(R"({"schema":"attn-cli/result/1","config":{"schema":"attn-cli/recipe/1","input":{"ids":[0.5]},"draws":[]}})"),
-        "config.input.ids[0]: got 0.5; allowed: an integer from 0 to 2147483648");
+        "config.input.ids[0]: got 0.5; allowed: an integer from 0 to 2147483646");
 }
 
 TEST(SavedResult, IsToldFromARecipeByItsSchema)

@@ -4,6 +4,7 @@
 #include "attn/model/checkpoint.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/model/option_names.hpp"
 
 #include <functional>
 
@@ -23,7 +24,7 @@ inline Recipe recipe_with(std::optional<Index> heads = {}, const std::string& pr
 
 inline FittedLayer fitted(const Tensors& tensors, const Recipe& recipe)
 {
-    return fit(find_layer(tensors, recipe, "'f'"), recipe, "'f'", Given::all());
+    return fit(find_layer(tensors, recipe, "'f'"), recipe, "'f'", options_alone());
 }
 
 inline std::string message_of(const std::function<void()>& action)

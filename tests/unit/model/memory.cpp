@@ -67,7 +67,7 @@ TEST(Memory, OfWhatIsTooLargeGivesAdviceThatHelps)
 TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
 {
     Overrides overrides;
-    overrides.embeddings = FileEmbeddings{.file = "a.txt"};
+    overrides.set(field::embeddings_file, "a.txt");
     Recipe recipe = apply(words(1000), overrides);
     recipe.dims.embed_dim = 100;
     const Memory known = memory_of(recipe, {Item::weights});

@@ -2,6 +2,7 @@
 
 #include "attn/random/stream.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/model/option_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,7 +80,7 @@ TEST(Resolve, RefusesIdsBeyondTheTableAndTablesSmallerThanTheVocabulary)
     Recipe recipe = model::default_recipe();
     recipe.input = model::IdsInput{{2, 6}, {}};
     const model::Words ids = model::read_words(recipe);
-    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids, model::Given::all()); }),
+    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids, model::options_alone()); }),
               "--ids needs --vocab-size; allowed: 7 and more for these ids");
     EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids); }),
               "input.ids needs dims.vocab_size; allowed: 7 and more for these ids");

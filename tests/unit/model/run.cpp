@@ -2,6 +2,7 @@
 
 #include "attn/model/overrides.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/model/option_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +74,7 @@ TEST(Run, ShowsByDefaultTokensVocabularyWeightsContextAndAnOutputIfThereIsOne)
 {
     EXPECT_EQ(model::run(sentence(life)).show, (model::Show{Item::tokens, Item::vocabulary, Item::weights, Item::context}));
     model::Overrides heads;
-    heads.dims.heads = 4;
+    heads.set(model::field::heads, 4);
     const Result result = model::run(sentence(life, heads));
     EXPECT_TRUE(result.show.contains(Item::output));
     EXPECT_EQ(floats(result, "output").shape, (Shape{6, 16}));
@@ -83,7 +84,7 @@ TEST(Run, ShowsByDefaultTokensVocabularyWeightsContextAndAnOutputIfThereIsOne)
 TEST(Run, OfOneHeadIsTheHeadOfAStackOfOne)
 {
     model::Overrides one;
-    one.dims.heads = 1;
+    one.set(model::field::heads, 1);
     EXPECT_EQ(floats(model::run(sentence(life, one)), "weights").values, floats(model::run(sentence(life)), "weights").values);
 }
 
@@ -115,7 +116,7 @@ TEST(Run, GivesTheSameBitsForAnyNumberOfThreads)
         text.append("w").append(std::to_string(i % 150)).append(" ");
     }
     model::Overrides heads;
-    heads.dims.heads = 2;
+    heads.set(model::field::heads, 2);
     RunSettings settings;
     const Result one = model::run(sentence(text, heads), settings);
     settings.threads = 3;
@@ -139,9 +140,9 @@ TEST(Run, AttendsAcrossTwoSentencesWithOneVocabulary)
 TEST(Run, WithIdentityProjectionsScoresTheEmbeddingsThemselves)
 {
     model::Overrides overrides;
-    overrides.init = model::Initialisation::identity;
-    overrides.dims.embed_dim = 40; // of which nothing is cut off
-    overrides.scale = 1;
+    overrides.set(model::draw_field::init, static_cast<attn::Index>(model::Initialisation::identity));
+    overrides.set(model::field::embed_dim, 40); // of which nothing is cut off
+    overrides.set(model::field::scale, 1.0);
     const Result result = run_all(sentence("a b", overrides));
     EXPECT_EQ(floats(result, "queries").values, floats(result, "embeddings").values);
     EXPECT_EQ(floats(result, "values").values, floats(result, "embeddings").values);
@@ -151,7 +152,7 @@ TEST(Run, WithIdentityProjectionsScoresTheEmbeddingsThemselves)
 TEST(Run, InFloat64DrawsTheSameParametersAsInFloat32)
 {
     model::Overrides overrides;
-    overrides.dtype = attn::Dtype::float64;
+    overrides.set(model::field::dtype, static_cast<attn::Index>(attn::Dtype::float64));
     const Result wide = run_all(sentence(life, overrides));
     const Result narrow = run_all(sentence(life));
     const auto& W_q = std::get<Tensor<double>>(*wide.find("W_q")).values;
@@ -161,7 +162,7 @@ TEST(Run, InFloat64DrawsTheSameParametersAsInFloat32)
 TEST(Run, VerifiesAgainstFloat64)
 {
     model::Overrides overrides;
-    overrides.verify = true;
+    overrides.set(model::field::verify, true);
     const Result result = run_all(sentence(life, overrides));
     ASSERT_EQ(result.verify.size(), result.arrays.size());
     EXPECT_EQ(result.verify[0].array, "embeddings");
@@ -186,7 +187,7 @@ TEST(Run, WarnsWhenADotProductOverflows)
 TEST(Run, WarnsWhenTheScaleOverflowsAndStillGivesWeights)
 {
     model::Overrides overrides;
-    overrides.scale = 1e38;
+    overrides.set(model::field::scale, 1e38);
     const Result result = model::run(sentence(life, overrides));
     ASSERT_EQ(result.warnings.size(), 1U);
     EXPECT_EQ(result.warnings[0], "scores: a dot product, or its scaling, overflowed float32; --dtype float64 has more room");
@@ -230,7 +231,7 @@ TEST(Run, SaysWhatIsWrongWithItsInput)
     EXPECT_EQ(kind_of([] { (void)model::run(sentence(" , ,,\t")); }), ErrorKind::data);
     EXPECT_EQ(kind_of([] { (void)model::run(sentence("a \xff b")); }), ErrorKind::data);
     Recipe recipe = sentence(life);
-    const RunSettings options{.show = {}, .observer = {}, .given = model::Given::all()};
+    const RunSettings options{.show = {}, .observer = {}, .origin = model::options_alone()};
     for (const char* query : {"6", "life"}) {
         recipe.query = {query};
         EXPECT_EQ(kind_of([&] { (void)model::run(recipe, options); }), ErrorKind::usage);

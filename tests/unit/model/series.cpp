@@ -20,7 +20,7 @@ using model::Result;
 Recipe recipe_with(const model::Overrides& overrides)
 {
     model::Overrides with_text = overrides;
-    with_text.input = model::SentenceInput{};
+    with_text.set(model::field::sentence, "");
     return model::apply(model::default_recipe(), with_text);
 }
 
@@ -92,17 +92,17 @@ model::Show all_of(const Recipe& recipe)
 TEST(Series, GivesWhatSingleRunsGive)
 {
     model::Overrides heads;
-    heads.dims.heads = 4;
-    heads.dims.kv_heads = 2;
-    heads.causal = true;
+    heads.set(model::field::heads, 4);
+    heads.set(model::field::kv_heads, 2);
+    heads.set(model::field::causal, true);
     model::Overrides numpy;
-    numpy.generator = model::Generator::numpy;
-    numpy.dtype = attn::Dtype::float64;
-    numpy.cross = "one two w1";
+    numpy.set(model::field::generator, static_cast<attn::Index>(model::Generator::numpy));
+    numpy.set(model::field::dtype, static_cast<attn::Index>(attn::Dtype::float64));
+    numpy.set(model::field::cross, "one two w1");
     model::Overrides wide_table;
-    wide_table.dims.vocab_size = 50;
-    wide_table.query = {"0"};
-    wide_table.verify = true;
+    wide_table.set(model::field::vocab_size, 50);
+    wide_table.set(model::field::query, std::vector<std::string>{"0"});
+    wide_table.set(model::field::verify, true);
     for (const model::Overrides& overrides : {model::Overrides{}, heads, numpy, wide_table}) {
         const Recipe recipe = recipe_with(overrides);
         expect_series_equals_runs(recipe, {}, 9);
@@ -127,8 +127,8 @@ TEST(Series, GivesWhatSingleRunsGiveForDrawsByPosition)
 TEST(Series, GivesWhatSingleRunsGiveWhenItForgets)
 {
     model::Overrides wide;
-    wide.dims.embed_dim = 512;
-    wide.dims.d_k = 32;
+    wide.set(model::field::embed_dim, 512);
+    wide.set(model::field::d_k, 32);
     expect_series_equals_runs(recipe_with(wide), {}, 400);
 }
 

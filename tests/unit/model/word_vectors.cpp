@@ -4,6 +4,7 @@
 #include "attn/model/overrides.hpp"
 #include "attn/model/run.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/model/option_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,8 +37,11 @@ WordVectors letters()
 Recipe recipe_of(const std::string& sentence, std::optional<std::string> unknown = {})
 {
     Overrides overrides;
-    overrides.input = SentenceInput{.sentence = sentence, .cross = {}};
-    overrides.embeddings = FileEmbeddings{.file = "letters", .unknown = std::move(unknown)};
+    overrides.set(field::sentence, sentence);
+    overrides.set(field::embeddings_file, "letters");
+    if (unknown) {
+        overrides.set(field::unknown, std::move(*unknown));
+    }
     Recipe recipe = apply(default_recipe(), overrides);
     recipe.dims.embed_dim = 2;
     return recipe;
@@ -97,7 +101,7 @@ TEST(EmbeddingTable, NamesTheOptionOfAnUnknownThatTheFileLacksWhereItWasTyped)
     const Recipe recipe = recipe_of("a b", "zz");
     EXPECT_EQ(refusal(recipe), "embeddings.unknown: got 'zz'; allowed: a word of letters");
     try {
-        (void)embedding_table(recipe, read_words(recipe), letters(), Given::all());
+        (void)embedding_table(recipe, read_words(recipe), letters(), options_alone());
         FAIL() << "nothing was refused";
     } catch (const attn::Error& error) {
         EXPECT_EQ(error.kind(), attn::ErrorKind::usage);

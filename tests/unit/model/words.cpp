@@ -1,6 +1,7 @@
 #include "attn/model/words.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/model/option_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,10 +19,10 @@ model::Recipe recipe_of(model::Input input, Names query = {})
     return recipe;
 }
 
-std::string message_of(const model::Recipe& recipe, const model::Given& given = model::Given::all())
+std::string message_of(const model::Recipe& recipe, const model::Origin& origin = model::options_alone())
 {
     try {
-        (void)model::query_positions(recipe, model::read_words(recipe, given), given);
+        (void)model::query_positions(recipe, model::read_words(recipe, origin), origin);
     } catch (const attn::Error& error) {
         return error.what();
     }
@@ -106,7 +107,7 @@ TEST(QueryPositions, SaysWhichWordsThereAre)
 TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
 {
     const model::SentenceInput input{"Life is", {}, {}, false};
-    const model::Given file;
+    const model::Origin file;
     EXPECT_EQ(
         message_of(recipe_of(input, {"life"}), file),
         "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1; did you mean 'Life'?");
