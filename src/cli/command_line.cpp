@@ -33,7 +33,7 @@ void declare_globals(Options& options, GlobalOptions& global)
 {
     options.group("Global options, before or after the command");
     options.add({.name = "-h", .allowed = model::allow::flag, .meaning = "show the options used most"}, global.short_help);
-    options.add({.name = "--help", .allowed = model::allow::flag, .meaning = "show all of this"}, global.help);
+    options.add({.name = "--help", .allowed = model::allow::flag, .meaning = "show every option"}, global.help);
     options.add(
         {.name = "-V,--version", .allowed = model::allow::flag, .meaning = "show version, compiler, Eigen and instruction set"},
         global.version);
@@ -50,13 +50,13 @@ void declare_globals(Options& options, GlobalOptions& global)
                 global.log.colour);
     options.add({.name = "--threads",
                  .allowed = model::allow::integer(1, most_threads),
-                 .meaning = "threads to use, which never changes a number",
-                 .usual = "the processors available",
+                 .meaning = "number of threads; results do not depend on it",
+                 .usual = "all processors",
                  .symbol = "N"},
                 global.globals.threads);
     options.add({.name = "--isa",
-                 .meaning = "instructions for float32 attention: portable, avx2, avx512, or auto: the fastest of this machine, "
-                            "but for run portable, the only one that gives the same bytes on every machine",
+                 .meaning = "instruction set for float32: portable, avx2, avx512 or auto: the fastest here, but portable for "
+                            "run, check and explain; only portable gives the same bytes on every machine",
                  .usual = "auto",
                  .symbol = "SET"},
                 [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
@@ -99,15 +99,19 @@ struct Declared {
         declare_globals(options, globals);
     }
 
-    /// Only one is typed, and declaring the others would take longer than a short sentence.
-    void declare(const Command& typed)
+    /// One command, and of its options those among `words`, or all: the others would take longer than a short sentence.
+    void declare(const Command& typed, const std::vector<std::string_view>* words = nullptr)
     {
         command = &typed;
         command_app = app.add_subcommand(std::string(typed.name));
         command_app->set_help_flag();
         command_app->fallthrough();
-        Options options(*command_app);
+        Options options(*command_app, words);
         execute = typed.declare(options);
+        if (options.incomplete()) {
+            app.remove_subcommand(command_app);
+            declare(typed);
+        }
     }
 
     [[nodiscard]] const CLI::Option* find(std::string_view name) const
@@ -191,6 +195,10 @@ std::string guess_of(std::string_view letters)
 Words prepare(std::span<const char* const> arguments, Declared& declared)
 {
     Words words;
+    std::vector<std::string_view> names; // what might be options
+    std::ranges::transform(arguments, std::back_inserter(names),
+                           [](std::string_view word) { return word.substr(0, word.find('=')); });
+    const bool help = std::ranges::find_first_of(names, std::array<std::string_view, 3>{"-h", "--help", "help"}) != names.end();
     std::string awaiting; // the option whose value comes next
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
@@ -205,7 +213,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             break;
         }
         if (const Command* command = find_command(word); command != nullptr && declared.command == nullptr) {
-            declared.declare(*command);
+            declared.declare(*command, help ? nullptr : &names);
         }
         const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
         const std::string name(word.substr(0, equals));
@@ -308,7 +316,11 @@ std::string commands_with(const std::string& option)
         throw Error(ErrorKind::usage,
                     start + " of " + std::string(declared.command->name) + "; these commands have it: " + others);
     }
-    const std::string guess = nearest(name, before_command ? Declared().names() : declared.names());
+    Declared whole;
+    if (!before_command) {
+        whole.declare(*declared.command);
+    }
+    const std::string guess = nearest(name, whole.names());
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
     throw Error(ErrorKind::usage,
                 start + (guess.empty() ? "; `attn-cli " + command + "--help` lists them; after -- everything is text" : guess));

@@ -84,6 +84,21 @@ std::vector<std::string> texts_of(std::string_view option, std::string_view text
     return {items.begin(), items.end()};
 }
 
+/// Whether one of "-q,--queries" or "--x,!--no-x" is among the words, "--x=1" being "--x" there.
+bool is_typed(std::string_view names, const std::vector<std::string_view>& words)
+{
+    while (!names.empty()) {
+        const std::size_t comma = std::min(names.find(','), names.size());
+        std::string_view name = names.substr(0, comma);
+        name.remove_prefix(name.starts_with('!') ? 1 : 0);
+        if (std::ranges::find(words, name) != words.end()) {
+            return true;
+        }
+        names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+    return false;
+}
+
 /// The name that messages use: the long one, not that of the opposite.
 std::string long_name(const std::string& names)
 {
@@ -161,6 +176,9 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
 
 void Options::add(const OptionInfo& option, Set set)
 {
+    if (typed_ != nullptr && !is_typed(option.name, *typed_)) {
+        return;
+    }
     const std::string name = long_name(option.name);
     const auto refuse_second = [name] { throw Error(ErrorKind::usage, name + ": given more than once"); };
     CLI::Option* declared = nullptr;
@@ -190,16 +208,23 @@ void Options::add(const OptionInfo& option, Set set)
 
 void Options::need(std::initializer_list<std::string> options, const std::string& other)
 {
+    CLI::Option* needed = app_.get_option_no_throw(other);
     for (const std::string& option : options) {
-        app_.get_option(option)->needs(app_.get_option(other));
+        CLI::Option* needing = app_.get_option_no_throw(option);
+        if (needing != nullptr && needed != nullptr) {
+            needing->needs(needed);
+        }
+        incomplete_ = incomplete_ || (needing != nullptr && needed == nullptr);
     }
 }
 
 void Options::exclude(std::initializer_list<std::string> options)
 {
-    for (const auto* one = options.begin(); one != options.end(); ++one) {
-        for (const auto* other = one + 1; other != options.end(); ++other) {
-            app_.get_option(*one)->excludes(app_.get_option(*other));
+    std::vector<CLI::Option*> declared;
+    for (const std::string& option : options) {
+        if (CLI::Option* found = app_.get_option_no_throw(option); found != nullptr) {
+            std::ranges::for_each(declared, [&](CLI::Option* other) { other->excludes(found); });
+            declared.push_back(found);
         }
     }
 }

@@ -45,7 +45,9 @@ struct OptionInfo {
 /// The declarations of one command.
 class Options {
 public:
-    explicit Options(CLI::App& app) : app_(app) {}
+    /// `typed`: only options among these words are declared, since declaring all takes longer than a short sentence; nullptr:
+    /// all.
+    explicit Options(CLI::App& app, const std::vector<std::string_view>* typed = nullptr) : app_(app), typed_(typed) {}
 
     /// The title of those that follow.
     void group(std::string_view title) { group_ = title; }
@@ -64,6 +66,9 @@ public:
         add(option_of(field), [&](const model::FieldValue& value) { overrides.set(field, value); });
     }
 
+    /// Whether a typed option needs one that is not typed, and so not declared; then all have to be.
+    [[nodiscard]] bool incomplete() const { return incomplete_; }
+
     /// Every one of `options` means something only beside `other`.
     void need(std::initializer_list<std::string> options, const std::string& other);
     /// No two of them go together.
@@ -71,6 +76,8 @@ public:
 
 private:
     CLI::App& app_;
+    const std::vector<std::string_view>* typed_;
+    bool incomplete_ = false;
     std::string group_;
 };
 
