@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
-    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz",
-            "every stage of it"},
+    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",

@@ -50,7 +50,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     };
     model::Attend& how = attend.attend;
     options.group("Input");
-    tensor("-q,--queries", "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", attend.queries);
+    tensor("-q,--queries", "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", attend.queries);
     tensor("-k,--keys", "as the queries, with S keys and H_kv heads, a divisor of H", attend.keys);
     tensor("-v,--values", "as the keys; the last dimension may differ", attend.values);
     options.add({.name = "--heads",
@@ -60,7 +60,7 @@ void declare_attend(Options& options, AttendOptions& attend)
                 how.heads);
     options.add({.name = "--kv-heads",
                  .allowed = field::kv_heads.allowed,
-                 .meaning = "the same of keys and values",
+                 .meaning = "number of heads in the keys and values",
                  .usual = "H",
                  .symbol = "H_KV"},
                 how.kv_heads);
@@ -74,17 +74,16 @@ void declare_attend(Options& options, AttendOptions& attend)
     options.add(option_of(field::window), how.window);
     options.add({.name = "--causal-align",
                  .allowed = model::allow::one_of(model::align_names),
-                 .meaning =
-                     "where query 0 stands among the keys, for --causal and --window; offset, ONNX's rule: the length of "
-                     "the cache, or the valid length - T, or 0; top-left: 0; bottom-right: (valid) keys - T",
+                 .meaning = "position of query 0 among the keys, for --causal and --window; top-left: 0; bottom-right: keys - "
+                            "T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
                  .usual = "offset",
                  .symbol = "RULE"},
                 how.align);
     tensor("--mask",
-           "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); keys beyond a short last "
-           "dimension are masked",
+           "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
+           "too short, the remaining keys are masked",
            attend.mask);
-    tensor("--lengths", "(B) int64: the valid keys of each batch entry; not with a cache", attend.lengths);
+    tensor("--lengths", "(B) int64: number of valid keys per batch entry; not with --past-key", attend.lengths);
     options.add(option_of(field::scale), how.scale);
     options.add(option_of(field::softcap), how.softcap);
     options.add({.name = "--softmax-dtype",
@@ -101,7 +100,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     options.group("Output");
     options.add({.name = "--show",
                  .allowed = {.type = model::FieldType::choices, .names = show_names()},
-                 .meaning = "stages",
+                 .meaning = "stages to write, such as scores,weights,context",
                  .usual = "context",
                  .symbol = "LIST"},
                 [&](const model::FieldValue& places) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::array examples{
     Example{"attn-cli bench --threads 1", "three sizes on one core"},
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
-    Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "half the work, one instruction set"},
+    Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
 constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
                                    "for each pair of a query and a key that it sees, in the median of the\n"

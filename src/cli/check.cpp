@@ -249,7 +249,7 @@ Execute declare(Options& options)
 constinit const Command check_command{
     .name = "check",
     .operands = "FILE|RECIPE…",
-    .summary = "Recompute saved results and recipes, and compare with what they state.",
+    .summary = "Recompute saved results and recipes, and compare with the numbers in them.",
     .examples = examples,
     .common = {},
     .notes = notes,

@@ -93,7 +93,7 @@ Execute declare(Options& options)
     options.add(tolerance_option("--atol", "absolute tolerance", "0"), compare->atol);
     options.add({.name = "--ulps",
                  .allowed = model::allow::integer(0, std::numeric_limits<Index>::max()),
-                 .meaning = "instead of both: units in the last place, of the type with fewer digits",
+                 .meaning = "tolerance in units in the last place of the type with fewer digits, instead of --rtol and --atol",
                  .symbol = "N"},
                 compare->ulps);
     options.add({.name = "--equal-nan",

@@ -52,9 +52,6 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
     }
     input.settings().observer = stages.observer();
 
-    if (input.recipe().query.empty()) {
-        log.warning("the first word is explained; --query WORD or POSITION chooses another");
-    }
     model::Question question = options.question;
     question.position = model::query_position(input.recipe(), input.settings().origin);
     const model::Explanation explanation = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
@@ -71,6 +68,9 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
         report::write_explanation(explanation, {.digits = digits, .width = output.columns()}, output.sink());
     }
     output.finish();
+    if (input.recipe().query.empty()) {
+        log.warning("the first word is explained; --query WORD or POSITION chooses another");
+    }
     return success;
 }
 

@@ -94,7 +94,9 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
     }
-    options.add({.name = "-o", .meaning = "a file, written whole or not at all; - is standard output", .symbol = "FILE"},
+    options.add({.name = "-o",
+                 .meaning = "write to FILE, never half a file, in the format of its ending; - is standard output",
+                 .symbol = "FILE"},
                 output.path);
 }
 
@@ -113,8 +115,8 @@ void declare_notation(Options& options, OutputOptions& output)
 {
     options.add({.name = "--notation",
                  .allowed = model::allow::one_of(report::notation_names),
-                 .meaning = "fixed has one notation per matrix, scientific only where fixed would show nothing but zeros, or "
-                            "100,000 and more; row has one per row, as PyTorch prints that row",
+                 .meaning = "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 "
+                            "or one is 100,000 or more; row: one per row, as PyTorch prints that row",
                  .usual = "fixed",
                  .symbol = "NAME"},
                 output.notation);

@@ -36,10 +36,10 @@ std::string entry(std::string name, std::string_view text)
     return wrapped(name.append(text_column - width, ' '), text, text_column);
 }
 
-/// What an option means, without choices, conditions and what is usual.
+/// What an option means, without choices and conditions.
 std::string first_phrase(const std::string& text)
 {
-    return text.substr(0, std::min({text.find(": "), text.find("; "), text.find(" (")}));
+    return text.substr(0, std::min(text.find(": "), text.find("; ")));
 }
 
 /// "-q, --queries FILE[:NAME]" beside what it means.
@@ -105,7 +105,8 @@ std::string command_list()
 
 constexpr std::array<Example, 3> overview_examples{{
     {R"(attn-cli run "Life is short, eat dessert first")", "attention on a sentence, step by step"},
-    {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')", "the same for programs"},
+    {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')",
+     "one row of weights (head 0, word 2) for programs"},
     {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
 }};
 
@@ -117,7 +118,7 @@ std::string help(const CLI::App& app)
            describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(app) +
            "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n"
            "\nExit codes: 0 done, 1 check or compare found a difference, 2 usage, 65 bad data,\n"
-           "66 no such input, 70 our bug, 71 would not fit in memory, 73 cannot create the\n"
+           "66 no such input, 70 internal error, 71 too large, 73 cannot create the\n"
            "output, 74 I/O error, 130 interrupted (143 terminated).\n";
 }
 

@@ -95,9 +95,9 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
     }
     if (&field == &field::positions) {
         option.allowed = model::allow::text;
-        option.meaning = "none; sinusoidal, added to the embeddings; rope, which rotates queries and keys, with "
-                         "base=X (default 10000), dim=N leading components (default d_k), style=half (Llama's, default) or "
-                         "interleaved after a colon; alibi, which takes slope·distance off the scores";
+        option.meaning = "how words know their places, such as rope:base=500000,dim=8; none; sinusoidal: added to the "
+                         "embeddings; rope: rotates queries and keys, with base=X (10000), dim=N leading components (d_k), "
+                         "style=half|interleaved (half); alibi: subtracts slope·distance from the scores";
         return options.add(option,
                            [&](const model::FieldValue& text) { read_positions(std::get<std::string>(text), overrides); });
     }

@@ -25,10 +25,10 @@ namespace {
 constexpr std::array formats{Format::svg, Format::html, Format::table};
 
 constexpr std::array examples{
-    Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: a heat map a head"},
-    Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest a head"},
+    Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
+    Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
     Example{"attn-cli plot result.json --head 3 -o head.svg", "the fourth head alone"},
-    Example{"attn-cli plot result.json -o attention.html", "the page of `run -o attention.html`"},
+    Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
     Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
             "one row of one batch, positions as names"},
@@ -178,10 +178,10 @@ Execute declare(Options& options)
     const model::Allowed place = model::allow::integer(0, model::field::largest_int32);
     options.group("Input");
     options.add({.name = "--tokens",
-                 .meaning = "the words of a tensor's rows, and of its columns where there are as many, one per line",
+                 .meaning = "the words of the rows, one per line; also used for the columns if there are equally many",
                  .symbol = "FILE"},
                 plot->tokens);
-    options.add({.name = "--key-tokens", .meaning = "the words of its columns, one per line", .symbol = "FILE"},
+    options.add({.name = "--key-tokens", .meaning = "the words of the columns, one per line", .symbol = "FILE"},
                 plot->key_tokens);
     options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
                 plot->batch);
@@ -192,7 +192,7 @@ Execute declare(Options& options)
     declare_output(options, plot->output, formats);
     options.add({.name = "--top",
                  .allowed = model::allow::integer(1, most_lines),
-                 .meaning = "of --plot arcs only the K strongest lines per head",
+                 .meaning = "with --plot arcs draw only the K strongest lines per head",
                  .symbol = "K"},
                 plot->top);
     declare_digits(options, plot->output);
@@ -209,7 +209,7 @@ Execute declare(Options& options)
 constinit const Command plot_command{
     .name = "plot",
     .operands = "FILE",
-    .summary = "Draw the weights of a saved result, or of any other program.",
+    .summary = "Draw the weights of a saved result, or weights that another program saved.",
     .examples = examples,
     .common = {},
     .notes = notes,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array examples{
     Example{"attn-cli recipe list", "their names and titles"},
-    Example{"attn-cli recipe show owen-2025 > mine.json", "the start of a recipe of one's own"},
+    Example{"attn-cli recipe show owen-2025 > mine.json", "a copy to edit"},
     Example{"attn-cli run --recipe mine.json", "and its result"},
 };
 

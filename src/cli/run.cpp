@@ -40,15 +40,15 @@ constexpr std::array examples{
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
     Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
-    Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result a line"},
+    Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result per line"},
     Example{"attn-cli run --lines part-2.txt --first-index 1000 --json", "a part of them; its lines count on from there"},
-    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "a heat map a head; --plot arcs draws lines"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "one heat map per head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::array<std::string_view, 10> common{"--heads", "--causal", "--query", "--seed", "--recipe",
-                                                  "--lines", "--show",   "--json",  "-o",     "--digits"};
+constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--positions", "--query", "--seed",
+                                                  "--recipe", "--lines",  "--show",      "--json",  "-o"};
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"

@@ -107,18 +107,18 @@ void declare_run(Options& options, RunOptions& run)
     options.add(model::field::query, run.overrides);
     options.add({.name = "--show",
                  .allowed = {.type = model::FieldType::choices, .names = show_names()},
-                 .meaning = "what to print (all leaves out summary)",
+                 .meaning = "what to print, such as weights,scores (all leaves out summary)",
                  .usual = "tokens, vocabulary, weights, context and, with a projection, output",
                  .symbol = "LIST"},
                 [&](const model::FieldValue& places) { read_show(places, run); });
-    options.add({.name = "--top",
-                 .allowed = model::allow::integer(1, most_lines),
-                 .meaning =
-                     "print a summary too: per head its entropy, how much goes to the word itself, the first word and the "
-                     "neighbours, and the K strongest pairs; of --plot arcs the K strongest lines per head",
-                 .usual = "3 with --show summary",
-                 .symbol = "K"},
-                run.top);
+    options.add(
+        {.name = "--top",
+         .allowed = model::allow::integer(1, most_lines),
+         .meaning = "add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, "
+                    "and the K strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
+         .usual = "3 with --show summary",
+         .symbol = "K"},
+        run.top);
     declare_output(options, run.output, formats);
     options.add(
         {.name = "--no-header", .allowed = model::allow::flag, .meaning = "CSV without its first line, the column names"},

@@ -261,3 +261,7 @@ def test_without_a_query_the_first_word_is_explained():
     done = run("explain", SENTENCE)
     assert done.code == 0 and done.out == succeeds("explain", SENTENCE, "--query", "0").out
     assert "--query WORD or POSITION chooses another" in done.message
+
+
+def test_an_error_is_one_line_also_without_a_query():
+    assert_fails(run("explain", "Life is short", "--head", "1"), 2, "--head: got 1")

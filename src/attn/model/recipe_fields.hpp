@@ -61,7 +61,7 @@ inline constexpr Recipes ids{
     {.key = "input.ids",
      .allowed =
          {.type = FieldType::integers, .least = 0, .most = largest_int32 - 1, .fewest = 1, .in_words = "at least one id"},
-     .meaning = "token ids, such as 2,6,8,3,1, in place of a sentence; they need a number of rows",
+     .meaning = "token ids instead of a sentence, such as 2,6,8,3,1; the number of rows must be known, such as by --vocab-size",
      .symbol = "LIST",
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};
@@ -92,9 +92,8 @@ inline constexpr Recipes dtype{{.key = "dtype",
                                at<&Recipe::dtype>};
 inline constexpr Recipes rounding{{.key = "rounding",
                                    .allowed = allow::one_of(core::rounding_names),
-                                   .meaning =
-                                       "stage sums in float64 and rounds each stage to the type; step rounds every step, "
-                                       "as loops over floats and PyTorch's small matrices do",
+                                   .meaning = "when to round to the type; stage: once per stage, with sums in float64; step: "
+                                              "after every operation, as PyTorch does for small matrices",
                                    .usual = "stage",
                                    .symbol = "NAME",
                                    .left_out = 0},
@@ -141,9 +140,8 @@ inline constexpr Recipes value_dim{
 inline constexpr Recipes parameters_file{
     {.key = "parameters.file",
      .allowed = allow::text,
-     .meaning =
-         "projections, biases and dimensions from .npz or .safetensors in place of drawn ones, by plain names (W_q, b_q, "
-         "…) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
+     .meaning = "projections, biases and dimensions from .npz or .safetensors in place of drawn ones, by plain names (W_q, "
+                "b_q, …) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
      .symbol = "FILE",
      .required = true},
     at<&Recipe::parameters, &FileParameters::file>};
@@ -154,9 +152,8 @@ inline constexpr Recipes prefix{{.key = "parameters.prefix",
                                 at<&Recipe::parameters, &FileParameters::prefix>};
 inline constexpr Recipes layout{{.key = "parameters.layout",
                                  .allowed = allow::one_of(layout_names),
-                                 .meaning =
-                                     "how matrices lie that have plain names and read both ways; run: W_q, W_k, W_v out-in "
-                                     "and W_o in-out, as run saves what it draws",
+                                 .meaning = "row and column order of matrices with plain names whose shape does not tell it; "
+                                            "run is the order in which run saves them: W_q, W_k, W_v out-in, W_o in-out",
                                  .symbol = "NAME"},
                                 at<&Recipe::parameters, &FileParameters::layout>};
 inline constexpr Recipes output_projection{{.key = "parameters.output_projection",
@@ -177,9 +174,8 @@ inline constexpr Recipes parameters_sha256{{.key = "parameters.sha256", .allowed
 inline constexpr Recipes embeddings_file{
     {.key = "embeddings.file",
      .allowed = allow::text,
-     .meaning =
-         "the embedding table: word vectors as text (GloVe, word2vec, fastText .vec), of which only the words of the input "
-         "are read, or a tensor (.npy, .npz, .safetensors)",
+     .meaning = "the embedding table: word vectors as text (GloVe, word2vec, fastText .vec), of which only the words of the "
+                "input are read, or a tensor (.npy, .npz, .safetensors)",
      .symbol = "FILE[:NAME]",
      .required = true},
     at<&Recipe::embeddings, &FileEmbeddings::file>};
@@ -202,7 +198,7 @@ inline constexpr Recipes words_sample{
     at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::sha256_sample>};
 inline constexpr Recipes unknown{{.key = "embeddings.unknown",
                                   .allowed = allow::text,
-                                  .meaning = "the word whose vector those words get that the file lacks",
+                                  .meaning = "words missing from the file get the vector of TOKEN",
                                   .symbol = "TOKEN"},
                                  at<&Recipe::embeddings, &FileEmbeddings::unknown>};
 inline constexpr Recipes embeddings_allow_nonfinite{{.key = "embeddings.allow_nonfinite",
@@ -260,15 +256,13 @@ inline constexpr Recipes score_order{{.key = "attention.scores",
                                       .usual = "QK",
                                       .left_out = 0},
                                      at<&Recipe::attention, &Attention::order>};
-inline constexpr Recipes mask_file{
-    {.key = "attention.mask.file",
-     .allowed = allow::text,
-     .meaning =
-         "a tensor that broadcasts from the right to (H, T, S): bool, true = seen, or numbers that are added; .npy, .npz, "
-         ".safetensors",
-     .symbol = "FILE[:NAME]",
-     .required = true},
-    at<&Recipe::attention, &Attention::mask, &FileTensor::file>};
+inline constexpr Recipes mask_file{{.key = "attention.mask.file",
+                                    .allowed = allow::text,
+                                    .meaning = "a tensor that broadcasts from the right to (H, T, S): bool, true = seen, or "
+                                               "numbers that are added; .npy, .npz, .safetensors",
+                                    .symbol = "FILE[:NAME]",
+                                    .required = true},
+                                   at<&Recipe::attention, &Attention::mask, &FileTensor::file>};
 inline constexpr Recipes mask_name{
     {.key = "attention.mask.name", .allowed = allow::text, .meaning = "of the tensor, where the file holds several"},
     at<&Recipe::attention, &Attention::mask, &FileTensor::name>};
@@ -308,13 +302,12 @@ inline constexpr Recipes rope_style{{.key = "attention.positions.style",
 
 // ---- what is shown ---------------------------------------------------------------------------------------------------
 
-inline constexpr Recipes query{
-    {.key = "query",
-     .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
-     .meaning = "only these rows, in the order of the sentence: words (every position of a repeated word) or positions from 0 "
-                "(digits are always a position)",
-     .symbol = "LIST"},
-    at<&Recipe::query>};
+inline constexpr Recipes query{{.key = "query",
+                                .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
+                                .meaning = "only these rows, in the order of the sentence: words (every position of a repeated "
+                                           "word) or positions from 0 (digits are always a position)",
+                                .symbol = "LIST"},
+                               at<&Recipe::query>};
 inline constexpr Recipes verify{{.key = "verify",
                                  .allowed = allow::flag,
                                  .meaning = "compute in float64 too and report the largest differences",
@@ -393,9 +386,7 @@ using Seeds = Field<Seed>;
 
 inline constexpr Seeds seed{{.key = "seed",
                              .allowed = {.type = FieldType::natural},
-                             .meaning =
-                                 "seed of every random draw; PyTorch uses only its low 32 bits, and numpy takes none above "
-                                 "2^32-1",
+                             .meaning = "seed of all random draws; torch uses the low 32 bits, numpy allows up to 2^32-1",
                              .usual = "123",
                              .symbol = "N",
                              .required = true},
