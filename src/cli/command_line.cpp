@@ -1,13 +1,13 @@
 #include "cli/command_line.hpp"
 
 #include "attn/tensor/error.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/help.hpp"
-#include "cli/hints.hpp"
-#include "cli/isa_option.hpp"
-#include "cli/stdout.hpp"
-#include "cli/suggest.hpp"
-#include "cli/system.hpp"
+#include "cli/options/isa_option.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/hints.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/system.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // From argv to a command and its arguments.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/options/command.hpp"
 
 #include <span>
 

@@ -1,7 +1,7 @@
 #include "cli/help.hpp"
 
-#include "attn/report/display.hpp"
-#include "attn/report/prose.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/prose.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // --help and --version.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/options/command.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // attn-cli: every failure of the program ends here, as one line on stderr and an exit code.
 #include "cli/command_line.hpp"
-#include "cli/descriptor.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/signals.hpp"
+#include "cli/system/descriptor.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/signals.hpp"
 
 #include <new>
 #include <system_error>

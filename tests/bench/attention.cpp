@@ -4,7 +4,7 @@
 //   build/check/tests/bench_attention --benchmark_filter=float
 //   build/check/tests/bench_attention --benchmark_filter='tiled|multiply_add'
 #include "attn/core/attention.hpp"
-#include "attn/model/run.hpp"
+#include "attn/model/run/run.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -155,7 +155,7 @@ def test_key_value_heads_divide_the_heads():
     ],
 )
 def test_a_size_has_a_range(option, allowed):
-    """How a number is written is a matter of unit/cli/options.cpp."""
+    """How a number is written is a matter of unit/cli/options/options.cpp."""
     assert_fails(run("run", SENTENCE, f"{option}=0"), 2, f"{option}: got '0'; allowed: an integer from {allowed}")
 
 

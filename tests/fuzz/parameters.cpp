@@ -1,7 +1,7 @@
 // Arbitrary bytes as the .safetensors of a layer: refused in one line that blames the data or the dimensions asked for, or run.
-#include "attn/io/safetensors.hpp"
-#include "attn/model/checkpoint.hpp"
-#include "attn/model/run.hpp"
+#include "attn/io/tensors/safetensors.hpp"
+#include "attn/model/layer/checkpoint.hpp"
+#include "attn/model/run/run.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Arbitrary bytes as a recipe: refused with Error(data) in one line, or read; and what was read can be written and read again.
-#include "attn/io/recipe.hpp"
-#include "attn/io/saved_result.hpp"
-#include "attn/report/json.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/io/json/saved_result.hpp"
+#include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>

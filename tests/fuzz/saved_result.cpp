@@ -1,6 +1,6 @@
 // Arbitrary bytes as a saved result, or as what --lines leaves of a failed sentence: told apart, and read or refused with
 // Error(data) in one line. Nothing else may happen.
-#include "attn/io/saved_result.hpp"
+#include "attn/io/json/saved_result.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>

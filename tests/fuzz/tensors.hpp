@@ -1,7 +1,7 @@
 // What the fuzz targets of tensor files have in common.
 #pragma once
 
-#include "attn/io/tensor_file.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>

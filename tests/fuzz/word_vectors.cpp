@@ -1,6 +1,6 @@
 // Arbitrary bytes as word vectors: found or refused with Error(data) in one line, walking and by the index alike; and what was
 // found can be written and found again. The words that are searched are the first fields of the first lines, and a few more.
-#include "attn/io/word_vectors.hpp"
+#include "attn/io/words/word_vectors.hpp"
 #include "tensors.hpp"
 
 #include <array>

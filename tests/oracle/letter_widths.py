@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints src/attn/report/letter_widths.hpp: how wide the printable ASCII characters are.
+"""Prints src/attn/report/svg/letter_widths.hpp: how wide the printable ASCII characters are.
 
-    tests/oracle/letter_widths.py > src/attn/report/letter_widths.hpp
-    tests/oracle/letter_widths.py --compare src/attn/report/letter_widths.hpp     exit 0: the same; 1: not; 77: no matplotlib
+    tests/oracle/letter_widths.py > src/attn/report/svg/letter_widths.hpp
+    tests/oracle/letter_widths.py --compare src/attn/report/svg/letter_widths.hpp     exit 0: the same; 1: not; 77: no matplotlib
 
 A picture does not know the font that will show it. DejaVu Sans, which matplotlib brings, is (with Verdana, after whose proportions it was
 drawn) the widest of the usual fonts without serifs; the few letters that others draw wider are thin, so none counts under a third of an em.

@@ -1,7 +1,7 @@
 // Random cases of the attention operator: the oracle's numbers, and the same as tensors in every layout, type and byte order.
 #pragma once
 
-#include "attn/model/attend.hpp"
+#include "attn/model/attend/attend.hpp"
 #include "oracle/naive_operator.hpp"
 
 #include <algorithm>

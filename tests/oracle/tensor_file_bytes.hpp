@@ -1,7 +1,7 @@
 // Tensor files built byte by byte for tests, independently of the library's writers, and what must be refused.
 #pragma once
 
-#include "attn/io/tensor_file.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <gtest/gtest.h>

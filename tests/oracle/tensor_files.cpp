@@ -4,7 +4,7 @@
 //   are) tensor_files convert FROM TO FORMAT   the tensors of one file written to another: npy, npz, safetensors tensor_files
 //   round TYPE               float64 values of standard input, rounded to float16 or bfloat16 tensor_files widen TYPE their
 //   16-bit patterns of standard input, as float64
-#include "attn/io/tensor_file.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstring>

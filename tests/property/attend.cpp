@@ -1,5 +1,5 @@
 // model::attend against a naive float64 oracle, and what must hold of it whatever the numbers.
-#include "attn/model/attend.hpp"
+#include "attn/model/attend/attend.hpp"
 
 #include "attn/tensor/error.hpp"
 #include "oracle/expect_close.hpp"

@@ -1,8 +1,8 @@
 // The terms of an explanation add up to what the result holds, whatever is computed.
-#include "attn/model/explanation.hpp"
+#include "attn/model/explain/explanation.hpp"
 
 #include "attn/math/elementary.hpp"
-#include "attn/model/overrides.hpp"
+#include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/stored.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Whatever the table of fields allows is written as JSON and read back as itself.
-#include "attn/io/recipe.hpp"
-#include "attn/model/recipe_fields.hpp"
-#include "attn/report/json.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/report/json/json.hpp"
 
 #include <gtest/gtest.h>
 

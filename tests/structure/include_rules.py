@@ -2,7 +2,7 @@
 
 `violations(src)` reads every source below src/ and returns one line for each rule that is broken:
 
-    src/attn/core/stages.cpp:7: core may not include io ("attn/io/recipe.hpp")
+    src/attn/core/stages.cpp:7: core may not include io ("attn/io/json/recipe.hpp")
 
 The data flows one way: cli → report, io → model → text, random, core → math → tensor.
 """
@@ -21,6 +21,28 @@ SEES = {
     "io": BASE | {"model"},
     "report": BASE | {"model"},
     "cli": BASE | {"model", "io", "report"},
+}
+
+# The folders of a room, each with those of the same room that it may include. All may include what lies at the top of the room,
+# which includes none of them; of cli, the top includes all and none includes it.
+FOLDERS = {
+    "model": {
+        "recipe": set(),
+        "layer": {"recipe"},
+        "run": {"recipe", "layer"},
+        "attend": {"recipe", "layer", "run"},
+        "check": {"recipe", "layer", "run"},
+        "explain": {"recipe", "layer", "run", "check"},
+    },
+    "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
+    "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},
+    "cli": {
+        "system": set(),
+        "options": {"system"},
+        "input": {"system", "options"},
+        "output": {"system", "options"},
+        "commands": {"system", "options", "input", "output"},
+    },
 }
 
 # Folder of the include → rooms that may use the library. Who is not named here is not used at all.
@@ -67,19 +89,38 @@ def room_of(path):
     return parts[1] if parts[0] == "attn" and len(parts) > 2 and parts[1] in SEES else None
 
 
+def folder_of(path):
+    """'run' for attn/model/run/run.cpp, '' for what lies in no folder of its room."""
+    parts = Path(path).parts[1 if Path(path).parts[0] == "cli" else 2 :]
+    return parts[0] if len(parts) > 1 else ""
+
+
 def without_comments_and_texts(code):
     """The code with comments and string contents blanked out, line numbers unchanged."""
     return COMMENT_OR_TEXT.sub(lambda match: "\n" * match[0].count("\n") or " ", code)
 
 
-def include_violation(room, quote, path):
+def folder_violation(room, folder, path):
+    other = folder_of(path)
+    if room not in FOLDERS or other == folder:
+        return None
+    at_the_top = room == "cli"  # of cli the top sees its folders, elsewhere they see what lies at the top
+    if folder == "" or other == "":
+        allowed = at_the_top == (folder == "")
+    else:
+        allowed = other in FOLDERS[room][folder]
+    here, there = (f"{room}/{name}".rstrip("/") for name in (folder, other))
+    return None if allowed else f'{here} may not include {there} ("{path}")'
+
+
+def include_violation(room, folder, quote, path):
     if quote == '"':
         other = room_of(path)
         if other is None:
             return f'"{path}" names no room (write the path from src/)'
         if other != room and other not in SEES[room]:
             return f'{room} may not include {other} ("{path}")'
-        return None
+        return folder_violation(room, folder, path) if other == room else None
     first = path.split("/")[0]
     if first in LIBRARIES:
         return None if room in LIBRARIES[first] else f"{room} may not use {first} (<{path}>)"
@@ -101,7 +142,7 @@ def violations_of_file(src, file):
     code = file.read_text(encoding="utf-8")
     for number, line in enumerate(code.splitlines(), 1):
         match = INCLUDE.match(line)
-        problem = match and include_violation(room, match["quote"], match["path"])
+        problem = match and include_violation(room, folder_of(name), match["quote"], match["path"])
         if problem:
             found.append(f"src/{name}:{number}: {problem}")
     if room != "cli":

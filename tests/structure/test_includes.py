@@ -15,8 +15,8 @@ def test_every_include_keeps_the_rules():
 def test_a_violation_planted_in_the_real_sources_is_seen(tmp_path):
     src = Path(shutil.copytree(SRC, tmp_path / "src"))
     with (src / "attn/core/stages.cpp").open("a", encoding="utf-8") as file:
-        file.write('#include "attn/io/recipe.hpp"\n')
-    assert [line.split(": ")[1] for line in violations(src)] == ['core may not include io ("attn/io/recipe.hpp")']
+        file.write('#include "attn/io/json/recipe.hpp"\n')
+    assert [line.split(": ")[1] for line in violations(src)] == ['core may not include io ("attn/io/json/recipe.hpp")']
 
 
 def test_the_rules_see_the_sources():
@@ -33,3 +33,20 @@ def test_the_arrows_are_those_of_the_house():
     for room in ("text", "random", "core"):
         assert SEES[room] == {"tensor", "math"}
     assert SEES["tensor"] == set() and SEES["math"] == {"tensor"}
+
+
+def test_a_violation_between_folders_of_a_room_is_seen(tmp_path):
+    src = Path(shutil.copytree(SRC, tmp_path / "src"))
+    planted = {
+        "attn/model/recipe/field.cpp": "attn/model/run/run.hpp",
+        "attn/report/axes.cpp": "attn/report/svg/svg.hpp",
+        "cli/system/log.cpp": "cli/command_line.hpp",
+    }
+    for file, header in planted.items():
+        with (src / file).open("a", encoding="utf-8") as stream:
+            stream.write(f'#include "{header}"\n')
+    assert sorted(line.split(": ")[1] for line in violations(src)) == [
+        'cli/system may not include cli ("cli/command_line.hpp")',
+        'model/recipe may not include model/run ("attn/model/run/run.hpp")',
+        'report may not include report/svg ("attn/report/svg/svg.hpp")',
+    ]

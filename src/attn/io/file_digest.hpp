@@ -7,7 +7,7 @@
 #pragma once
 
 #include "attn/io/bytes.hpp"
-#include "attn/model/file_embeddings.hpp"
+#include "attn/model/recipe/file_embeddings.hpp"
 
 namespace attn::io {
 

@@ -1,7 +1,7 @@
 // What the rows and columns of each array of a result stand for.
 #pragma once
 
-#include "attn/model/result.hpp"
+#include "attn/model/run/result.hpp"
 
 #include <string>
 #include <string_view>

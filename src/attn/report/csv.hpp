@@ -1,7 +1,7 @@
 // Result → CSV in long form: array,head,row,column,query_token,key_token,value (RFC 4180 quoting, "\n" line ends).
 #pragma once
 
-#include "attn/model/result.hpp"
+#include "attn/model/run/result.hpp"
 #include "attn/report/buffer.hpp"
 
 #include <optional>

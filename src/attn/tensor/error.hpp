@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// Whose fault it was. `cli/exit_code.hpp` maps each kind to one exit code of the contract.
+/// Whose fault it was. `cli/system/exit_code.hpp` maps each kind to one exit code of the contract.
 enum class ErrorKind {
     usage,         ///< an option or a value on the command line (2)
     data,          ///< the content of an input (65)

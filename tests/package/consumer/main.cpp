@@ -1,5 +1,5 @@
 // Uses the installed library the way another project would, and checks its answer: the row of "is" in the 2023 tutorial.
-#include "attn/model/run.hpp"
+#include "attn/model/run/run.hpp"
 
 #include <array>
 #include <cmath>

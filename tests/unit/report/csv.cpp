@@ -1,6 +1,6 @@
 #include "attn/report/csv.hpp"
 
-#include "sample.hpp"
+#include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Small results to report on.
 #pragma once
 
-#include "attn/model/result.hpp"
+#include "attn/model/run/result.hpp"
 #include "attn/report/sink.hpp"
 
 #include <initializer_list>

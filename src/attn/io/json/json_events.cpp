@@ -1,0 +1,60 @@
+#include "attn/io/json/json_events.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+
+namespace attn::io {
+namespace {
+
+constexpr std::size_t deepest = 32;
+
+/// "line 3, column 7" of the byte at `offset`; columns count characters.
+std::string position(std::string_view text, std::size_t offset)
+{
+    const std::string_view before = text.substr(0, offset);
+    const std::size_t newline = before.rfind('\n');
+    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+    const auto column =
+        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
+           std::to_string(1 + column);
+}
+
+/// What nlohmann says is wrong, without its own prefix, position and the bytes it read.
+std::string reason_of(std::string_view what)
+{
+    const std::size_t dash = what.find(" - ");
+    std::string_view reason = dash == std::string_view::npos ? "a number beyond the range of float64" : what.substr(dash + 3);
+    return std::string(reason.substr(0, reason.find("; last read: '")));
+}
+
+} // namespace
+
+bool JsonEvents::parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error)
+{
+    fail(reason_of(error.what()), read == 0 ? 0 : read - 1);
+}
+
+void JsonEvents::fail(const std::string& reason, std::size_t offset) const
+{
+    const std::string prefix = what_.empty() ? "" : std::string(what_) + ": ";
+    throw Error(ErrorKind::data, prefix + "malformed JSON at " + position(text_, offset) + ": " + reason);
+}
+
+void JsonEvents::enter()
+{
+    if (++depth_ > deepest) {
+        fail("nested deeper than " + std::to_string(deepest) + " levels", here() - 1);
+    }
+}
+
+void JsonEvents::refuse_nul() const
+{
+    const std::size_t nul = text_.find('\0'); // where nlohmann would believe the text to end
+    if (nul != std::string_view::npos) {
+        fail("NUL byte", nul);
+    }
+}
+
+} // namespace attn::io

@@ -1,0 +1,193 @@
+// The numbers that a recipe states.
+#include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/math/decimal.hpp"
+#include "attn/model/run/result.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::io {
+namespace {
+
+using model::Published;
+
+constexpr Index largest_index = 2147483648; // 2^31
+constexpr int most_units = 1000000;         ///< more would forgive anything
+
+bool is_parameter_name(std::string_view name)
+{
+    const auto found = std::find(model::target_names.begin(), model::target_names.end(), name);
+    return found != model::target_names.end() &&
+           model::is_parameter(static_cast<model::Target>(found - model::target_names.begin()));
+}
+
+std::string array_of(const JsonValue& value)
+{
+    const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), value.text()) != names.end(); };
+    const bool known = value.kind() == JsonKind::string && value.text() != "parameters" &&
+                       (among(model::item_names) || is_parameter_name(value.text()));
+    if (!known) {
+        value.refuse("an array of the result, such as weights, or a parameter, such as W_q");
+    }
+    return value.string();
+}
+
+std::vector<std::optional<Index>> at_of(const JsonValue& value)
+{
+    std::vector<std::optional<Index>> at;
+    for (const JsonValue& index : value.elements()) {
+        at.push_back(index.kind() == JsonKind::null ? std::optional<Index>() : index.integer(0, largest_index));
+    }
+    if (at.size() > 8) {
+        value.refuse("at most 8 indices");
+    }
+    return at;
+}
+
+Shape shape_of(const JsonValue& value)
+{
+    Shape shape;
+    for (const JsonValue& length : value.elements()) {
+        shape.push_back(length.integer(0, largest_index));
+    }
+    if (shape.size() > 8) {
+        value.refuse("at most 8 lengths");
+    }
+    return shape;
+}
+
+/// {"Life": 0, …} as rows of a word and its id.
+void read_vocabulary(const JsonValue& values, Published& published)
+{
+    for (const auto& [word, id] : values.members()) {
+        published.values.push_back(word);
+        published.values.push_back(std::to_string(id.integer(0, largest_index)));
+    }
+    published.shape = {static_cast<Index>(published.values.size() / 2), 2};
+}
+
+void read_words(const JsonValue& values, Published& published)
+{
+    published.values = values.strings();
+    published.shape = {static_cast<Index>(published.values.size())};
+}
+
+/// Printed decimals (strings) or computed numbers, but not both; the first one decides. null stands beside either.
+void read_numbers(const JsonValue& values, Published& published)
+{
+    std::optional<bool> printed;
+    const auto leaf = [&](JsonKind kind, std::string_view text) -> std::optional<std::string_view> {
+        if (kind == JsonKind::null) {
+            return "null";
+        }
+        const bool is_printed = kind == JsonKind::string;
+        const bool fits = is_printed ? math::find_printed(text).has_value() : kind == JsonKind::number;
+        if (!fits || is_printed != printed.value_or(is_printed)) {
+            return std::nullopt;
+        }
+        printed = is_printed;
+        return text;
+    };
+    JsonValue::Nested nested = values.nested(
+        leaf, "only strings (printed digits, such as \"0.0185\" or \"1.4928e-02\") or only numbers, and null where a "
+              "score is masked");
+    published.printed = printed.value_or(false);
+    published.shape = std::move(nested.shape);
+    published.values = std::move(nested.leaves);
+}
+
+void read_values(const JsonValue& values, Published& published)
+{
+    if (published.array == "vocabulary") {
+        read_vocabulary(values, published);
+    } else if (published.array == "tokens" || published.array == "key_tokens") {
+        read_words(values, published);
+    } else {
+        read_numbers(values, published);
+    }
+    if (published.values.empty()) {
+        values.refuse("at least one value");
+    }
+}
+
+void read_tolerances(const JsonObject& object, Published& published)
+{
+    const auto tolerance = [&](std::string_view key, bool fits, double& out) {
+        const JsonValue* given = object.find(key);
+        if (given == nullptr) {
+            return;
+        }
+        out = given->non_negative();
+        if (out > 0 && !fits) {
+            given->refuse(key == "units" ? "only with printed values (strings)" : "only with computed values (numbers)");
+        }
+    };
+    const bool words = published.array == "vocabulary" || published.array == "tokens" || published.array == "key_tokens";
+    const bool computed = !published.printed && !published.values.empty() && !words;
+    tolerance("units", published.printed, published.units);
+    if (published.units > most_units) {
+        object.at("units").refuse("0 to " + std::to_string(most_units));
+    }
+    tolerance("rtol", computed, published.rtol);
+    tolerance("atol", computed, published.atol);
+}
+
+Published statement_of(const JsonValue& value)
+{
+    const JsonObject object(value, {"array", "at", "shape", "values", "units", "rtol", "atol", "dtype"});
+    Published published;
+    published.array = array_of(object.at("array"));
+    if (const JsonValue* at = object.find("at")) {
+        published.at = at_of(*at);
+    }
+    if (const JsonValue* values = object.find("values")) {
+        read_values(*values, published);
+    }
+    if (const JsonValue* shape = object.find("shape")) {
+        Shape stated = shape_of(*shape);
+        if (!published.values.empty() && stated != published.shape) {
+            shape->refuse("the shape of values, " + to_string(published.shape));
+        }
+        published.shape = std::move(stated);
+    } else if (published.values.empty()) {
+        value.refuse("values, shape, or both");
+    }
+    read_tolerances(object, published);
+    if (const JsonValue* dtype = object.find("dtype")) {
+        published.dtype = dtype_of_numbers(*dtype);
+    }
+    return published;
+}
+
+} // namespace
+
+std::vector<Published> published_of(const JsonValue& value)
+{
+    std::vector<Published> all;
+    for (const JsonValue& statement : value.elements()) {
+        all.push_back(statement_of(statement));
+    }
+    return all;
+}
+
+std::vector<model::PrecisionClaim> precision_of(const JsonValue& value)
+{
+    std::vector<model::PrecisionClaim> all;
+    for (const JsonValue& claim : value.elements()) {
+        const JsonObject object(claim, {"array", "rtol", "atol"});
+        model::PrecisionClaim precision;
+        precision.array = array_of(object.at("array"));
+        if (const JsonValue* rtol = object.find("rtol")) {
+            precision.rtol = rtol->non_negative();
+        }
+        if (const JsonValue* atol = object.find("atol")) {
+            precision.atol = atol->non_negative();
+        }
+        all.push_back(std::move(precision));
+    }
+    return all;
+}
+
+} // namespace attn::io

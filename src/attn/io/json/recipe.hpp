@@ -1,0 +1,26 @@
+// Recipes as JSON ("attn-cli/recipe/1"); model/recipe_fields.hpp declares their fields.
+#pragma once
+
+#include "attn/model/recipe/recipe.hpp"
+
+#include <string_view>
+
+namespace attn::io {
+
+class JsonValue;
+
+/// Throws Error(data): malformed JSON (with line and column), an unknown or repeated key, a wrong type or range, each with its
+/// place ("draws[2].shape"), the value and what is allowed. Never recurses deeper than a fixed limit.
+[[nodiscard]] model::Recipe parse_recipe(std::string_view json);
+
+/// The same of a recipe inside another document, such as the "config" of a result.
+[[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
+
+/// "float32" or "float64".
+[[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);
+
+/// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
+[[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);
+[[nodiscard]] std::vector<model::PrecisionClaim> precision_of(const JsonValue& value);
+
+} // namespace attn::io

@@ -1,0 +1,219 @@
+#include "attn/io/json/saved_result.hpp"
+
+#include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace attn::io {
+namespace {
+
+using model::SavedResult;
+using model::StatedArray;
+
+constexpr Index largest = std::numeric_limits<Index>::max();
+
+/// A number, or one of the strings that stand for what JSON cannot write.
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::string_view> decimal_or_null(JsonKind kind, std::string_view text)
+{
+    return kind == JsonKind::null ? std::optional<std::string_view>("null") : decimal(kind, text);
+}
+
+std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
+{
+    const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return kind == JsonKind::number && digits ? std::optional(text) : std::nullopt;
+}
+
+StatedArray numbers_of(std::string name, const JsonValue& value)
+{
+    const bool masked = name == "masked_scores";
+    auto [shape, decimals] = masked ? value.nested(decimal_or_null, R"(a number, "inf", "-inf", "nan", or null where masked)")
+                                    : value.nested(decimal, R"(a number, "inf", "-inf" or "nan")");
+    return {std::move(name), std::move(shape), std::move(decimals)};
+}
+
+StatedArray integers_of(std::string name, const JsonValue& value)
+{
+    auto [shape, decimals] = value.nested(natural, "integers of 0 and more");
+    return {std::move(name), std::move(shape), std::move(decimals)};
+}
+
+std::optional<std::vector<std::string>> words_of(const JsonValue* value)
+{
+    return value == nullptr ? std::nullopt : std::optional(value->strings());
+}
+
+void read_vocabulary(const JsonValue& value, SavedResult& saved)
+{
+    saved.vocabulary.emplace();
+    for (const auto& [word, id] : value.members()) {
+        saved.vocabulary->emplace_back(word, std::to_string(id.integer(0, largest)));
+    }
+}
+
+void read_parameters(const JsonValue& value, SavedResult& saved)
+{
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < model::target_names.size(); ++i) {
+        if (model::is_parameter(static_cast<model::Target>(i))) {
+            names.push_back(model::target_names[i]);
+        }
+    }
+    const JsonObject object(value, names);
+    for (const auto& [name, parameter] : value.members()) {
+        saved.arrays.push_back(numbers_of(name, parameter));
+    }
+}
+
+model::StatedSummary stated_summary(const JsonValue& value)
+{
+    model::StatedSummary stated;
+    const auto add = [&](const JsonValue* leaf, StatedArray one) {
+        if (!one.shape.empty()) {
+            leaf->refuse("one number");
+        }
+        stated.values.push_back(std::move(one));
+    };
+    const auto add_number = [&](const JsonValue* leaf) {
+        if (leaf != nullptr) {
+            add(leaf, numbers_of(leaf->place(), *leaf));
+        }
+    };
+    const JsonObject summary(value, {"largest_entropy", "heads"});
+    add_number(summary.find("largest_entropy"));
+    for (const JsonValue& member : summary.at("heads").elements()) {
+        const JsonObject head(member, {"entropy", "itself", "first", "previous", "next", "pairs"});
+        for (const char* name : {"entropy", "itself", "first", "previous", "next"}) {
+            add_number(head.find(name));
+        }
+        const std::vector<JsonValue> pairs = head.at("pairs").elements();
+        if (std::ssize(pairs) > model::largest_top) {
+            head.at("pairs").refuse("up to " + std::to_string(model::largest_top) + " pairs");
+        }
+        stated.top = std::max(stated.top, std::ssize(pairs));
+        for (const JsonValue& element : pairs) {
+            const JsonObject pair(element, {"query", "query_token", "key", "key_token", "weight"});
+            for (const char* name : {"query", "key"}) {
+                add(&pair.at(name), integers_of(pair.at(name).place(), pair.at(name)));
+            }
+            for (const char* name : {"query_token", "key_token"}) {
+                stated.values.push_back({pair.at(name).place(), {}, {pair.at(name).string()}});
+            }
+            add_number(&pair.at("weight"));
+        }
+    }
+    return stated;
+}
+
+void read_verify(const JsonValue& value, SavedResult& saved)
+{
+    const auto number = [](const JsonValue& given) { return given.nested(decimal, R"(a number, "inf", "-inf" or "nan")"); };
+    for (const auto& [array, difference] : value.members()) {
+        const JsonObject object(difference, {"absolute", "relative"});
+        model::StatedDifference stated{array, "", ""};
+        for (const auto& [key, decimals] : {std::pair("absolute", &stated.absolute), std::pair("relative", &stated.relative)}) {
+            JsonValue::Nested scalar = number(object.at(key));
+            if (!scalar.shape.empty()) {
+                object.at(key).refuse("one number");
+            }
+            *decimals = std::move(scalar.leaves.front());
+        }
+        saved.verify.push_back(std::move(stated));
+    }
+}
+
+SavedResult saved_result_of(const JsonValue& value)
+{
+    const JsonObject object(
+        value,
+        {"schema",        "index",           "config",        "tokens",        "key_tokens",     "vocabulary", "token_ids",
+         "key_token_ids", "query_positions", "parameters",    "embeddings",    "key_embeddings", "queries",    "keys",
+         "values",        "scores",          "scaled_scores", "capped_scores", "masked_scores",  "weights",    "head_context",
+         "context",       "output",          "entropy",       "summary",       "verify",         "warnings"});
+    (void)object.at("schema").one_of({"attn-cli/result/1"});
+    SavedResult saved;
+    saved.config = recipe_of(object.at("config"));
+    if (const JsonValue* index = object.find("index")) {
+        saved.index = index->integer(0, largest);
+    }
+    saved.tokens = words_of(object.find("tokens"));
+    saved.key_tokens = words_of(object.find("key_tokens"));
+    saved.warnings = words_of(object.find("warnings"));
+    if (const JsonValue* vocabulary = object.find("vocabulary")) {
+        read_vocabulary(*vocabulary, saved);
+    }
+    for (const char* name : {"token_ids", "key_token_ids", "query_positions"}) {
+        if (const JsonValue* integers = object.find(name)) {
+            saved.arrays.push_back(integers_of(name, *integers));
+        }
+    }
+    if (const JsonValue* parameters = object.find("parameters")) {
+        read_parameters(*parameters, saved);
+    }
+    for (const char* name : {"embeddings", "key_embeddings", "queries", "keys", "values", "scores", "scaled_scores",
+                             "capped_scores", "masked_scores", "weights", "head_context", "context", "output", "entropy"}) {
+        if (const JsonValue* numbers = object.find(name)) {
+            saved.arrays.push_back(numbers_of(name, *numbers));
+        }
+    }
+    if (const JsonValue* summary = object.find("summary")) {
+        saved.summary = stated_summary(*summary);
+    }
+    if (const JsonValue* verify = object.find("verify")) {
+        read_verify(*verify, saved);
+    }
+    return saved;
+}
+
+/// Whether these are the two members of what --lines writes in the place of a line that failed.
+bool is_failed_line(std::string_view json)
+{
+    const JsonDocument document(json);
+    const std::vector<JsonValue::Member> members = document.root().members();
+    return members.size() == 2 && members[0].first == "index" && members[1].first == "error";
+}
+
+} // namespace
+
+SavedResult parse_saved_result(std::string_view json)
+{
+    const JsonDocument document(json);
+    return saved_result_of(document.root());
+}
+
+Document kind_of(std::string_view json)
+{
+    const std::optional<std::string> schema = schema_of(json);
+    if (schema == "attn-cli/recipe/1") {
+        return Document::recipe;
+    }
+    if (schema == "attn-cli/result/1") {
+        return Document::result;
+    }
+    if (schema == "attn-cli/tensor/1") {
+        return Document::tensor;
+    }
+    return !schema && is_failed_line(json) ? Document::failed_line : Document::unknown;
+}
+
+std::string parse_failed_line(std::string_view json)
+{
+    const JsonDocument document(json);
+    const JsonObject object(document.root(), {"index", "error"});
+    [[maybe_unused]] const Index index = object.at("index").integer(0, largest);
+    const JsonObject error(object.at("error"), {"code", "message"});
+    [[maybe_unused]] const Index code = error.at("code").integer(0, 255);
+    return error.at("message").string();
+}
+
+} // namespace attn::io

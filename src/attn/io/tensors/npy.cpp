@@ -1,0 +1,162 @@
+#include "attn/io/tensors/npy.hpp"
+
+#include "attn/io/tensors/python_literal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <array>
+#include <utility>
+
+namespace attn::io {
+namespace {
+
+struct NamedType {
+    std::string_view code;
+    ElementType type;
+};
+constexpr std::array named_types{
+    NamedType{"f2", ElementType::float16}, NamedType{"f4", ElementType::float32}, NamedType{"f8", ElementType::float64},
+    NamedType{"b1", ElementType::boolean}, NamedType{"i8", ElementType::int64},
+};
+
+[[noreturn]] void refuse(std::string_view what, std::string_view thing, const std::string& value, const std::string& allowed)
+{
+    throw Error(ErrorKind::data, std::string(what) + ": " + std::string(thing), value, allowed);
+}
+
+/// '<f4' is little-endian, '>f4' big-endian, '=f4', '|f4' and 'f4' the reader's own order.
+void set_type(NpyHeader& header, std::string_view code)
+{
+    const bool ordered = !code.empty() && std::string_view("<>=|").find(code[0]) != std::string_view::npos;
+    for (const NamedType& named : named_types) {
+        if (code.substr(ordered ? 1 : 0) == named.code) {
+            header.type = named.type;
+            header.swapped = code[0] == '>';
+        }
+    }
+}
+
+/// Where the header's text begins, and its length.
+std::pair<std::size_t, std::size_t> header_extent(Bytes front, std::string_view what)
+{
+    if (!as_text(front).starts_with(npy_magic)) {
+        refuse(what, "first bytes", quoted(as_text(front).substr(0, npy_magic.size())), quoted(npy_magic));
+    }
+    if (front.size() < 10) {
+        refuse(what, "file", std::to_string(front.size()) + " bytes", "an .npy file, which has a header");
+    }
+    const int major = std::to_integer<int>(front[6]), minor = std::to_integer<int>(front[7]);
+    if (major < 1 || major > 3 || minor != 0) {
+        refuse(what, "version", std::to_string(major) + "." + std::to_string(minor), "1.0, 2.0, 3.0");
+    }
+    const std::size_t begin = major == 1 ? 10 : 12;
+    if (front.size() < begin) {
+        refuse(what, "file", std::to_string(front.size()) + " bytes", "an .npy file, which has a header");
+    }
+    const std::size_t length = major == 1 ? little<std::uint16_t>(front, 8) : little<std::uint32_t>(front, 8);
+    if (length > npy_header_most) {
+        refuse(what, "length of the header", std::to_string(length), "up to " + std::to_string(npy_header_most));
+    }
+    if (length > front.size() - begin) {
+        refuse(what, "length of the header", std::to_string(length),
+               "up to " + std::to_string(front.size() - begin) + ", the rest of the file");
+    }
+    return {begin, length};
+}
+
+std::string elements_of(const Shape& shape)
+{
+    return shape.size() > 8 ? "a shape of " + std::to_string(shape.size()) + " dimensions" : "the shape " + to_string(shape);
+}
+
+} // namespace
+
+void refuse_type(const std::string& what, std::string_view type)
+{
+    const bool object = type == "|O" || type == "O";
+    throw Error(ErrorKind::data, what + ": element type",
+                object ? "Python objects ('O'), a pickle, which is never loaded" : quoted(type),
+                "float16, bfloat16 (in .safetensors), float32, float64, bool, int64");
+}
+
+NpyHeader read_npy_header(Bytes front, std::string_view what)
+{
+    const auto [begin, length] = header_extent(front, what);
+    NpyHeader header;
+    header.data = begin + length;
+    PythonLiteral literal(as_text(front).substr(begin, length), std::string(what) + ": header");
+    bool has_type = false, has_order = false, has_shape = false;
+    literal.dict([&](std::string_view key) {
+        if (key == "descr" && !std::exchange(has_type, true)) {
+            header.dtype = literal.string_or_list();
+            set_type(header, header.dtype);
+        } else if (key == "fortran_order" && !std::exchange(has_order, true)) {
+            header.fortran_order = literal.truth();
+        } else if (key == "shape" && !std::exchange(has_shape, true)) {
+            header.shape = literal.tuple(most_dimensions);
+        } else {
+            literal.refuse("each of 'descr', 'fortran_order', 'shape' once, and nothing else");
+        }
+    });
+    if (!has_type || !has_order || !has_shape) {
+        literal.refuse("each of 'descr', 'fortran_order', 'shape' once, and nothing else");
+    }
+    return header;
+}
+
+void require_npy_size(const NpyHeader& header, Index file_size, std::string_view what)
+{
+    const std::optional<Index> needed = bytes_of(header.shape, 8 * size_of(*header.type));
+    const Index there = file_size - static_cast<Index>(header.data);
+    if (!needed) {
+        refuse(what, "shape", elements_of(header.shape), "what can be addressed");
+    }
+    if (*needed != there) {
+        refuse(what, "elements", std::to_string(there) + " bytes",
+               std::to_string(*needed) + " for " + elements_of(header.shape) + " of " + std::string(name_of(*header.type)));
+    }
+}
+
+TensorView npy_view(const NpyHeader& header, Bytes file, std::string_view what)
+{
+    if (!header.type) {
+        refuse_type(std::string(what), header.dtype);
+    }
+    require_npy_size(header, static_cast<Index>(file.size()), what);
+    const Shape strides = header.fortran_order ? column_major_strides(header.shape) : row_major_strides(header.shape);
+    return {*header.type, header.shape, strides, header.swapped, file.subspan(header.data)};
+}
+
+TensorFile read_npy(Bytes file, std::string_view what)
+{
+    TensorFile read;
+    read.entries.push_back({"", npy_view(read_npy_header(file, what), file, what)});
+    return read;
+}
+
+std::string npy_header(ElementType type, const Shape& shape)
+{
+    std::string_view code;
+    for (const NamedType& named : named_types) {
+        code = named.type == type ? named.code : code;
+    }
+    if (code.empty()) {
+        throw Error(ErrorKind::usage, "element type of an .npy or .npz", std::string(name_of(type)),
+                    "float16, float32, float64, bool, int64; a .safetensors file holds bfloat16");
+    }
+    std::string text = "{'descr': '" + std::string(type == ElementType::boolean ? "|" : "<") + std::string(code) +
+                       "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";
+    constexpr std::size_t before = 10, alignment = 64; // of version 1
+    text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
+    text += '\n';
+    std::string header = std::string(npy_magic) + '\x01' + '\0';
+    append_little(header, static_cast<std::uint16_t>(text.size()));
+    return header + text;
+}
+
+void write_npy(const TensorBytes& tensor, const ByteSink& sink)
+{
+    sink(npy_header(tensor.type, tensor.shape));
+    sink(as_text(tensor.bytes));
+}
+
+} // namespace attn::io

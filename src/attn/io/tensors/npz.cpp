@@ -1,0 +1,156 @@
+#include "attn/io/tensors/npz.hpp"
+
+#include "attn/io/tensors/inflate.hpp"
+#include "attn/io/tensors/npy.hpp"
+#include "attn/io/tensors/zip.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::io {
+namespace {
+
+constexpr std::string_view ending = ".npy";
+
+/// torch.save writes a ZIP archive too: a pickle, "<name>/data.pkl", beside bytes that only the pickle explains.
+void refuse_checkpoint(const std::vector<ZipMember>& members, std::string_view what)
+{
+    const auto is_pickle = [](const ZipMember& member) { return member.name.ends_with("/data.pkl"); };
+    if (std::ranges::any_of(members, is_pickle)) {
+        throw Error(ErrorKind::data, what, "a PyTorch checkpoint (torch.save)",
+                    ".npz, .safetensors; save its state dict with safetensors.torch.save_file or numpy.savez");
+    }
+}
+
+/// Every member is named "<array>.npy", and no two alike: some readers would take the first, others the last.
+void check_names(const std::vector<ZipMember>& members, std::string_view what)
+{
+    refuse_checkpoint(members, what);
+    std::vector<std::string_view> names;
+    for (const ZipMember& member : members) {
+        if (!member.name.ends_with(ending)) {
+            throw Error(ErrorKind::data, std::string(what) + ": member of the archive", quoted(member.name),
+                        "names that end in .npy");
+        }
+        names.push_back(member.name);
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) {
+        throw Error(ErrorKind::data, std::string(what) + ": member " + quoted(*twice), "two of them", "one of each name");
+    }
+}
+
+std::string array_name(const ZipMember& member)
+{
+    return member.name.substr(0, member.name.size() - ending.size());
+}
+
+void check_inflated_size(const std::vector<ZipMember>& members, std::string_view only, Index limit, std::string_view what)
+{
+    Index total = 0;
+    for (const ZipMember& member : members) {
+        const bool wanted = only.empty() || array_name(member) == only;
+        total += member.deflated && wanted ? member.size : 0; // at most 1032 times the file
+    }
+    if (total > limit) {
+        throw Error(ErrorKind::data, std::string(what) + ": inflated size", std::to_string(total) + " bytes",
+                    "up to " + std::to_string(limit));
+    }
+}
+
+void require_crc(const ZipMember& member, Bytes contents, const std::string& what)
+{
+    if (crc32_of(contents) != member.crc) {
+        throw Error(ErrorKind::data, what + ": damaged, its CRC-32 is wrong");
+    }
+}
+
+void inflate(const ZipMember& member, std::span<std::byte> room, const std::string& what)
+{
+    Inflater inflater(member.data, what);
+    if (inflater.read(room) != room.size()) {
+        throw Error(ErrorKind::data, what + ": fewer bytes than the archive says");
+    }
+    inflater.finish();
+    require_crc(member, room, what);
+}
+
+NpyHeader header_of(const ZipMember& member, const std::string& what)
+{
+    if (!member.deflated) {
+        return read_npy_header(member.data, what);
+    }
+    std::array<std::byte, npy_front> front; // NOLINT(cppcoreguidelines-pro-type-member-init): read where it was written
+    const std::size_t most = std::min(static_cast<std::size_t>(member.size), npy_front);
+    return read_npy_header(std::span(front).first(Inflater(member.data, what).read(std::span(front).first(most))), what);
+}
+
+/// The .npy inside of a member. There is room for it in `file.inflated` if it is deflated.
+void open_member(const ZipMember& member, const std::string& what, TensorFile& file)
+{
+    const std::string name = array_name(member);
+    const NpyHeader header = header_of(member, what);
+    if (!header.type) {
+        file.unsupported.push_back({name, header.dtype});
+        return;
+    }
+    if (!member.deflated) {
+        file.entries.push_back({name, npy_view(header, member.data, what)});
+        file.unread.push_back({name, [member, what] { require_crc(member, member.data, what); }});
+        return;
+    }
+    require_npy_size(header, member.size, what);
+    const auto size = static_cast<std::size_t>(member.size);
+    file.inflated.emplace_back(new std::byte[size]); // no zeros: what does not come is never touched
+    const std::span<std::byte> room(file.inflated.back().get(), size);
+    file.entries.push_back({name, npy_view(header, room, what)});
+    file.unread.push_back({name, [member, room, what] { inflate(member, room, what); }});
+}
+
+} // namespace
+
+std::vector<std::string> npz_names(Bytes file, std::string_view what)
+{
+    const std::vector<ZipMember> members = zip_members(file, what);
+    check_names(members, what);
+    std::vector<std::string> names;
+    names.reserve(members.size());
+    for (const ZipMember& member : members) {
+        names.push_back(array_name(member));
+    }
+    return names;
+}
+
+TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, Index inflate_limit)
+{
+    const std::vector<ZipMember> members = zip_members(file, what);
+    check_names(members, what);
+    check_inflated_size(members, only, inflate_limit, what);
+    TensorFile read;
+    for (const ZipMember& member : members) {
+        const std::string name = array_name(member);
+        if (only.empty() || name == only) {
+            open_member(member, std::string(what) + ": " + quoted(name), read);
+        }
+    }
+    if (!only.empty()) {
+        (void)read.at(only, what);
+    }
+    return read;
+}
+
+void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
+{
+    std::vector<std::string> headers;
+    std::vector<ZipSource> sources;
+    headers.reserve(tensors.size()); // the sources look at them
+    for (const TensorBytes& tensor : tensors) {
+        headers.push_back(npy_header(tensor.type, tensor.shape));
+        sources.push_back({tensor.name + std::string(ending), {as_bytes(headers.back()), tensor.bytes}});
+    }
+    write_zip(sources, sink);
+}
+
+} // namespace attn::io

@@ -1,0 +1,117 @@
+#include "attn/io/tensors/tensor_file.hpp"
+
+#include "attn/io/tensors/npy.hpp"
+#include "attn/io/tensors/npz.hpp"
+#include "attn/io/tensors/safetensors.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
+
+#include <algorithm>
+
+namespace attn::io {
+namespace {
+
+std::vector<std::string> names_in(const TensorFile& file)
+{
+    std::vector<std::string> names;
+    for (const TensorFile::Entry& entry : file.entries) {
+        names.push_back(entry.name);
+    }
+    return names;
+}
+
+} // namespace
+
+const TensorView& TensorFile::at(std::string_view name, std::string_view what) const
+{
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.name == name; });
+    if (entry != entries.end()) {
+        return entry->view;
+    }
+    for (const Unsupported& each : unsupported) {
+        if (each.name == name) {
+            refuse_type(quoted(name) + " in " + std::string(what), each.type);
+        }
+    }
+    throw Error(ErrorKind::data, std::string(what), "no tensor " + quoted(name),
+                entries.empty() ? "none, it holds no tensor that can be read" : quoted_list(names_in(*this)));
+}
+
+void TensorFile::read_numbers()
+{
+    for (const Unread& each : unread) {
+        each.read();
+    }
+    unread.clear(); // not before: what is damaged stays unread
+}
+
+void TensorFile::read_numbers(std::string_view name)
+{
+    const auto found = std::ranges::find(unread, name, &Unread::name);
+    if (found != unread.end()) {
+        found->read();
+        unread.erase(found);
+    }
+}
+
+TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, std::string_view beside)
+{
+    const std::string_view text = as_text(bytes);
+    if (text.starts_with(npy_magic)) {
+        return TensorFormat::npy;
+    }
+    if (text.size() > 8 && text[8] == '{') {
+        return TensorFormat::safetensors;
+    }
+    if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) {
+        return TensorFormat::npz;
+    }
+    throw Error(ErrorKind::data, std::string(what),
+                text.empty() ? "an empty file" : "a file that begins with " + quoted(text.substr(0, 9)),
+                std::string(beside) + "the formats .npy, .npz and .safetensors");
+}
+
+bool is_tensor_file(std::span<const std::byte> bytes)
+{
+    const std::string_view text = as_text(bytes);
+    const bool safetensors = text.size() > 8 && text[8] == '{' && text[7] == '\0'; // its length is a small one
+    return safetensors || text.starts_with(npy_magic) || text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06");
+}
+
+std::vector<std::string> tensor_names(std::span<const std::byte> bytes, std::string_view what)
+{
+    switch (format_of(bytes, what)) {
+    case TensorFormat::npz: return npz_names(bytes, what);
+    case TensorFormat::npy: return {""};
+    case TensorFormat::safetensors: break;
+    }
+    const TensorFile file = read_safetensors(bytes, what, {});
+    std::vector<std::string> names = names_in(file);
+    for (const TensorFile::Unsupported& each : file.unsupported) {
+        names.push_back(each.name);
+    }
+    return names;
+}
+
+TensorFile read_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
+{
+    TensorFile read = open_tensors(bytes, what, only, inflate_limit);
+    read.read_numbers();
+    return read;
+}
+
+TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what, std::string_view only, Index inflate_limit)
+{
+    switch (format_of(bytes, what)) {
+    case TensorFormat::npz: return open_npz(bytes, what, only, inflate_limit);
+    case TensorFormat::safetensors: return read_safetensors(bytes, what, only);
+    case TensorFormat::npy: break;
+    }
+    if (!only.empty()) {
+        throw Error(ErrorKind::data, std::string(what), "the name " + quoted(only),
+                    "none, an .npy holds one tensor without a name");
+    }
+    return read_npy(bytes, what);
+}
+
+} // namespace attn::io

@@ -1,0 +1,71 @@
+#include "attn/io/tensors/tensor_json.hpp"
+
+#include "attn/io/bytes.hpp"
+#include "attn/io/json/json_reader.hpp"
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace attn::io {
+namespace {
+
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    if (kind == JsonKind::null) {
+        return "-inf";
+    }
+    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+}
+
+ElementType type_of(const JsonValue& value)
+{
+    constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
+    return types.at(value.one_of({"float16", "bfloat16", "float32", "float64"}));
+}
+
+Shape shape_of(const JsonValue& value)
+{
+    if (value.size() > most_dimensions) { // before there is a JsonValue for each
+        value.refuse("up to " + std::to_string(most_dimensions) + " dimensions");
+    }
+    Shape shape;
+    for (const JsonValue& length : value.elements()) {
+        shape.push_back(length.integer(0, std::numeric_limits<Index>::max()));
+    }
+    return shape;
+}
+
+} // namespace
+
+StoredTensor parse_tensor_json(std::string_view json)
+{
+    const JsonDocument document(json);
+    const JsonObject object(document.root(), {"schema", "name", "dtype", "shape", "data"});
+    (void)object.at("schema").one_of({"attn-cli/tensor/1"});
+    StoredTensor tensor;
+    tensor.name = object.has("name") ? object.at("name").string() : "";
+    tensor.type = type_of(object.at("dtype"));
+    tensor.shape = shape_of(object.at("shape"));
+    const JsonValue::Nested nested = object.at("data").nested(decimal, R"(a number, "inf", "-inf", "nan" or null)");
+    // (2, 0) and (0, 2) can look alike.
+    const bool empty = nested.leaves.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();
+    if (nested.shape != tensor.shape && !empty) {
+        throw Error(ErrorKind::data, "data", "arrays of the shape " + to_string(nested.shape),
+                    to_string(tensor.shape) + ", the shape stated");
+    }
+    std::vector<double> values;
+    values.reserve(nested.leaves.size());
+    for (const std::string& leaf : nested.leaves) { // as the type that it was written from, so that it is rounded once
+        const bool wide = tensor.type == ElementType::float64;
+        values.push_back(wide ? math::nearest<double>(leaf) : static_cast<double>(math::nearest<float>(leaf)));
+    }
+    tensor.bytes = to_bytes<double>(tensor.type, values);
+    return tensor;
+}
+
+} // namespace attn::io

@@ -1,0 +1,350 @@
+#include "attn/io/words/word_vectors.hpp"
+
+#include "attn/io/words/vector_lines.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace attn::io {
+namespace {
+
+constexpr std::size_t first_lines = 64;                         ///< that decide upon the dimension
+constexpr std::size_t most_first_bytes = std::size_t{8} << 20U; ///< of them together, or one line
+constexpr std::size_t first_bytes = 1U << 16U;                  ///< in which a binary file shows itself
+
+constexpr std::string_view vectors_allowed = "word vectors as text, or an embedding tensor (.npy, .npz, .safetensors)";
+constexpr std::string_view words_allowed = "words as text, one a line";
+
+/// Throws for bytes that are no text.
+TextFile open_text(Bytes bytes, std::string name, std::string_view allowed)
+{
+    std::string_view text = as_text(bytes);
+    const std::size_t nul = text.substr(0, first_bytes).find('\0');
+    const bool packed = text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
+                        text.starts_with("\xFD"
+                                         "7zXZ");
+    if (packed || nul != std::string_view::npos) {
+        throw Error(ErrorKind::data, name,
+                    packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")", allowed);
+    }
+    text = without_byte_order_mark(text);
+    if (text.empty()) {
+        throw Error(ErrorKind::data, name, "an empty file", allowed);
+    }
+    return {text, std::move(name)};
+}
+
+std::optional<Index> whole_number(std::string_view field)
+{
+    if (field.empty() || field.find_first_not_of("0123456789") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    Index value = 0;
+    const auto error = std::from_chars(field.data(), field.data() + field.size(), value).ec;
+    return error == std::errc() ? value : std::numeric_limits<Index>::max();
+}
+
+void require_dim(Index dim, const std::string& name, Index line)
+{
+    if (dim < 1 || dim > model::largest_vector) {
+        throw Error(ErrorKind::data, place_of(name, line), counted(dim, "number") + " a word",
+                    "1 to " + std::to_string(model::largest_vector));
+    }
+}
+
+/// Throws for a line whose fields something else than a space parts.
+void require_spaces(const VectorLine& line, const std::string& name)
+{
+    const std::size_t other = line.text.find_first_of("\t,");
+    if (line.spaces == 0 && other != std::string_view::npos) {
+        throw Error(ErrorKind::data, place_of(name, line.number),
+                    line.text[other] == '\t' ? "tabs and no space" : "commas and no space",
+                    "a word and its numbers, parted by one space");
+    }
+}
+
+/// Takes the header, if the first line is one.
+void read_header(VectorText& text, const VectorLine& line)
+{
+    const std::size_t space = line.text.find(' ');
+    if (line.spaces != 1) {
+        return;
+    }
+    const auto count = whole_number(line.text.substr(0, space));
+    const auto dim = whole_number(line.text.substr(space + 1));
+    if (count && dim) {
+        require_dim(*dim, text.file.name, line.number);
+        text.count = count;
+        text.dim = *dim;
+    }
+}
+
+/// How many numbers most of the first lines have; the first of those that are as many.
+Index usual_dim(const VectorText& text)
+{
+    std::vector<Index> spaces;
+    VectorLines lines(text.file, 0, 1);
+    for (auto line = lines.next(); line && spaces.size() < first_lines && line->offset < most_first_bytes;
+         line = lines.next()) {
+        spaces.push_back(line->spaces);
+    }
+    return *std::max_element(spaces.begin(), spaces.end(), [&](Index a, Index b) {
+        return std::count(spaces.begin(), spaces.end(), a) < std::count(spaces.begin(), spaces.end(), b);
+    });
+}
+
+void require_count(const VectorText& text, Index words)
+{
+    if (text.count && *text.count != words) {
+        throw Error(ErrorKind::data, text.file.name, counted(words, "word"),
+                    std::to_string(*text.count) + ", as its first line says (is it cut short?)");
+    }
+}
+
+[[noreturn]] void refuse_repeated(const std::string& name, std::string_view word, Index first, Index second)
+{
+    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + quoted(word) + " stands also in line " +
+                                     std::to_string(first) + "; allowed: once");
+}
+
+std::string_view first_field(std::string_view word)
+{
+    return word.substr(0, word.find(' '));
+}
+
+Index first_word_line(const VectorText& text)
+{
+    return text.count ? 2 : 1;
+}
+
+/// A word is missing, and this line begins with it.
+void require_no_word_but_numbers(const VectorText& text, const VectorLine& line)
+{
+    const std::string_view word = entry_of(text, line).word;
+    const std::string_view extra = word.substr(word.find(' ') + 1);
+    if (are_numbers(extra)) {
+        throw Error(ErrorKind::data, place_of(text.file.name, line.number),
+                    quoted(first_field(word)) + " and " + counted(line.spaces, "number"), counted(text.dim, "number"));
+    }
+}
+
+/// Rows that are made when the first vector comes: what a header claims takes no memory.
+class Rows {
+public:
+    Rows(const VectorText& text, std::size_t words, bool allow_nonfinite)
+        : text_(text), allow_nonfinite_(allow_nonfinite), found_{.rows = {}, .found = std::vector<bool>(words)}
+    {
+        found_.rows.shape = {static_cast<Index>(words), text.dim};
+    }
+
+    [[nodiscard]] bool has(std::size_t word) const { return found_.found[word]; }
+
+    void read(std::size_t word, const VectorLine& line, std::string_view numbers)
+    {
+        const auto dim = static_cast<std::size_t>(text_.dim);
+        found_.rows.values.resize(found_.found.size() * dim);
+        read_numbers(text_.file.name, line, numbers, allow_nonfinite_, std::span(found_.rows.values).subspan(word * dim, dim));
+        found_.found[word] = true;
+    }
+
+    model::FoundVectors take()
+    {
+        found_.rows.values.resize(found_.found.size() * static_cast<std::size_t>(text_.dim));
+        return std::move(found_);
+    }
+
+private:
+    const VectorText& text_;
+    bool allow_nonfinite_;
+    model::FoundVectors found_;
+};
+
+/// Takes the vectors of wanted words from the lines that it is shown, in the order of the file.
+class Finder {
+public:
+    Finder(const VectorText& text, const model::WantedWords& wanted, bool allow_nonfinite)
+        : text_(text), rows_(text, wanted.words.size(), allow_nonfinite), lines_(wanted.words.size()),
+          suspects_(wanted.words.size()), noticed_(wanted.noticed)
+    {
+        for (const auto& words : {wanted.words, wanted.noticed}) {
+            for (const std::string& word : words) {
+                seen_.push_back(false);
+                wanted_.emplace(word, seen_.size() - 1);
+            }
+        }
+    }
+
+    void look_at(const VectorLine& line)
+    {
+        const VectorEntry entry = entry_of(text_, line);
+        if (const auto found = wanted_.find(entry.word); found != wanted_.end()) {
+            take(found->second, line, entry);
+        } else if (line.spaces > text_.dim) {
+            const auto first = wanted_.find(first_field(entry.word));
+            if (first != wanted_.end() && is_read(first->second) && !suspects_[first->second]) {
+                suspects_[first->second] = line;
+            }
+        }
+    }
+
+    model::FoundVectors take()
+    {
+        for (std::size_t word = 0; word < suspects_.size(); ++word) {
+            if (suspects_[word] && !rows_.has(word)) {
+                require_no_word_but_numbers(text_, *suspects_[word]);
+            }
+        }
+        model::FoundVectors found = rows_.take();
+        for (const std::string& word : noticed_) {
+            found.noticed.push_back(seen_[wanted_.at(word)]);
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] bool is_read(std::size_t word) const { return word < lines_.size(); }
+
+    void take(std::size_t word, const VectorLine& line, const VectorEntry& entry)
+    {
+        seen_[word] = true;
+        if (!is_read(word)) {
+            return;
+        }
+        if (rows_.has(word)) {
+            refuse_repeated(text_.file.name, entry.word, lines_[word], line.number);
+        }
+        lines_[word] = line.number;
+        rows_.read(word, line, entry.numbers);
+    }
+
+    const VectorText& text_;
+    std::unordered_map<std::string_view, std::size_t> wanted_; ///< those whose vectors are read come first
+    Rows rows_;
+    std::vector<Index> lines_;                        ///< where the words were found
+    std::vector<std::optional<VectorLine>> suspects_; ///< lines that begin with a word and go on with more than its numbers
+    std::span<const std::string> noticed_;
+    std::vector<bool> seen_; ///< of both
+};
+
+constexpr std::hash<std::string_view> hash_of;
+
+} // namespace
+
+VectorText open_vector_text(Bytes bytes, std::string name)
+{
+    VectorText text{.file = open_text(bytes, std::move(name), vectors_allowed)};
+    VectorLines lines(text.file, 0, 1);
+    VectorLine first = lines.next().value_or(VectorLine{});
+    read_header(text, first);
+    if (text.count) {
+        const auto second = lines.next();
+        text.first = second ? second->offset : text.file.text.size();
+        if (!second) {
+            require_count(text, 0);
+            throw Error(ErrorKind::data, text.file.name, "no words", "at least one");
+        }
+        first = *second;
+    } else {
+        text.dim = usual_dim(text);
+        if (text.dim == 0) {
+            require_spaces(first, text.file.name);
+        }
+        require_dim(text.dim, text.file.name, first.number);
+    }
+    if (const auto entry = entry_of(text, first); !are_numbers(entry.numbers)) {
+        std::vector<double> row(static_cast<std::size_t>(text.dim));
+        read_numbers(text.file.name, first, entry.numbers, true, row); // tells which one is none
+    }
+    return text;
+}
+
+model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted, const VectorSearch& search)
+{
+    Finder finder(text, wanted, search.allow_nonfinite);
+    Index words = 0;
+    VectorLines lines(text.file, text.first, first_word_line(text), search.passed);
+    for (auto line = lines.next(); line; line = lines.next(), ++words) {
+        finder.look_at(*line);
+    }
+    require_count(text, words);
+    return finder.take();
+}
+
+// ---- many searches ---------------------------------------------------------------------------------------------------
+
+VectorIndex::VectorIndex(VectorText text, const VectorSearch& search) : text_(std::move(text))
+{
+    Index words = 0;
+    VectorLines lines(text_.file, text_.first, first_word_line(text_), search.passed);
+    for (auto line = lines.next(); line; line = lines.next(), ++words) {
+        const std::string_view word = entry_of(text_, *line).word;
+        places_.push_back({hash_of(word), line->offset, line->number});
+        if (line->spaces > text_.dim) {
+            places_.push_back({hash_of(first_field(word)), line->offset, line->number});
+        }
+    }
+    require_count(text_, words);
+    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.hash < b.hash; });
+}
+
+model::FoundVectors VectorIndex::find(const model::WantedWords& wanted, bool allow_nonfinite) const
+{
+    std::map<std::size_t, Index> lines; // by their offsets
+    const auto look_up = [&](const std::string& word) {
+        const std::size_t hash = hash_of(word);
+        for (auto place = std::ranges::lower_bound(places_, hash, {}, &Place::hash);
+             place != places_.end() && place->hash == hash; ++place) {
+            lines.emplace(place->offset, place->line);
+        }
+    };
+    std::ranges::for_each(wanted.words, look_up);
+    std::ranges::for_each(wanted.noticed, look_up);
+    Finder finder(text_, wanted, allow_nonfinite);
+    for (const auto& [offset, number] : lines) {
+        finder.look_at(VectorLines(text_.file, offset, number).next().value_or(VectorLine{}));
+    }
+    return finder.take();
+}
+
+// ---- lists of words --------------------------------------------------------------------------------------------------
+
+std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
+{
+    const TextFile file = open_text(bytes, name, words_allowed);
+    std::vector<std::string_view> words;
+    VectorLines lines(file, 0, 1);
+    for (auto line = lines.next(); line; line = lines.next()) {
+        if (line->text.empty()) {
+            throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word a line");
+        }
+        require_word(name, *line, line->text);
+        words.push_back(line->text);
+    }
+    return words;
+}
+
+WordList::WordList(Bytes bytes, const std::string& name)
+{
+    for (const std::string_view word : word_lines(bytes, name)) {
+        places_.push_back({word, std::ssize(places_)});
+    }
+    std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.word, place.row); });
+    const auto repeated = std::ranges::adjacent_find(places_, {}, &Place::word);
+    if (repeated != places_.end()) {
+        refuse_repeated(name, repeated->word, repeated->row + 1, std::next(repeated)->row + 1);
+    }
+}
+
+std::optional<Index> WordList::row_of(std::string_view word) const
+{
+    const auto found = std::ranges::lower_bound(places_, word, {}, &Place::word);
+    return found != places_.end() && found->word == word ? std::optional(found->row) : std::nullopt;
+}
+
+} // namespace attn::io

@@ -1,0 +1,99 @@
+// Word vectors as text: GloVe, word2vec's text format, fastText's .vec. One word a line:
+//
+//   [count dim]                     word2vec and fastText; GloVe has no such line
+//   word 0.25 -1.5 … 3e-2           the word, then dim decimal numbers, parted by one ASCII space each
+//
+// The last `dim` fields are the vector; whatever stands before them is the word, which may hold spaces. A first line of two
+// whole numbers is a header; without one, dim is how many numbers most of the first lines have. Lines end in "\n" or "\r\n",
+// with or without a space before it (word2vec writes one); the last line may lack its end. A byte order mark before the first
+// line is skipped.
+//
+// A file of millions of words is walked through, never held: of every line the fields are counted and the word is checked, and
+// of the wanted lines alone the numbers are read.
+#pragma once
+
+#include "attn/io/bytes.hpp"
+#include "attn/model/layer/found_vectors.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::io {
+
+/// What stands in a file, behind a byte order mark. The bytes outlive it.
+struct TextFile {
+    std::string_view text;
+    std::string name; ///< for messages
+};
+
+/// Word vectors, and what their first lines say.
+struct VectorText {
+    TextFile file;
+    Index dim = 0;                   ///< numbers of a word
+    std::optional<Index> count = {}; ///< of words, as the header states
+    std::size_t first = 0;           ///< where the first word stands in the text
+};
+
+struct VectorSearch {
+    bool allow_nonfinite = false; ///< infinities and NaN
+    /// Told every few megabytes where the walk has come to, so that what lies behind can leave the memory.
+    std::function<void(std::size_t offset)> passed = {};
+};
+
+/// Looks at the first lines. Throws Error(data) for bytes that are no text, for a text without words, for a dimension of 0 or
+/// over model::largest_vector, for a first word without numbers.
+[[nodiscard]] VectorText open_vector_text(Bytes bytes, std::string name);
+
+/// Walks through the whole text. Throws Error(data), with the number of the line: too few
+/// numbers, a word that is no UTF-8, a line of megabytes; of the wanted words also too many numbers, what is no number, not
+/// finite or beyond float64, a word that stands there twice; and for another number of words than the header states.
+[[nodiscard]] model::FoundVectors find_vectors(const VectorText& text, const model::WantedWords& wanted,
+                                               const VectorSearch& search = {});
+
+/// Where each word stands, 24 bytes a word: for whoever searches a text many times. Finds what find_vectors finds and throws
+/// what it throws.
+class VectorIndex {
+public:
+    VectorIndex(VectorText text, const VectorSearch& search);
+
+    [[nodiscard]] model::FoundVectors find(const model::WantedWords& wanted, bool allow_nonfinite) const;
+
+private:
+    struct Place {
+        std::uint64_t hash;
+        std::uint64_t offset; ///< of the line,
+        Index line;           ///< and its number
+    };
+
+    VectorText text_;
+    std::vector<Place>
+        places_; ///< sorted by hash; lines with more fields than a word and its numbers also by their first field
+};
+
+/// Words, one a line; the text begins and its lines end as above. The same word may stand there often. Throws Error(data) for a
+/// line that is empty or no UTF-8.
+[[nodiscard]] std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name);
+
+/// A list of words, one a line, for the rows of a tensor, as above.
+class WordList {
+public:
+    /// Throws Error(data): a line that is empty or no UTF-8, a word that stands there twice.
+    WordList(Bytes bytes, const std::string& name);
+
+    [[nodiscard]] Index size() const { return static_cast<Index>(places_.size()); }
+    [[nodiscard]] std::optional<Index> row_of(std::string_view word) const;
+
+private:
+    struct Place {
+        std::string_view word;
+        Index row;
+    };
+    std::vector<Place> places_; ///< sorted by word
+};
+
+} // namespace attn::io

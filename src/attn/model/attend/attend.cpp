@@ -1,0 +1,219 @@
+#include "attn/model/attend/attend.hpp"
+
+#include "attn/core/tiled.hpp"
+#include "attn/model/attend/attend_layout.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::model {
+namespace {
+
+/// Where the numbers of one stage go; nullptr when it was not asked for.
+StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
+{
+    const auto found = std::ranges::find(tensors, stage_names.at(static_cast<std::size_t>(stage)), &StoredTensor::name);
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+core::AttentionOutputs outputs_of(const AttendViews& views, std::vector<StoredTensor>& tensors)
+{
+    const core::AttentionDims& l = views.sizes;
+    const auto span = [&](Stage stage, Index columns) {
+        StoredTensor* tensor = find(tensors, stage);
+        return tensor == nullptr
+                   ? core::StageSpan{}
+                   : core::StageSpan{tensor->type, tensor->bytes.data(), l.H * l.T * columns, l.T * columns, columns};
+    };
+    core::AttentionOutputs outputs{.context = span(Stage::context, l.d_v),
+                                   .scores = span(Stage::scores, l.total()),
+                                   .scaled_scores = span(Stage::scaled_scores, l.total()),
+                                   .capped_scores = span(Stage::capped_scores, l.total()),
+                                   .masked_scores = span(Stage::masked_scores, l.total()),
+                                   .weights = span(Stage::weights, l.total()),
+                                   .entropy = span(Stage::entropy, 1)};
+    if (views.side_by_side) {
+        outputs.context.head = l.d_v;
+        outputs.context.row = l.H * l.d_v;
+    }
+    return outputs;
+}
+
+/// Cached rows, then new ones, of every key/value head.
+template <typename Scalar>
+void save_cache(const AttendViews& views, std::vector<StoredTensor>& tensors)
+{
+    const core::AttentionDims& l = views.sizes;
+    const auto save = [&](Stage stage, const std::optional<TensorView>& past, const TensorView& now) {
+        StoredTensor* tensor = find(tensors, stage);
+        Index done = 0;
+        const auto append = [&](const TensorView& view, Index unit) {
+            const Matrix<Scalar> rows = load_matrix<Scalar>(view, std::array{unit / l.H_kv, unit % l.H_kv});
+            store(*tensor, done, std::span<const Scalar>(rows.data(), static_cast<std::size_t>(rows.size())));
+            done += rows.size();
+        };
+        for (Index unit = 0; tensor != nullptr && unit < l.B * l.H_kv; ++unit) {
+            if (past) {
+                append(*past, unit);
+            }
+            append(now, unit);
+        }
+    };
+    save(Stage::present_key, views.past_key, views.keys);
+    save(Stage::present_value, views.past_value, views.values);
+}
+
+Shape shape_of(Stage stage, const AttendViews& views)
+{
+    const core::AttentionDims& l = views.sizes;
+    switch (stage) {
+    case Stage::context: return context_shape(views);
+    case Stage::present_key: return stage_shape(views, l.H_kv, l.total(), l.d_k);
+    case Stage::present_value: return stage_shape(views, l.H_kv, l.total(), l.d_v);
+    case Stage::entropy: {
+        Shape shape = stage_shape(views, l.H, l.T, 1);
+        shape.pop_back();
+        return shape;
+    }
+    default: return stage_shape(views, l.H, l.T, l.total());
+    }
+}
+
+void require_stages(const AttendInputs& inputs, const Attend& options)
+{
+    const bool masked = inputs.mask || inputs.lengths || options.causal || options.window;
+    for (const Stage stage : options.show) {
+        const char* missing = stage == Stage::capped_scores && !options.softcap ? "with a softcap"
+                              : stage == Stage::masked_scores && !masked        ? "with a mask, lengths, --causal or --window"
+                                                                                : nullptr;
+        if (missing != nullptr) {
+            throw Error(ErrorKind::usage, "--show", quoted(stage_names.at(static_cast<std::size_t>(stage))), missing);
+        }
+    }
+}
+
+constexpr const char* memory_asked = "memory for the stages asked for";
+
+Index result_bytes(const AttendViews& views, const Attend& options)
+{
+    Index bytes = 0;
+    for (const Stage stage : options.show) {
+        const Index count = element_count(shape_of(stage, views));
+        bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), memory_asked), memory_asked);
+    }
+    return bytes;
+}
+
+/// Bytes of the results, and of the key/value head that is converted where it cannot be read in place.
+Index required_in_tiles(const AttendViews& views, const Attend& options, int threads)
+{
+    constexpr Index row = 256; // floats that a thread keeps for each of d_k and d_v: two tiles of at most 96 rows, and padding
+    const core::AttentionDims& l = views.sizes;
+    const Index at_once = std::min<Index>(threads, l.B * l.H * l.T);
+    const Index scratch = checked_product(checked_sum(l.d_k, l.d_v, memory_asked), row * at_once, memory_asked);
+    const Index converted =
+        core::readable_in_tiles(views)
+            ? 0
+            : checked_sum(element_count({l.H / l.H_kv, l.T, l.d_k}), element_count({l.total(), l.d_k + l.d_v}), memory_asked);
+    return checked_sum(result_bytes(views, options),
+                       checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked),
+                       memory_asked);
+}
+
+/// Bytes of the results, and of the key/value head that each thread works on.
+Index required_bytes(const AttendViews& views, const Attend& options, int threads)
+{
+    const core::AttentionDims& l = views.sizes;
+    const Index heads = element_count({std::min<Index>(threads, l.B * l.H_kv), l.total(), 2, l.d_k + l.d_v});
+    return checked_sum(result_bytes(views, options), checked_product(heads, sizeof(double), memory_asked), memory_asked);
+}
+
+void require_finite_inputs(const AttendInputs& inputs)
+{
+    require_finite(inputs.queries, "queries");
+    require_finite(inputs.keys, "keys");
+    require_finite(inputs.values, "values");
+    if (inputs.past_key) {
+        require_finite(*inputs.past_key, "past_key");
+        require_finite(*inputs.past_value, "past_value");
+    }
+    if (inputs.mask) {
+        require_finite(*inputs.mask, "mask", true);
+    }
+}
+
+/// Room for the stages asked for.
+std::vector<StoredTensor> make_tensors(const AttendViews& views, const Attend& options)
+{
+    std::vector<StoredTensor> tensors;
+    for (const Stage stage : options.show) {
+        const bool cached = stage == Stage::present_key || stage == Stage::present_value;
+        tensors.emplace_back(stage_names.at(static_cast<std::size_t>(stage)), cached ? views.keys.type : views.queries.type,
+                             shape_of(stage, views));
+    }
+    return tensors;
+}
+
+void require_memory(Index required, Index limit)
+{
+    if (required > limit) {
+        throw Error(ErrorKind::too_large, "the stages asked for need " + std::to_string(required) + " bytes and " +
+                                              std::to_string(limit) +
+                                              " are free; ask for fewer with --show, or attend to part of the queries");
+    }
+}
+
+/// What is known only once the numbers are there: lengths, and the places that depend on them.
+void read_numbers(const AttendInputs& inputs, const Attend& options, const RunSettings& settings, AttendViews& views)
+{
+    if (settings.read_numbers) {
+        settings.read_numbers();
+    }
+    if (inputs.lengths) {
+        views.lengths = read_lengths(*inputs.lengths, views.sizes);
+    }
+    views.offsets = query_offsets(views, options.align);
+}
+
+} // namespace
+
+AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
+{
+    require_stages(inputs, options);
+    AttendViews views = lay_out(inputs, options);
+    core::Work work{.threads = settings.threads, .isa = settings.isa};
+    if (settings.observer) {
+        work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
+    }
+    const bool in_tiles = core::tiles_serve(views, options, work);
+    const auto required = in_tiles ? required_in_tiles : required_bytes;
+    require_memory(required(views, options, settings.threads), settings.memory_limit);
+    read_numbers(inputs, options, settings, views);
+    if (in_tiles) {
+        views.range = core::score_range(views, options);
+    }
+    if (!in_tiles || views.range == core::ScoreRange::beyond) {
+        require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
+        if (!options.allow_nonfinite) {
+            require_finite_inputs(inputs);
+        }
+    }
+    const core::AttentionDims& l = views.sizes;
+    if (settings.observer) {
+        settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
+    }
+    AttendResult result{make_tensors(views, options), {}};
+    const bool wide = core::is_wide(views);
+    wide ? save_cache<double>(views, result.tensors) : save_cache<float>(views, result.tensors);
+    const core::AttentionNotes notes = core::attention(views, options, outputs_of(views, result.tensors), work);
+    result.portable_because = notes.portable_because;
+    if (notes.overflowed && !options.allow_nonfinite) {
+        result.warnings.push_back(
+            "scores: a dot product overflowed " + std::string(name_of(wide ? Dtype::float64 : Dtype::float32)) +
+            "; the weights of its row may be nan" + (wide ? "" : "; float64 queries, keys or values are computed in float64"));
+    }
+    return result;
+}
+
+} // namespace attn::model

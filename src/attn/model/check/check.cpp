@@ -1,0 +1,332 @@
+#include "attn/model/check/check.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/check/computed.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace attn::model {
+namespace {
+
+/// Counts an element, as a number when it is one.
+template <typename Number>
+void count(Tally& tally, bool agrees, const Computed& computed, std::size_t place, const Number& stated)
+{
+    if (!computed.value) {
+        return tally.count(agrees);
+    }
+    const double number = stated();
+    tally.count(agrees, absolute_difference(computed.value(place), number), number);
+}
+
+// ---- recipes ---------------------------------------------------------------------------------------------------------
+
+/// The number that a statement holds. One that is no printed digits stands for the nearest number of the type that was
+/// computed: the shortest decimal of a float32 is that float32, not the double beside it.
+double stated_number(const Published& published, const Computed& computed, const std::string& text)
+{
+    return number_of(text, published.printed ? Dtype::float64 : computed.dtype);
+}
+
+bool agrees(const Published& published, const Computed& computed, std::size_t place, const std::string& stated)
+{
+    if (!computed.value) {
+        return stated == computed.text(place);
+    }
+    const double value = computed.value(place);
+    if (stated == "null") { // a masked score
+        return value == -std::numeric_limits<double>::infinity();
+    }
+    if (published.printed) {
+        const math::Printed printed = math::parse_printed(stated);
+        return published.units > 0 ? math::agrees_within(printed, value, published.units) : math::agrees(printed, value);
+    }
+    return within(value, stated_number(published, computed, stated), {published.rtol, published.atol});
+}
+
+/// Whether a number looks as if it had been printed: fixed, or scientific with one digit before the point.
+bool looks_printed(std::string_view decimal)
+{
+    decimal.remove_prefix(decimal.starts_with('-') ? 1 : 0);
+    const std::size_t exponent = std::min(decimal.find_first_of("eE"), decimal.size());
+    const bool normal = decimal.find_first_of('.') == 1 && exponent > 2 && decimal[0] != '0';
+    return decimal.size() <= 40 && (exponent == decimal.size() || (normal && decimal.size() - exponent <= 4));
+}
+
+/// Whether every number would agree if it stood between quotes, as printed digits.
+bool agrees_as_printed(Published published, const Computed& computed, const std::vector<std::size_t>& places)
+{
+    published.printed = true;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::string& value = published.values[i];
+        if ((value != "null" && !looks_printed(value)) || !agrees(published, computed, places[i], value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
+{
+    const bool other_type = published.dtype && *published.dtype != recipe_dtype;
+    const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
+                                                                       : *published.dtype == Dtype::float32 ? " in float32"
+                                                                                                            : " in float64");
+    const std::optional<Computed> computed = find_computed(result, published.array);
+    if (!computed) {
+        return mismatch(what, what + ": stated, but no part of this run");
+    }
+    const std::optional<Part> part = part_of(computed->shape, published.at);
+    if (!part) {
+        return mismatch(what, what + ": these indices do not fit the computed shape " + to_string(computed->shape));
+    }
+    if (part->shape != published.shape) {
+        return mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape));
+    }
+    if (published.values.empty()) {
+        Finding finding;
+        finding.what = what + " shape";
+        finding.compared = 1;
+        return finding;
+    }
+    Tally tally;
+    const auto place = [&](std::size_t i) { return part->places[i]; };
+    const auto stated = [&](std::size_t i) -> const std::string& { return published.values.at(i); };
+    for (std::size_t i = 0; i < part->places.size(); ++i) {
+        const bool same = agrees(published, *computed, place(i), stated(i));
+        count(tally, same, *computed, place(i), [&] { return stated_number(published, *computed, stated(i)); });
+    }
+    Finding finding = finding_of(what, tally, published.array, *computed, place, stated);
+    const bool exact_numbers = computed->value && !published.printed && published.rtol == 0 && published.atol == 0;
+    if (finding.mismatched > 0 && exact_numbers && agrees_as_printed(published, *computed, part->places)) {
+        finding.hint = "to compare printed digits, write them as strings, or give atol";
+    }
+    return finding;
+}
+
+Finding compare(const PrecisionClaim& claim, const Result& single, const Result& exact)
+{
+    const std::optional<Computed> rough = find_computed(single, claim.array);
+    const std::optional<Computed> fine = find_computed(exact, claim.array);
+    const std::string what = claim.array + " in float32 against float64";
+    if (!rough || !fine || !rough->value) {
+        return mismatch(what, claim.array + ": no array of numbers in this run");
+    }
+    Tally tally;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(fine->shape)); ++i) {
+        const double x = rough->value(i);
+        const double y = fine->value(i);
+        tally.count(within(x, y, {claim.rtol, claim.atol}), absolute_difference(x, y), y);
+    }
+    return finding_of(what, tally, claim.array, *rough, std::identity(), fine->text);
+}
+
+// ---- saved results ---------------------------------------------------------------------------------------------------
+
+bool agrees(const StatedArray& stated, const Computed& computed, std::size_t place, const Tolerance& tolerance)
+{
+    const std::string& decimal = stated.decimals[place];
+    const std::string text = computed.text(place);
+    if (!computed.value) {
+        return decimal == text;
+    }
+    // The one way to write a masked score is null; -inf elsewhere is a number like any other.
+    const bool masked = stated.name == "masked_scores" && text == "-inf";
+    if (masked || decimal == "null") {
+        return masked && decimal == "null";
+    }
+    if (tolerance.exact()) {
+        return decimal == text || math::canonical_decimal(decimal) == math::canonical_decimal(text);
+    }
+    return within(computed.value(place), number_of(decimal, computed.dtype), tolerance);
+}
+
+Finding compare(const StatedArray& stated, const std::optional<Computed>& computed, const Tolerance& tolerance)
+{
+    if (!computed) {
+        return mismatch(stated.name, stated.name + ": stated, but no part of this run");
+    }
+    if (computed->shape != stated.shape) {
+        return mismatch(stated.name,
+                        stated.name + ": stated shape " + to_string(stated.shape) + ", computed " + to_string(computed->shape));
+    }
+    Tally tally;
+    for (std::size_t i = 0; i < stated.decimals.size(); ++i) {
+        const bool same = agrees(stated, *computed, i, tolerance);
+        count(tally, same, *computed, i, [&] { return number_of(stated.decimals[i], computed->dtype); });
+    }
+    return finding_of(stated.name, tally, stated.name, *computed, std::identity(),
+                      [&](std::size_t i) { return stated.decimals[i]; });
+}
+
+void add(Finding& all, const Finding& one)
+{
+    all.compared += one.compared;
+    all.mismatched += one.mismatched;
+    all.first = all.first.empty() ? one.first : all.first;
+    all.largest_absolute = std::max(all.largest_absolute, one.largest_absolute);
+    all.largest_relative = std::max(all.largest_relative, one.largest_relative);
+}
+
+Finding compare(const StatedDifference& stated, const Result& result, const Tolerance& tolerance)
+{
+    const std::string name = "verify." + stated.array;
+    const auto found = std::find_if(result.verify.begin(), result.verify.end(),
+                                    [&](const Difference& difference) { return difference.array == stated.array; });
+    if (found == result.verify.end()) {
+        return mismatch(name, name + ": stated, but no part of this run");
+    }
+    Finding both{name, 0, 0, "", 0, 0};
+    for (const auto& [key, decimal, value] : {std::tuple(".absolute", stated.absolute, found->absolute),
+                                              std::tuple(".relative", stated.relative, found->relative)}) {
+        add(both, compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance));
+    }
+    return both;
+}
+
+Finding compare(const StatedSummary& stated, const Result& result, const Tolerance& tolerance)
+{
+    const std::map<std::string, Computed> computed = computed_summary(result);
+    Finding all{"summary", 0, 0, "", 0, 0};
+    for (const StatedArray& value : stated.values) {
+        const auto found = computed.find(value.name);
+        add(all, compare(value, found == computed.end() ? std::nullopt : std::optional(found->second), tolerance));
+    }
+    if (all.mismatched == 0 && stated.values.size() != computed.size()) {
+        return mismatch("summary", "summary: stated " + std::to_string(stated.values.size()) + " numbers and words, computed " +
+                                       std::to_string(computed.size()));
+    }
+    return all;
+}
+
+/// Words as a stated array, so that one comparison serves all.
+StatedArray stated_words(const char* name, const std::vector<std::string>& list)
+{
+    return {name, {static_cast<Index>(list.size())}, list};
+}
+
+/// Warnings without the advice behind their semicolons, so that a result saved when there was other advice agrees.
+std::vector<std::string> without_advice(std::vector<std::string> warnings)
+{
+    for (std::string& warning : warnings) {
+        warning.resize(std::min(warning.find("; "), warning.size()));
+    }
+    return warnings;
+}
+
+StatedArray stated_vocabulary(const std::vector<std::pair<std::string, std::string>>& rows)
+{
+    StatedArray stated{"vocabulary", {static_cast<Index>(rows.size()), 2}, {}};
+    for (const auto& [word, id] : rows) {
+        stated.decimals.push_back(word);
+        stated.decimals.push_back(id);
+    }
+    return stated;
+}
+
+std::vector<StatedArray> lists_of(const SavedResult& saved)
+{
+    std::vector<StatedArray> lists;
+    if (saved.tokens) {
+        lists.push_back(stated_words("tokens", *saved.tokens));
+    }
+    if (saved.key_tokens) {
+        lists.push_back(stated_words("key_tokens", *saved.key_tokens));
+    }
+    if (saved.vocabulary) {
+        lists.push_back(stated_vocabulary(*saved.vocabulary));
+    }
+    return lists;
+}
+
+} // namespace
+
+bool CheckReport::passed() const
+{
+    return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.mismatched == 0; });
+}
+
+CheckReport check(const Recipe& recipe, const RunSettings& settings)
+{
+    if (recipe.published.empty() && recipe.precision.empty()) {
+        throw Error(ErrorKind::data, R"(the recipe states nothing to compare with, no "published" and no "precision"; )"
+                                     "run --recipe computes it");
+    }
+    std::map<Dtype, std::vector<std::string>> wanted;
+    for (const Published& published : recipe.published) {
+        wanted[published.dtype.value_or(recipe.dtype)].push_back(published.array);
+    }
+    for (const PrecisionClaim& claim : recipe.precision) {
+        wanted[Dtype::float32].push_back(claim.array);
+        wanted[Dtype::float64].push_back(claim.array);
+    }
+    std::map<Dtype, Result> results;
+    for (const auto& [dtype, names] : wanted) {
+        Recipe one = recipe;
+        one.dtype = dtype;
+        one.verify = false;
+        RunSettings run_settings = settings;
+        run_settings.show = items_of(recipe, names);
+        results.emplace(dtype, run(one, run_settings));
+    }
+    CheckReport report;
+    if (const auto own = results.find(recipe.dtype); own != results.end()) {
+        report.portable_because = own->second.portable_because;
+    }
+    for (const Published& published : recipe.published) {
+        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe.dtype));
+    }
+    for (const PrecisionClaim& claim : recipe.precision) {
+        report.findings.push_back(compare(claim, results.at(Dtype::float32), results.at(Dtype::float64)));
+    }
+    return report;
+}
+
+CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const RunSettings& settings)
+{
+    std::vector<StatedArray> lists = lists_of(saved);
+    std::vector<std::string> names;
+    names.reserve(lists.size() + saved.arrays.size() + saved.verify.size());
+    for (const StatedArray& list : lists) {
+        names.push_back(list.name);
+    }
+    for (const StatedArray& array : saved.arrays) {
+        names.push_back(array.name);
+    }
+    for (const StatedDifference& difference : saved.verify) {
+        names.push_back(difference.array);
+    }
+    RunSettings run_settings = settings;
+    run_settings.show = items_of(saved.config, names);
+    if (saved.summary) {
+        run_settings.top = saved.summary->top;
+    }
+    const Result result = run(saved.config, run_settings);
+
+    CheckReport report;
+    report.portable_because = result.portable_because;
+    for (const StatedArray& list : lists) {
+        report.findings.push_back(compare(list, find_computed(result, list.name), tolerance));
+    }
+    for (const StatedArray& array : saved.arrays) {
+        report.findings.push_back(compare(array, find_computed(result, array.name), tolerance));
+    }
+    if (saved.summary) {
+        report.findings.push_back(compare(*saved.summary, result, tolerance));
+    }
+    for (const StatedDifference& difference : saved.verify) {
+        report.findings.push_back(compare(difference, result, tolerance));
+    }
+    if (saved.warnings) {
+        report.findings.push_back(compare(stated_words("warnings", without_advice(*saved.warnings)),
+                                          computed_words(without_advice(result.warnings)), tolerance));
+    }
+    return report;
+}
+
+} // namespace attn::model

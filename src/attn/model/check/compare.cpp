@@ -1,0 +1,334 @@
+#include "attn/model/check/compare.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/check/computed.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+namespace attn::model {
+namespace {
+
+// ---- walking through two tensors ---------------------------------------------------------------------------------------
+
+/// Elements that are read at once.
+constexpr Index piece = 32768;
+
+struct Dimension {
+    Index length, a, b; ///< and the strides in both
+};
+
+/// Both tensors' dimensions, neighbours joined where neither has a gap between them: at least two.
+std::vector<Dimension> joined_dimensions(const TensorView& a, const TensorView& b)
+{
+    std::vector<Dimension> joined;
+    for (std::size_t d = 0; d < a.shape.size(); ++d) {
+        const Dimension next{a.shape[d], a.strides[d], b.strides[d]};
+        if (next.length == 1) {
+            continue;
+        }
+        if (!joined.empty() && joined.back().a == next.length * next.a && joined.back().b == next.length * next.b) {
+            joined.back() = {joined.back().length * next.length, next.a, next.b};
+        } else {
+            joined.push_back(next);
+        }
+    }
+    while (joined.size() < 2) {
+        joined.insert(joined.begin(), {1, 0, 0});
+    }
+    return joined;
+}
+
+/// A matrix inside a view, from an offset in elements on.
+TensorView matrix_at(const TensorView& view, Index offset, Shape shape, Shape strides)
+{
+    const auto skipped = static_cast<std::size_t>(offset * size_of(view.type));
+    return {view.type, std::move(shape), std::move(strides), view.swapped, view.bytes.subspan(skipped)};
+}
+
+/// Calls `visit(matrix of a, matrix of b)` for one piece after the other, in row-major order. Both have the same shape.
+template <typename Visit>
+void for_each_piece(const TensorView& a, const TensorView& b, Visit visit)
+{
+    if (a.count() == 0) {
+        return;
+    }
+    const std::vector<Dimension> dimensions = joined_dimensions(a, b);
+    const Dimension& rows = dimensions[dimensions.size() - 2];
+    const Dimension& columns = dimensions.back();
+    const Index wide = std::min(columns.length, piece);
+    const Index high = std::max<Index>(1, piece / columns.length); // 1 where a row is cut: that keeps the order
+    Index matrices = 1;
+    for (std::size_t d = 0; d + 2 < dimensions.size(); ++d) {
+        matrices *= dimensions[d].length;
+    }
+    for (Index matrix = 0; matrix < matrices; ++matrix) {
+        Index rest = matrix;
+        Index offset_a = 0;
+        Index offset_b = 0;
+        for (std::size_t d = dimensions.size() - 2; d-- > 0;) {
+            offset_a += rest % dimensions[d].length * dimensions[d].a;
+            offset_b += rest % dimensions[d].length * dimensions[d].b;
+            rest /= dimensions[d].length;
+        }
+        for (Index row = 0; row < rows.length; row += high) {
+            for (Index column = 0; column < columns.length; column += wide) {
+                const Shape shape{std::min(high, rows.length - row), std::min(wide, columns.length - column)};
+                visit(matrix_at(a, offset_a + row * rows.a + column * columns.a, shape, {rows.a, columns.a}),
+                      matrix_at(b, offset_b + row * rows.b + column * columns.b, shape, {rows.b, columns.b}));
+            }
+        }
+    }
+}
+
+// ---- two tensors -------------------------------------------------------------------------------------------------------
+
+bool is_integer(ElementType type)
+{
+    return type == ElementType::int64 || type == ElementType::boolean;
+}
+
+/// The type with the fewer digits; an integer has as many as one can want.
+ElementType narrower(ElementType a, ElementType b)
+{
+    constexpr std::array by_digits{ElementType::bfloat16, ElementType::float16, ElementType::float32};
+    for (const ElementType type : by_digits) {
+        if (a == type || b == type) {
+            return type;
+        }
+    }
+    return ElementType::float64;
+}
+
+std::string text_at(const TensorView& view, const Shape& index)
+{
+    if (is_integer(view.type)) {
+        return std::to_string(load<std::int64_t>(slice(view, index)).values.front());
+    }
+    const double value = view.at(index);
+    return view.type == ElementType::float64 ? math::shortest(value) : math::shortest(static_cast<float>(value));
+}
+
+class Pair {
+public:
+    Pair(const TensorView& a, const TensorView& b, const CompareOptions& options)
+        : a_(a), b_(b), options_(options), type_(narrower(a.type, b.type))
+    {
+    }
+
+    void compare(TensorComparison& result)
+    {
+        if (is_integer(a_.type) && is_integer(b_.type)) {
+            for_each_piece(a_, b_, [&](const TensorView& a, const TensorView& b) {
+                count(load<std::int64_t>(a).values, load<std::int64_t>(b).values);
+            });
+        } else {
+            for_each_piece(a_, b_, [&](const TensorView& a, const TensorView& b) {
+                count(load<double>(a).values, load<double>(b).values);
+            });
+        }
+        result.compared = tally_.compared;
+        result.mismatched = tally_.mismatched;
+        if (tally_.mismatched > 0) {
+            result.first = place(tally_.first);
+        }
+        if (tally_.largest_absolute > 0) {
+            result.absolute = LargestDifference{tally_.largest_absolute, place(tally_.absolute_at)};
+        }
+        if (tally_.largest_relative > 0) {
+            result.relative = LargestDifference{tally_.largest_relative, place(tally_.relative_at)};
+        }
+    }
+
+private:
+    template <typename Value>
+    void count(const std::vector<Value>& a, const std::vector<Value>& b)
+    {
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            if (a[i] == b[i]) {
+                tally_.count(true);
+            } else {
+                tally_.count(agree(a[i], b[i]), difference(a[i], b[i]), static_cast<double>(b[i]));
+            }
+        }
+    }
+
+    static double difference(double a, double b) { return absolute_difference(a, b); }
+    static double difference(std::int64_t a, std::int64_t b)
+    {
+        const auto x = static_cast<std::uint64_t>(a);
+        const auto y = static_cast<std::uint64_t>(b);
+        return static_cast<double>(a < b ? y - x : x - y);
+    }
+
+    [[nodiscard]] bool agree(double a, double b) const
+    {
+        if (!options_.ulps) {
+            return within(a, b, options_.tolerance, options_.equal_nan);
+        }
+        const bool nan = a != a && b != b; // a number that does not equal itself
+        return nan ? options_.equal_nan : ulps_between(a, b, type_) <= *options_.ulps;
+    }
+    [[nodiscard]] bool agree(std::int64_t a, std::int64_t b) const
+    {
+        const Tolerance& t = options_.tolerance;
+        return !options_.ulps && difference(a, b) <= t.atol + t.rtol * std::abs(static_cast<double>(b));
+    }
+
+    [[nodiscard]] Place place(Index at) const
+    {
+        const Shape index = index_of(a_.shape, at);
+        return {index, text_at(a_, index), text_at(b_, index)};
+    }
+
+    const TensorView& a_;
+    const TensorView& b_;
+    const CompareOptions& options_;
+    ElementType type_;
+    Tally tally_;
+};
+
+TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options)
+{
+    TensorComparison result;
+    result.name = a.name.empty() ? b.name : a.name;
+    if (!b.name.empty() && b.name != result.name) {
+        result.name += " and " + b.name;
+    }
+    result.shape = a.view.shape;
+    if (a.view.shape != b.view.shape) {
+        result.why = "the shapes differ: " + to_string(a.view.shape) + ", " + to_string(b.view.shape);
+        return result;
+    }
+    Pair(a.view, b.view, options).compare(result);
+    return result;
+}
+
+TensorComparison compare_words(const NamedWords& a, const NamedWords& b)
+{
+    TensorComparison result;
+    result.name = a.name;
+    result.shape = {static_cast<Index>(a.words.size())};
+    if (a.words.size() != b.words.size()) {
+        result.why = "the shapes differ: " + to_string(result.shape) + ", " + to_string({static_cast<Index>(b.words.size())});
+        return result;
+    }
+    Tally tally;
+    for (std::size_t i = 0; i < a.words.size(); ++i) {
+        tally.count(a.words[i] == b.words[i]);
+    }
+    result.compared = tally.compared;
+    result.mismatched = tally.mismatched;
+    if (tally.mismatched > 0) {
+        const auto first = static_cast<std::size_t>(tally.first);
+        result.first = Place{{tally.first}, quoted(a.words[first]), quoted(b.words[first])};
+    }
+    return result;
+}
+
+/// What A has, each with its partner in B; then what is left in B.
+template <typename Named, typename Compare>
+void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, std::vector<TensorComparison>& results,
+                     Compare compare_pair)
+{
+    const auto by_name = [](const std::vector<Named>& side) {
+        std::unordered_map<std::string_view, const Named*> index;
+        for (const Named& named : side) {
+            index.try_emplace(named.name, &named); // the first of a name
+        }
+        return index;
+    };
+    const auto of_a = by_name(a);
+    const auto of_b = by_name(b);
+    const auto alone = [&](const std::string& name, const char* why) {
+        results.emplace_back().name = name;
+        results.back().why = why;
+    };
+    for (const Named& named : a) {
+        const auto other = of_b.find(named.name);
+        if (other == of_b.end()) {
+            alone(named.name, "only in A");
+        } else {
+            results.push_back(compare_pair(named, *other->second));
+        }
+    }
+    for (const Named& named : b) {
+        if (!of_a.contains(named.name)) {
+            alone(named.name, "only in B");
+        }
+    }
+}
+
+} // namespace
+
+double TensorComparison::percentage() const
+{
+    return compared == 0 ? 0 : 100 * static_cast<double>(mismatched) / static_cast<double>(compared);
+}
+
+bool Comparison::agrees() const
+{
+    return differing() == 0;
+}
+
+Index Comparison::differing() const
+{
+    return std::count_if(tensors.begin(), tensors.end(), [](const TensorComparison& tensor) { return !tensor.agrees(); });
+}
+
+Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options)
+{
+    if (a.tensors.empty() && b.tensors.empty() && (a.words.empty() || b.words.empty())) {
+        throw Error(ErrorKind::data, "neither side holds a tensor; allowed: at least one");
+    }
+    Comparison comparison;
+    if (!a.words.empty() && !b.words.empty()) {
+        compare_by_name(a.words, b.words, comparison.tensors, compare_words);
+    }
+    const auto pair = [&](const NamedTensor& x, const NamedTensor& y) { return compare_tensors(x, y, options); };
+    if (a.tensors.size() == 1 && b.tensors.size() == 1) {
+        comparison.tensors.push_back(pair(a.tensors.front(), b.tensors.front()));
+    } else {
+        compare_by_name(a.tensors, b.tensors, comparison.tensors, pair);
+    }
+    return comparison;
+}
+
+ResultTensors tensors_of(const SavedResult& saved)
+{
+    ResultTensors result;
+    const auto words = [&](const char* name, const std::optional<std::vector<std::string>>& list) {
+        if (list) {
+            result.words.push_back({name, *list});
+        }
+    };
+    words("tokens", saved.tokens);
+    words("key_tokens", saved.key_tokens);
+    if (saved.vocabulary) {
+        NamedWords& vocabulary = result.words.emplace_back(NamedWords{"vocabulary", {}});
+        for (const auto& [word, id] : *saved.vocabulary) {
+            vocabulary.words.emplace_back(word).append(" = ").append(id);
+        }
+    }
+    for (const StatedArray& array : saved.arrays) {
+        const bool ids = array.name == "token_ids" || array.name == "key_token_ids" || array.name == "query_positions";
+        const bool single = saved.config.dtype == Dtype::float32;
+        std::vector<double> values;
+        values.reserve(array.decimals.size());
+        for (const std::string& decimal : array.decimals) {
+            values.push_back(number_of(decimal, single && !ids ? Dtype::float32 : Dtype::float64));
+        }
+        StoredTensor& tensor = result.tensors.emplace_back();
+        tensor.name = array.name;
+        tensor.type = ids ? ElementType::int64 : single ? ElementType::float32 : ElementType::float64;
+        tensor.shape = array.shape;
+        tensor.bytes = to_bytes<double>(tensor.type, values);
+    }
+    return result;
+}
+
+} // namespace attn::model

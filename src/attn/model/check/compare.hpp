@@ -1,0 +1,75 @@
+// Comparing tensors by their names, as numpy.testing.assert_allclose(A, B) compares two arrays: B is what is right.
+#pragma once
+
+#include "attn/model/check/agreement.hpp"
+#include "attn/model/check/check.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <string>
+#include <vector>
+
+namespace attn::model {
+
+struct NamedTensor {
+    std::string name;
+    TensorView view;
+};
+/// Words, which only results have: tokens, or a vocabulary.
+struct NamedWords {
+    std::string name;
+    std::vector<std::string> words;
+};
+
+/// What one side holds. Words count when both sides are results.
+struct Contents {
+    std::vector<NamedTensor> tensors;
+    std::vector<NamedWords> words;
+};
+
+struct CompareOptions {
+    Tolerance tolerance{1e-7, 0};
+    /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
+    std::optional<std::uint64_t> ulps;
+    bool equal_nan = true;
+};
+
+/// One element of both sides, as text.
+struct Place {
+    Shape index;
+    std::string a, b;
+};
+struct LargestDifference {
+    double value = 0;
+    Place place;
+};
+
+struct TensorComparison {
+    std::string name;
+    std::string why; ///< they cannot be compared: "only in A", "shapes …"; empty: they were
+    Shape shape;
+    Index compared = 0, mismatched = 0;
+    std::optional<Place> first;                          ///< of the mismatches, in row-major order
+    std::optional<LargestDifference> absolute, relative; ///< absent: no difference that is finite
+
+    [[nodiscard]] bool agrees() const { return why.empty() && mismatched == 0; }
+    [[nodiscard]] double percentage() const;
+};
+
+struct Comparison {
+    std::vector<TensorComparison> tensors; ///< in the order of A, then what B alone has
+    [[nodiscard]] bool agrees() const;
+    [[nodiscard]] Index differing() const;
+};
+
+/// Pairs by name; where both sides have one tensor alone, those two. Reads both a piece at a time, whatever their order in
+/// memory. Throws Error(data) when there is nothing to compare.
+[[nodiscard]] Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options);
+
+/// The arrays of a saved result, each as the type that it was computed in, ids as int64, and its tokens and vocabulary.
+struct ResultTensors {
+    std::vector<StoredTensor> tensors;
+    std::vector<NamedWords> words;
+};
+[[nodiscard]] ResultTensors tensors_of(const SavedResult& saved);
+
+} // namespace attn::model

@@ -1,0 +1,234 @@
+#include "attn/model/check/computed.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+Computed integers(const std::vector<Index>& list)
+{
+    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return std::to_string(list[i]); }, {}};
+}
+
+/// Rows of a word and its id.
+Computed vocabulary(const std::vector<std::string>& list)
+{
+    const auto text = [&list](std::size_t i) { return i % 2 == 0 ? list[i / 2] : std::to_string(i / 2); };
+    return {{static_cast<Index>(list.size()), 2}, text, {}};
+}
+
+template <typename Scalar>
+Computed numbers(const Tensor<Scalar>& tensor)
+{
+    return {tensor.shape, [&tensor](std::size_t i) { return math::shortest(tensor.values[i]); },
+            [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); }, dtype_of<Scalar>};
+}
+
+/// The item whose part an array is: parameters go together.
+Item item_of(const std::string& name)
+{
+    const auto found = std::find(item_names.begin(), item_names.end(), name);
+    return found == item_names.end() ? Item::parameters : static_cast<Item>(found - item_names.begin());
+}
+
+void append_index(std::string& name, const std::string& index)
+{
+    name += '[';
+    name += index;
+    name += ']';
+}
+
+/// "weights[0][2][3]"
+std::string name_of(std::string array, const Shape& whole, std::size_t place)
+{
+    std::vector<std::size_t> indices(whole.size());
+    for (std::size_t d = whole.size(); d-- > 0;) {
+        const auto length = static_cast<std::size_t>(whole[d]);
+        indices[d] = place % length;
+        place /= length;
+    }
+    for (const std::size_t index : indices) {
+        append_index(array, std::to_string(index));
+    }
+    return array;
+}
+
+/// Whether the element of a list is compared and shown as a word.
+bool is_word(const std::string& array, std::size_t place)
+{
+    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0) ||
+           array.ends_with("_token");
+}
+
+/// A value for a message: words between quotes, overlong decimals cut.
+std::string display(const std::string& array, std::size_t place, const std::string& text)
+{
+    if (is_word(array, place)) {
+        return quoted(text);
+    }
+    return text.size() <= 40 ? text : text.substr(0, 40) + "…";
+}
+
+} // namespace
+
+// ---- what was computed -----------------------------------------------------------------------------------------------
+
+Computed computed_words(const std::vector<std::string>& list)
+{
+    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return list[i]; }, {}};
+}
+
+Computed computed_number(const double& number)
+{
+    return {{}, [&number](std::size_t) { return math::shortest(number); }, [&number](std::size_t) { return number; }};
+}
+
+std::optional<Computed> find_computed(const Result& result, const std::string& name)
+{
+    const auto unless_empty = [](const auto& list, auto make) { return list.empty() ? std::optional<Computed>() : make(list); };
+    if (name == "tokens" || name == "key_tokens") {
+        return unless_empty(name == "tokens" ? result.tokens : result.key_tokens, computed_words);
+    }
+    if (name == "vocabulary") {
+        return result.vocabulary ? std::optional(vocabulary(*result.vocabulary)) : std::nullopt;
+    }
+    if (name == "token_ids" || name == "key_token_ids") {
+        return unless_empty(name == "token_ids" ? result.token_ids : result.key_token_ids, integers);
+    }
+    if (name == "query_positions") {
+        return unless_empty(result.query_positions, integers);
+    }
+    const AnyTensor* tensor = result.find(name);
+    return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
+}
+
+std::map<std::string, Computed> computed_summary(const Result& result)
+{
+    std::map<std::string, Computed> values;
+    if (!result.summary) {
+        return values;
+    }
+    const Dtype dtype = result.summary->dtype;
+    const std::vector<std::string>& queries = result.tokens;
+    const std::vector<std::string>& keys = result.words_of_keys();
+    const auto add_position = [&](const std::string& name, const std::vector<std::string>& words, Index position) {
+        const std::string& word = words[static_cast<std::size_t>(position)];
+        values[name] = {{}, [position](std::size_t) { return std::to_string(position); }, {}};
+        values[name + "_token"] = {{}, [&word](std::size_t) { return word; }, {}};
+    };
+    values["summary.largest_entropy"] = computed_number(result.summary->largest_entropy);
+    for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
+        const HeadSummary& head = result.summary->heads[h];
+        const std::string place = "summary.heads[" + std::to_string(h) + "].";
+        values[place + "entropy"] = computed_number(head.entropy);
+        values[place + "first"] = computed_number(head.first);
+        for (const auto& [name, mean] :
+             {std::pair("itself", &head.itself), std::pair("previous", &head.previous), std::pair("next", &head.next)}) {
+            if (*mean) {
+                values[place + name] = computed_number(**mean);
+            }
+        }
+        for (std::size_t p = 0; p < head.pairs.size(); ++p) {
+            const Pair& pair = head.pairs[p];
+            const std::string at = place + "pairs[" + std::to_string(p) + "].";
+            add_position(at + "query", queries, pair.query);
+            add_position(at + "key", keys, pair.key);
+            const auto text = [&pair, dtype](std::size_t) {
+                return dtype == Dtype::float32 ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight);
+            };
+            values[at + "weight"] = {{}, text, [&pair](std::size_t) { return pair.weight; }, dtype};
+        }
+    }
+    return values;
+}
+
+Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays)
+{
+    const Show existing = everything(recipe);
+    Show show;
+    for (const std::string& name : arrays) {
+        if (name != "query_positions" && existing.contains(item_of(name))) {
+            show.insert(item_of(name));
+        }
+    }
+    return show.empty() ? Show{Item::tokens} : show; // an empty one would mean the default
+}
+
+// ---- parts of arrays -------------------------------------------------------------------------------------------------
+
+std::optional<Part> part_of(const Shape& whole, const At& at)
+{
+    if (at.size() > whole.size()) {
+        return std::nullopt;
+    }
+    Part part;
+    part.places = {0};
+    for (std::size_t d = 0; d < whole.size(); ++d) {
+        Index begin = 0;
+        Index end = whole[d];
+        if (d < at.size() && at[d]) {
+            begin = *at[d];
+            end = begin + 1;
+        } else {
+            part.shape.push_back(whole[d]);
+        }
+        if (end > whole[d]) {
+            return std::nullopt;
+        }
+        std::vector<std::size_t> finer;
+        finer.reserve(part.places.size() * static_cast<std::size_t>(end - begin));
+        for (const std::size_t place : part.places) {
+            for (Index i = begin; i < end; ++i) {
+                finer.push_back(place * static_cast<std::size_t>(whole[d]) + static_cast<std::size_t>(i));
+            }
+        }
+        part.places = std::move(finer);
+    }
+    return part;
+}
+
+std::string name_of(std::string array, const At& at)
+{
+    for (const std::optional<Index>& index : at) {
+        append_index(array, index ? std::to_string(*index) : ":");
+    }
+    return array;
+}
+
+// ---- comparing -------------------------------------------------------------------------------------------------------
+
+double number_of(std::string_view text, Dtype dtype)
+{
+    if (text == "null") {
+        return -std::numeric_limits<double>::infinity();
+    }
+    return dtype == Dtype::float32 ? static_cast<double>(math::nearest<float>(text)) : math::nearest<double>(text);
+}
+
+Finding finding_of(std::string what, const Tally& tally, const std::string& array, const Computed& computed,
+                   const std::function<std::size_t(std::size_t)>& place, const std::function<std::string(std::size_t)>& stated)
+{
+    Finding finding{std::move(what), tally.compared, tally.mismatched, "", tally.largest_absolute, tally.largest_relative};
+    if (tally.mismatched > 0) {
+        const auto first = static_cast<std::size_t>(tally.first);
+        const std::size_t at = place(first);
+        finding.first = name_of(array, computed.shape, at) + ": stated " + display(array, at, stated(first)) + ", computed " +
+                        display(array, at, computed.text(at));
+    }
+    return finding;
+}
+
+Finding mismatch(std::string what, std::string why)
+{
+    Finding finding;
+    finding.what = std::move(what);
+    finding.compared = finding.mismatched = 1;
+    finding.first = std::move(why);
+    return finding;
+}
+
+} // namespace attn::model

@@ -1,0 +1,313 @@
+#include "attn/model/explain/explanation.hpp"
+
+#include "attn/core/positions.hpp"
+#include "attn/core/stages.hpp"
+#include "attn/math/elementary.hpp"
+#include "attn/model/layer/mask.hpp"
+#include "attn/model/layer/words.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+const AnyTensor& array(const Result& result, std::string_view name)
+{
+    const AnyTensor* found = result.find(name);
+    if (found == nullptr) {
+        throw Error(ErrorKind::internal, "explanation", "a result without " + std::string(name), "one of run_for()");
+    }
+    return *found;
+}
+
+/// Row `row` of the `matrix`-th matrix of a tensor.
+std::vector<double> row_of(const AnyTensor& tensor, Index matrix, Index row)
+{
+    return std::visit(
+        [&](const auto& t) {
+            const auto numbers = t.matrix(matrix).row(row);
+            return std::vector<double>(numbers.begin(), numbers.end());
+        },
+        tensor);
+}
+
+std::vector<double> row_of(const Result& result, Item item, Index matrix, Index row)
+{
+    return row_of(array(result, name_of(item)), matrix, row);
+}
+
+std::optional<Index> key_position(const Result& result, const std::optional<std::string>& key)
+{
+    if (!key) {
+        return std::nullopt;
+    }
+    const std::vector<std::string>& words = result.words_of_keys();
+    const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
+    if (places.size() > 1) {
+        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which stands for " + std::to_string(places.size()) + " places",
+                    "one position: " + numbered_words(places, words));
+    }
+    return places.front();
+}
+
+/// Reads one row of attention out of a result.
+class Row {
+public:
+    Row(const Result& result, const Question& question, const RunSettings& settings)
+        : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
+          kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
+                            shape_of(array(result, name_of(Item::keys))).front())),
+          swapped_(attention_.order == ScoreOrder::key_query), T_(std::ssize(result.tokens)),
+          S_(result.cross ? std::ssize(result.key_tokens) : T_)
+    {
+        const auto chosen = std::ranges::find(result.query_positions, position_);
+        row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
+        if (settings.mask && attention_.mask) {
+            mask_ = broadcast_mask(*settings.mask, {heads(), T_, S_});
+        }
+        if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
+            slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
+        }
+    }
+
+    [[nodiscard]] Index heads() const { return shape_of(array(result_, name_of(Item::queries))).front(); }
+    [[nodiscard]] Index kv_heads() const { return shape_of(array(result_, name_of(Item::keys))).front(); }
+    [[nodiscard]] Index kv_head() const { return kv_head_; }
+
+    /// q, or the word's key where scores are K·Qᵀ.
+    [[nodiscard]] std::vector<double> query() const
+    {
+        return swapped_ ? row_of(result_, Item::keys, kv_head_, position_) : stage(Item::queries);
+    }
+    /// This word's row of an array (H, T, …).
+    [[nodiscard]] std::vector<double> stage(Item item) const { return row_of(result_, item, head_, row_); }
+    /// This word's row of an array (T, …).
+    [[nodiscard]] std::vector<double> joined(Item item) const { return row_of(result_, item, 0, row_); }
+
+    /// Of every key the values of the result and the terms of the products.
+    [[nodiscard]] std::vector<ExplainedKey> keys() const
+    {
+        const std::vector<double> q = query();
+        const std::vector<double> scores = stage(Item::scores);
+        const std::vector<double> scaled = stage(Item::scaled_scores);
+        const std::vector<double> capped = optional_stage(Item::capped_scores);
+        const std::vector<double> masked = optional_stage(Item::masked_scores);
+        const std::vector<double> weights = stage(Item::weights);
+        std::vector<ExplainedKey> keys(scores.size());
+        for (std::size_t j = 0; j < keys.size(); ++j) {
+            ExplainedKey& key = keys[j];
+            const auto place = static_cast<Index>(j);
+            key.word = result_.words_of_keys()[j];
+            key.key = row_of(result_, swapped_ ? Item::queries : Item::keys, swapped_ ? head_ : kv_head_, place);
+            key.value = row_of(result_, Item::values, kv_head_, place);
+            key.score = scores[j];
+            key.scaled = scaled[j];
+            key.weight = weights[j];
+            if (!capped.empty()) {
+                key.capped = capped[j];
+            }
+            if (!masked.empty()) {
+                key.masked = masked[j];
+                key.mask = mask_at(place);
+                key.distance = 0 - slope_ * static_cast<double>(std::abs(position_ - place));
+                key.hidden = hidden(place, key.mask);
+            }
+            for (std::size_t i = 0; i < q.size(); ++i) {
+                key.products.push_back(after_step(result_.config, q[i] * key.key[i]));
+            }
+            for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
+                key.weighted_value.push_back(key.weight == 0 ? 0 : after_step(result_.config, key.weight * v));
+            }
+        }
+        return keys;
+    }
+
+private:
+    [[nodiscard]] std::vector<double> optional_stage(Item item) const
+    {
+        return result_.find(name_of(item)) == nullptr ? std::vector<double>() : stage(item);
+    }
+
+    [[nodiscard]] double mask_at(Index key) const
+    {
+        if (!mask_ || key >= S_) { // every query sees the key that stands for no word
+            return 0;
+        }
+        if (key >= mask_->shape.back()) {
+            return -infinity;
+        }
+        const double number = mask_->at(std::array{head_, position_, key});
+        return mask_->type != ElementType::boolean ? number : number != 0 ? 0 : -infinity;
+    }
+
+    [[nodiscard]] Hidden hidden(Index key, double mask) const
+    {
+        if (key < S_ && attention_.causal && key > position_) {
+            return Hidden::causal;
+        }
+        const core::KeyRange range = core::visible_keys({.window = attention_.window}, position_, S_);
+        if (key < S_ && (key < range.begin || key >= range.end)) {
+            return Hidden::window;
+        }
+        return mask == -infinity ? Hidden::mask : Hidden::no;
+    }
+
+    const Result& result_;
+    const Attention& attention_;
+    Index position_, head_, kv_head_, row_ = 0;
+    bool swapped_;
+    Index T_, S_; ///< words
+    std::optional<TensorView> mask_;
+    double slope_ = 0;
+};
+
+/// The exponentials of the last scores, their maximum and sum, as core::softmax has them.
+void add_exponentials(Explanation& explanation)
+{
+    double maximum = -infinity;
+    for (const ExplainedKey& key : explanation.keys) {
+        const double s = key.last_score();
+        maximum = std::isnan(s) || s > maximum ? s : maximum;
+        if (std::isnan(s)) {
+            break;
+        }
+    }
+    explanation.maximum = maximum;
+    explanation.sum = 0;
+    for (ExplainedKey& key : explanation.keys) {
+        const double s = key.last_score();
+        key.exponential = maximum == -infinity ? 0
+                          : maximum == infinity
+                              ? static_cast<double>(s == maximum)
+                              : after_step(explanation.config, math::exp(after_step(explanation.config, s - maximum)));
+        explanation.sum = after_step(explanation.config, explanation.sum + key.exponential);
+    }
+}
+
+/// x, and what it is made of.
+void add_embedding(Explanation& explanation, const Result& result)
+{
+    const auto place = static_cast<std::size_t>(explanation.position);
+    explanation.x = row_of(result, Item::embeddings, 0, explanation.position);
+    const AnyTensor* table = result.find(name_of(Target::embedding));
+    if (table == nullptr || result.token_ids.empty()) {
+        return;
+    }
+    explanation.id = result.token_ids[place];
+    explanation.table_rows = shape_of(*table).front();
+    const std::optional<Positions>& positions = result.config.attention.positions;
+    if (positions && positions->kind == PositionKind::sinusoidal) {
+        explanation.embedding = row_of(*table, 0, *explanation.id);
+        const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
+        explanation.sinusoid = row_of(core::add_sinusoids(zeros), 0, explanation.position);
+    }
+}
+
+/// How many numbers of a word W_k or W_v reads.
+Index width_read(const Result& result, Target W, Item made)
+{
+    const Shape& shape = shape_of(array(result, name_of(made)));
+    return element_count(shape_of(array(result, name_of(W)))) / (shape.front() * shape.back());
+}
+
+void require_room(const std::string& word, const Result& result, Index limit)
+{
+    constexpr const char* what = "memory for the terms";
+    const Shape& keys = shape_of(array(result, name_of(Item::keys)));
+    const Shape& values = shape_of(array(result, name_of(Item::values)));
+    const Index numbers = checked_product(2, checked_sum(keys.back(), values.back(), what), what);
+    const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
+    if (bytes > limit) {
+        throw Error(ErrorKind::too_large, "the terms of " + quoted(word),
+                    std::to_string(keys[1]) + " keys, which need " + std::to_string(bytes) + " bytes",
+                    "the " + std::to_string(limit) + " bytes that are free");
+    }
+}
+
+} // namespace
+
+double after_step(const Recipe& recipe, double number)
+{
+    const bool rounds = recipe.rounding == core::Rounding::step && recipe.dtype == Dtype::float32;
+    return rounds ? static_cast<double>(static_cast<float>(number)) : number;
+}
+
+Index query_position(const Recipe& recipe, const Origin& origin)
+{
+    const Words words = read_words(recipe, origin);
+    if (recipe.query.empty()) {
+        return 0;
+    }
+    const std::vector<Index> places = query_positions(recipe, words, origin);
+    if (places.size() > 1) {
+        std::string typed;
+        for (const std::string& item : recipe.query) {
+            typed += (typed.empty() ? "" : ",") + item;
+        }
+        throw Error(origin.fault({&field::query}), origin.name_of(field::query),
+                    quoted(typed) + ", which stands for " + std::to_string(places.size()) + " places",
+                    "one position: " + numbered_words(places, words.tokens));
+    }
+    return places.front();
+}
+
+Result run_for(Index position, Recipe recipe, RunSettings settings)
+{
+    recipe.query = {std::to_string(position)};
+    if (recipe.attention.order == ScoreOrder::key_query) {
+        recipe.query.clear(); // the other words' queries are wanted too
+    }
+    settings.show = everything(recipe);
+    return run(recipe, settings);
+}
+
+Explanation explain(const Result& result, const Question& question, const RunSettings& settings)
+{
+    Explanation explanation;
+    explanation.tokens = result.tokens;
+    require_room(result.tokens[static_cast<std::size_t>(question.position)], result, settings.memory_limit);
+    const Index heads = shape_of(array(result, name_of(Item::queries))).front();
+    require_head(question.head, heads);
+    explanation.key = key_position(result, question.key);
+    explanation.config = result.config;
+    explanation.config.query = {std::to_string(question.position)};
+    explanation.warnings = result.warnings;
+    explanation.key_tokens = result.key_tokens;
+    explanation.cross = result.cross;
+    explanation.position = question.position;
+
+    const Row row(result, question, settings);
+    explanation.head = question.head;
+    explanation.heads = heads;
+    explanation.kv_head = row.kv_head();
+    explanation.kv_heads = row.kv_heads();
+    add_embedding(explanation, result);
+    explanation.query = row.query();
+    explanation.swapped = result.config.attention.order == ScoreOrder::key_query;
+    explanation.keys_read = width_read(result, Target::W_k, Item::keys);
+    explanation.values_read = width_read(result, Target::W_v, Item::values);
+    for (const Target bias : {Target::b_q, Target::b_k, Target::b_v, Target::b_o}) {
+        if (result.find(name_of(bias)) != nullptr) {
+            explanation.biases.push_back(bias);
+        }
+    }
+
+    explanation.scale = result.config.attention.scale.value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
+    explanation.keys = row.keys();
+    add_exponentials(explanation);
+    explanation.context = row.stage(Item::head_context);
+    explanation.joined = row.joined(Item::context);
+    if (result.find(name_of(Item::output)) != nullptr) {
+        explanation.output = row.joined(Item::output);
+    }
+    return explanation;
+}
+
+} // namespace attn::model

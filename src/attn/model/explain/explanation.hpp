@@ -1,0 +1,100 @@
+// The arithmetic behind one query word, in one head, term by term.
+//
+//   scores        q·k            = Σ products           products = q[i]·k[i], i = 0 … d_k-1
+//   scaled_scores                = score · scale
+//   capped_scores                = cap · tanh(scaled / cap)
+//   masked_scores                = capped + mask + distance, -inf where a key is masked
+//   weights                      = exponential / sum    exponential = exp(s - maximum) of the last score s
+//   head_context                 = Σ weighted_value     weighted_value = weight · value, over the keys
+//
+// Every value that a result holds is taken from it; only the terms between two of them are made here, in double. Added up in
+// index order, as the portable core does, and rounded to the type of the arithmetic, they give the result's next value.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "attn/model/run/run.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::model {
+
+/// What is to be explained.
+struct Question {
+    Index position = 0; ///< of the query word
+    Index head = 0;
+    std::optional<std::string> key = {}; ///< a word or position of the keys; absent: all keys alike
+};
+
+/// Why a query does not see a key.
+enum class Hidden { no, causal, window, mask };
+inline constexpr std::array<std::string_view, 4> hidden_names{"", "causal", "window", "mask"};
+
+/// One key word and what leads to its share of the context.
+struct ExplainedKey {
+    std::string word;
+    std::vector<double> key;            ///< (d_k)
+    std::vector<double> products;       ///< (d_k)
+    double score = 0, scaled = 0;       ///< of the result, as are the next two
+    std::optional<double> capped = {};  ///< with a softcap
+    std::optional<double> masked = {};  ///< with masks or biases
+    double mask = 0;                    ///< what the mask's file adds; -inf: this key is not seen
+    double distance = 0;                ///< what ALiBi adds: -slope·|position - key's position|
+    Hidden hidden = Hidden::no;         ///< why `masked` is -inf
+    double exponential = 0;             ///< exp(s - maximum); of overflowed scores 1, beside which all others are 0
+    double weight = 0;                  ///< of the result
+    std::vector<double> value;          ///< (d_v)
+    std::vector<double> weighted_value; ///< (d_v)
+
+    /// s, which goes into the softmax.
+    [[nodiscard]] double last_score() const { return masked.value_or(capped.value_or(scaled)); }
+};
+
+struct Explanation {
+    Recipe config;
+    std::vector<std::string> warnings;
+    std::vector<std::string> tokens;     ///< (T)
+    std::vector<std::string> key_tokens; ///< only with cross-attention
+    bool cross = false;
+    Index head = 0, heads = 1, kv_head = 0, kv_heads = 1;
+
+    // The query word.
+    Index position = 0;
+    std::optional<Index> id = {}; ///< its row of the embedding table
+    Index table_rows = 0;
+    std::vector<double> embedding; ///< (D) that row; only with sinusoidal positions, where it is not x yet
+    std::vector<double> sinusoid;  ///< (D) what its position adds to it
+    std::vector<double> x;         ///< (D) what the projections read
+    std::vector<double> query;     ///< (d_k)
+    bool swapped = false;          ///< ScoreOrder::key_query: `query` is the word's key, and `key` of each other its query
+    std::vector<Target> biases;    ///< those of b_q, b_k, b_v, b_o that there are
+    Index keys_read = 0, values_read = 0; ///< how many numbers of a word W_k and W_v read
+
+    // Its row, from the scores to the context.
+    double scale = 1;
+    std::vector<ExplainedKey> keys; ///< (S)
+    std::optional<Index> key = {};  ///< the one that was asked for
+    double maximum = 0;             ///< of the last scores
+    double sum = 0;                 ///< of the exponentials; 0: no key is seen, and every weight is 0
+    std::vector<double> context;    ///< (d_v) of this head
+    std::vector<double> joined;     ///< (H·d_v) the contexts of all heads
+    std::vector<double> output;     ///< (D) after the output projection, if there is one
+};
+
+/// What a step of the recipe's arithmetic leaves of a number: a float with Rounding::step, the number itself otherwise.
+[[nodiscard]] double after_step(const Recipe& recipe, double number);
+
+/// The place of the one word that the recipe's query chooses. Throws Error: usage when it chooses none, usage or data, as
+/// `origin` says, when it chooses several; each lists the places. Otherwise as query_positions.
+[[nodiscard]] Index query_position(const Recipe& recipe, const Origin& origin);
+
+/// A run whose result has everything that an explanation of the word at `position` takes from it. Throws as run().
+[[nodiscard]] Result run_for(Index position, Recipe recipe, RunSettings settings);
+
+/// `settings` are those of the run, of which the mask and the memory limit count. Throws Error(usage) for a head or key that is
+/// not there, Error(too_large) when the terms would need too much memory.
+[[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings);
+
+} // namespace attn::model

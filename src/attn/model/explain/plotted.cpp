@@ -1,0 +1,342 @@
+#include "attn/model/explain/plotted.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/check/compare.hpp"
+#include "attn/model/layer/extra_key.hpp"
+#include "attn/model/layer/words.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace attn::model {
+namespace {
+
+constexpr std::string_view weights_name = name_of(Item::weights);
+
+/// float64 as such, what is narrower as float32, which holds it exactly.
+AnyTensor load_any(const TensorView& view)
+{
+    return view.type == ElementType::float64 ? AnyTensor(load<double>(view)) : AnyTensor(load<float>(view));
+}
+
+std::vector<std::string> positions(Index count)
+{
+    std::vector<std::string> names;
+    for (Index i = 0; i < count; ++i) {
+        names.push_back(std::to_string(i));
+    }
+    return names;
+}
+
+// ---- saved results -----------------------------------------------------------------------------------------------------
+
+std::optional<Item> item_called(std::string_view name)
+{
+    const auto found = std::ranges::find(item_names, name);
+    return found == item_names.end() ? std::nullopt : std::optional(static_cast<Item>(found - item_names.begin()));
+}
+
+/// Ids, positions, parameters and arrays, each to its place.
+void take(Result& result, const StoredTensor& tensor)
+{
+    if (tensor.type == ElementType::int64) {
+        const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
+        std::vector<Index>& place = tensor.name == "query_positions"          ? result.query_positions
+                                    : tensor.name == name_of(Item::token_ids) ? result.token_ids
+                                                                              : result.key_token_ids;
+        place.assign(integers.begin(), integers.end());
+    } else if (item_called(tensor.name)) {
+        result.arrays.push_back({tensor.name, load_any(tensor.view())});
+    } else {
+        result.parameters.push_back({tensor.name, load_any(tensor.view())});
+        result.show.insert(Item::parameters);
+    }
+    if (const auto item = item_called(tensor.name)) {
+        result.show.insert(*item);
+    }
+}
+
+void take_words(Result& result, const SavedResult& saved)
+{
+    const Words words = read_words(saved.config);
+    result.tokens = saved.tokens.value_or(words.tokens);
+    result.cross = words.cross;
+    result.key_tokens = saved.key_tokens.value_or(words.key_tokens);
+    if (saved.tokens) {
+        result.show.insert(Item::tokens);
+    }
+    if (saved.key_tokens) {
+        result.show.insert(Item::key_tokens);
+    }
+    if (saved.vocabulary) {
+        result.show.insert(Item::vocabulary);
+        result.vocabulary.emplace();
+        for (const auto& [word, id] : *saved.vocabulary) {
+            result.vocabulary->push_back(word);
+        }
+    }
+}
+
+void require_weights(Result& result)
+{
+    const AnyTensor* weights = result.find(weights_name);
+    if (weights == nullptr) {
+        throw Error(ErrorKind::data, "the result holds no weights; allowed: one saved with weights among --show");
+    }
+    const bool known =
+        std::ranges::all_of(result.query_positions, [&](Index position) { return position < std::ssize(result.tokens); });
+    if (!known) {
+        throw Error(ErrorKind::data, "query_positions", "a position beyond the words",
+                    "0 to " + std::to_string(std::ssize(result.tokens) - 1));
+    }
+    const Shape& shape = shape_of(*weights);
+    const Index T = std::ssize(result.query_positions.empty() ? result.tokens : result.words_of_queries());
+    const Index S = std::ssize(result.words_of_keys());
+    if (shape.size() == 3 && shape[2] == S + 1) { // bias_k
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
+    const bool empty = std::ranges::find(shape, 0) != shape.end();
+    if (shape.size() != 3 || empty || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
+        throw Error(ErrorKind::data, "weights", "the shape " + to_string(shape),
+                    "(H, " + std::to_string(T) + ", " + std::to_string(S) + "), as many rows and columns as words");
+    }
+}
+
+/// That every other array has the dimensions of the weights and words beside it. 0 stands for a length that nothing else says.
+void require_shapes(const Result& result)
+{
+    const Shape& weights = shape_of(*result.find(weights_name));
+    const Index H = weights[0];
+    const Index T = weights[1];
+    const Index S = weights[2];
+    const Index words = std::ssize(result.tokens);
+    const Index key_words = std::ssize(result.cross ? result.key_tokens : result.tokens);
+    const std::array<std::pair<Item, Shape>, 13> expected{{{Item::embeddings, {words, 0}},
+                                                           {Item::key_embeddings, {key_words, 0}},
+                                                           {Item::queries, {H, T, 0}},
+                                                           {Item::keys, {0, S, 0}},
+                                                           {Item::values, {0, S, 0}},
+                                                           {Item::scores, {H, T, S}},
+                                                           {Item::scaled_scores, {H, T, S}},
+                                                           {Item::capped_scores, {H, T, S}},
+                                                           {Item::masked_scores, {H, T, S}},
+                                                           {Item::head_context, {H, T, 0}},
+                                                           {Item::context, {T, 0}},
+                                                           {Item::output, {T, 0}},
+                                                           {Item::entropy, {H, T}}}};
+    for (const auto& [item, wanted] : expected) {
+        const AnyTensor* array = result.find(name_of(item));
+        if (array == nullptr) {
+            continue;
+        }
+        const Shape& shape = shape_of(*array);
+        const bool fits = shape.size() == wanted.size() && std::ranges::equal(shape, wanted, [](Index is, Index want) {
+                              return want == 0 ? is > 0 : is == want;
+                          });
+        const bool shared = item != Item::keys && item != Item::values; // heads of queries may share those
+        if (!fits || (!shared && H % shape[0] != 0)) {
+            throw Error(ErrorKind::data, name_of(item), "the shape " + to_string(shape),
+                        "one that goes with weights " + to_string(weights));
+        }
+    }
+}
+
+// ---- tensors -----------------------------------------------------------------------------------------------------------
+
+/// The (H, T, S) of whatever has so many dimensions, or one less or more.
+TensorView three_dimensions(const PlottedWeights& plotted, std::string_view what)
+{
+    TensorView view = plotted.weights;
+    const std::size_t rank = view.shape.size();
+    const auto shape_text = "the shape " + to_string(view.shape);
+    if (rank < 2 || rank > 4 || std::ranges::find(view.shape, 0) != view.shape.end()) {
+        throw Error(ErrorKind::data, what, shape_text, "(T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+    }
+    if (rank < 4) {
+        if (plotted.batch) {
+            throw Error(ErrorKind::usage, "--batch", std::to_string(*plotted.batch),
+                        "no batch: the shape is " + to_string(view.shape));
+        }
+        if (rank == 2) {
+            view.shape.insert(view.shape.begin(), 1);
+            view.strides.insert(view.strides.begin(), 0);
+        }
+        return view;
+    }
+    const Index B = view.shape[0];
+    if (!plotted.batch && B > 1) {
+        throw Error(ErrorKind::data, what, shape_text, "one batch; --batch N takes one of the " + std::to_string(B));
+    }
+    const Index batch = plotted.batch.value_or(0);
+    if (batch >= B) {
+        throw Error(ErrorKind::usage, "--batch", std::to_string(batch), "0 to " + std::to_string(B - 1));
+    }
+    return slice(view, std::array{batch});
+}
+
+void require_count(const std::optional<std::vector<std::string>>& words, const char* option, Index count, std::string_view what,
+                   const char* of)
+{
+    if (words && std::ssize(*words) != count) {
+        throw Error(ErrorKind::data, option, counted(std::ssize(*words), "word"),
+                    std::to_string(count) + ", as many as " + std::string(what) + " has " + of);
+    }
+}
+
+/// "row 1 'is'": its position and its word, or the position alone where words are nothing else.
+std::string row_text(const Result& result, Index row)
+{
+    const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
+    const std::string number = std::to_string(position);
+    const std::string& word = result.tokens[static_cast<std::size_t>(position)];
+    return "row " + number + (word == number ? "" : " " + quoted(word, 30));
+}
+
+/// And the masked scores, which tell where the weights are masked; both are (H, T, S).
+void keep_weights(Result& result)
+{
+    std::erase_if(result.arrays,
+                  [](const Array& array) { return array.name != weights_name && array.name != name_of(Item::masked_scores); });
+    result.show = {Item::tokens, Item::weights};
+}
+
+/// (H, T, S) → (1, T, S)
+template <typename Scalar>
+Tensor<Scalar> head_of(const Tensor<Scalar>& tensor, Index head)
+{
+    Tensor<Scalar> kept({1, tensor.shape[1], tensor.shape[2]});
+    kept.matrix() = tensor.matrix(head);
+    return kept;
+}
+
+/// (H, T, S) → (H, rows, S)
+template <typename Scalar>
+Tensor<Scalar> rows_of(const Tensor<Scalar>& tensor, const std::vector<Index>& rows)
+{
+    Tensor<Scalar> kept({tensor.shape[0], std::ssize(rows), tensor.shape[2]});
+    for (Index head = 0; head < tensor.shape[0]; ++head) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            kept.matrix(head).row(static_cast<Index>(i)) = tensor.matrix(head).row(rows[i]);
+        }
+    }
+    return kept;
+}
+
+} // namespace
+
+Result result_of(const SavedResult& saved)
+{
+    Result result;
+    result.config = saved.config;
+    result.warnings = saved.warnings.value_or(std::vector<std::string>{});
+    take_words(result, saved);
+    for (const StoredTensor& tensor : tensors_of(saved).tensors) {
+        if (tensor.name == weights_name) {
+            require_finite(tensor.view(), weights_name);
+        }
+        take(result, tensor);
+    }
+    require_weights(result);
+    require_shapes(result);
+    return result;
+}
+
+Result result_of(const PlottedWeights& plotted, std::string_view what)
+{
+    const TensorView view = three_dimensions(plotted, what);
+    const Index T = view.shape[1];
+    const Index S = view.shape[2];
+    require_count(plotted.tokens, "--tokens", T, what, "rows");
+    require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
+    if (plotted.read_numbers) {
+        plotted.read_numbers();
+    }
+    require_finite(view, what);
+    Result result;
+    result.foreign = true;
+    result.tokens = plotted.tokens.value_or(positions(T));
+    result.cross = plotted.key_tokens || S != T;
+    if (result.cross) {
+        result.key_tokens = plotted.key_tokens.value_or(positions(S));
+    }
+    result.config.input = PositionsInput{T, result.tokens};
+    result.arrays.push_back({std::string(weights_name), load_any(view)});
+    result.show = {Item::tokens, Item::weights};
+    return result;
+}
+
+Result with_head(Result result, Index head)
+{
+    const Index H = shape_of(*result.find(weights_name))[0];
+    require_head(head, H);
+    if (H == 1) {
+        return result;
+    }
+    keep_weights(result);
+    for (Array& array : result.arrays) {
+        std::visit([&](auto& tensor) { tensor = head_of(tensor, head); }, array.tensor);
+    }
+    result.head = head;
+    return result;
+}
+
+Result with_rows(Result result, const std::vector<std::string>& query)
+{
+    const bool all = result.query_positions.empty();
+    const std::vector<Index> there = all ? indices(std::ssize(result.tokens)) : result.query_positions;
+    const Lookup lookup{.name = "--query",
+                        .casefold = folds_case(result.config),
+                        .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
+    std::set<Index> chosen;
+    for (const std::string& item : query) {
+        const std::vector<Index> places = places_of(item, result.tokens, lookup);
+        chosen.insert(places.begin(), places.end());
+    }
+    std::vector<Index> rows;
+    for (const Index position : chosen) {
+        const auto found = std::ranges::find(there, position);
+        if (found == there.end()) {
+            throw Error(ErrorKind::usage, lookup.name, "position " + std::to_string(position), lookup.allowed);
+        }
+        rows.push_back(found - there.begin());
+    }
+    keep_weights(result);
+    for (Array& array : result.arrays) {
+        std::visit([&](auto& tensor) { tensor = rows_of(tensor, rows); }, array.tensor);
+    }
+    result.query_positions.assign(chosen.begin(), chosen.end());
+    return result;
+}
+
+std::optional<std::string> doubt_about(const Result& result)
+{
+    constexpr double slack = 0.02; // what rounding to bfloat16 leaves of 1
+    const AnyTensor* tensor = result.find(weights_name);
+    const auto look = [&](const auto& weights) -> std::optional<std::string> {
+        const auto [least, largest] = std::ranges::minmax_element(weights.values);
+        const std::string range =
+            "the numbers from " + math::shortest(*least) + " to " + math::shortest(*largest) + " are drawn as they are";
+        if (*least < 0) {
+            return "these are no weights, some are negative; " + range;
+        }
+        for (Index head = 0; head < weights.shape[0]; ++head) {
+            for (Index row = 0; row < weights.shape[1]; ++row) {
+                const double sum = weights.matrix(head).row(row).template cast<double>().sum();
+                if (sum != 0 && std::abs(sum - 1) > slack) {
+                    return "these are no weights, " + row_text(result, row) + " of head " +
+                           std::to_string(result.head.value_or(head)) + " sums to " + math::shortest(static_cast<float>(sum)) +
+                           " and not to 1; " + range;
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    return tensor == nullptr ? std::nullopt : std::visit(look, *tensor);
+}
+
+} // namespace attn::model

@@ -1,0 +1,42 @@
+// A result that was not computed: what a file holds, ready for a report to draw.
+#pragma once
+
+#include "attn/model/check/check.hpp"
+#include "attn/tensor/view.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::model {
+
+/// What a saved result states, number by number; `show` has all of it. Words that it lacks are those of its config's input.
+/// Throws Error(data) when it holds no weights, when these are not (H, T, S) as its words say, or one of them is no finite
+/// number.
+[[nodiscard]] Result result_of(const SavedResult& saved);
+
+/// Weights that another program made, and the words of their rows and columns.
+struct PlottedWeights {
+    TensorView weights;                                 ///< (T, S), (H, T, S) or (B, H, T, S)
+    std::optional<Index> batch;                         ///< of four dimensions; absent: there must be one alone
+    std::optional<std::vector<std::string>> tokens;     ///< (T); absent: positions
+    std::optional<std::vector<std::string>> key_tokens; ///< (S); absent: the tokens where S = T, otherwise positions
+    std::function<void()> read_numbers = {};            ///< called before anybody looks at the numbers; empty: they are there
+};
+/// float64 stays as it is, other types become float32. Throws Error(usage) for a batch that is not there or not needed,
+/// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.
+[[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
+
+/// The weights of one head alone, which keeps its number. Throws Error(usage) for one that is not there.
+[[nodiscard]] Result with_head(Result result, Index head);
+
+/// The weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
+[[nodiscard]] Result with_rows(Result result, const std::vector<std::string>& query);
+
+/// What makes its weights no weights: a negative one, or the first row whose sum is neither 0 nor, but for rounding, 1; with
+/// the range of the numbers. Without doubt no weight is over 1.02.
+[[nodiscard]] std::optional<std::string> doubt_about(const Result& result);
+
+} // namespace attn::model

@@ -1,0 +1,262 @@
+#include "attn/model/layer/model_dims.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+/// Products of two lengths stay far from overflow, and LAPACK-style 32-bit sizes hold them.
+constexpr Index largest_width = std::numeric_limits<std::int32_t>::max();
+
+std::string divisors_of(Index number)
+{
+    std::string list;
+    for (Index d = 1; d <= number; ++d) {
+        if (number % d == 0) {
+            list += (list.empty() ? "" : ", ") + std::to_string(d);
+        }
+    }
+    return list;
+}
+
+/// The heads do not divide the embedding dimension, whose size d_k and d_v would have.
+[[noreturn]] void refuse_heads(Index D, Index H, const Origin& origin)
+{
+    const ErrorKind fault = origin.fault({&field::heads, &field::embed_dim});
+    const std::string instead = fault == ErrorKind::usage ? ", or give --d-k and --d-v" : ", or give dims.d_k and dims.d_v";
+    if (origin.from_option(field::embed_dim) && !origin.from_option(field::heads)) {
+        throw Error(fault, origin.name_of(field::embed_dim), std::to_string(D),
+                    "a multiple of the " + std::to_string(H) + " heads" + instead);
+    }
+    throw Error(fault, origin.name_of(field::heads), std::to_string(H),
+                "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
+}
+
+/// An identity that is not square would drop numbers of a word's vector or add zeros to it.
+bool is_identity(const Recipe& recipe, Target target)
+{
+    return std::ranges::any_of(recipe.draws, [&](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && draw->target == target && draw->init == Initialisation::identity;
+    });
+}
+
+/// The size of one head by default.
+Index head_size(Index with_one_head, Index D, Index H, const Origin& origin)
+{
+    if (H == 1) {
+        return with_one_head;
+    }
+    if (D % H != 0) {
+        refuse_heads(D, H, origin);
+    }
+    return D / H;
+}
+
+void require_kv_heads(Index H, Index H_kv, const Origin& origin)
+{
+    if (H % H_kv == 0) {
+        return;
+    }
+    const ErrorKind fault = origin.fault({&field::heads, &field::kv_heads});
+    if (origin.from_option(field::heads) && !origin.from_option(field::kv_heads)) {
+        throw Error(fault, origin.name_of(field::heads), std::to_string(H),
+                    "a multiple of the " + std::to_string(H_kv) + " key/value heads, or give --kv-heads");
+    }
+    throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
+                "a divisor of the " + std::to_string(H) + " heads (" + divisors_of(H) + ")");
+}
+
+void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)
+{
+    if (H > largest_width / size) {
+        throw Error(origin.fault({&field::heads, &field}), origin.name_of(field::heads) + " times " + origin.name_of(field),
+                    std::to_string(H) + " times " + std::to_string(size), "a product up to " + std::to_string(largest_width));
+    }
+}
+
+/// What to change: the option that was given, or the key and the option that lies over it.
+std::string changed_by(const FieldInfo& field, const Origin& origin)
+{
+    const std::string option = origin.option_of(field);
+    return origin.from_option(field) || option.empty() ? origin.name_of(field) : origin.name_of(field) + " (" + option + ")";
+}
+
+/// Rope turns pairs of the numbers of a query or key.
+void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
+{
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    const Index turned = positions ? positions->rope.dim.value_or(d_k) : 0;
+    if (!positions || positions->kind != PositionKind::rope || (turned % 2 == 0 && turned <= d_k)) {
+        return;
+    }
+    const ErrorKind fault = recipe.dims.d_k ? origin.fault({&field::positions, &field::d_k})
+                                            : origin.fault({&field::positions, &field::heads, &field::embed_dim});
+    const std::string size = changed_by(field::d_k, origin);
+    const std::string dim = changed_by(field::rope_dim, origin);
+    if (positions->rope.dim) {
+        throw Error(fault, dim, std::to_string(turned),
+                    "an even number up to the " + std::to_string(d_k) + " of " + size + ", the numbers of a query or key");
+    }
+    throw Error(fault, size, std::to_string(d_k),
+                "an even number, since rope of " + changed_by(field::positions, origin) + " turns pairs" +
+                    (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
+}
+
+Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
+{
+    const std::optional<Index>& given = recipe.dims.vocab_size;
+    const std::string name = origin.name_of(field::vocab_size);
+    if (words.vocabulary) {
+        const auto distinct = static_cast<Index>(words.vocabulary->size());
+        if (given && *given < distinct) {
+            const std::string allowed = std::to_string(distinct) + " and more, the distinct words of the input";
+            throw origin.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
+                                         : Error(ErrorKind::data, origin.table(), counted(*given, "row"), allowed);
+        }
+        return given.value_or(distinct);
+    }
+    if (words.ids.empty()) {
+        return given.value_or(words.T());
+    }
+    if (!given) {
+        const ErrorKind fault = origin.fault({&field::ids});
+        throw Error(fault, origin.name_of(field::ids) + " needs " +
+                               (fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size") +
+                               "; allowed: " + std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
+                               " and more for these ids");
+    }
+    for (std::size_t i = 0; i < words.ids.size(); ++i) {
+        if (words.ids[i] < 0 || words.ids[i] >= *given) {
+            throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
+                        "0 to " + std::to_string(*given - 1) + " (" +
+                            (origin.table().empty() ? name + " is " + std::to_string(*given)
+                                                    : origin.table() + " has " + counted(*given, "row")) +
+                            ")");
+        }
+    }
+    return *given;
+}
+
+Index value_of(const std::string& product, const ModelDims& dims)
+{
+    const auto letter = [&](std::string_view name) -> Index {
+        constexpr std::array<std::string_view, 8> names{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
+        const std::array<Index, 8> values{dims.V, dims.T, dims.S, dims.D, dims.H, dims.H_kv, dims.d_k, dims.d_v};
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end()) {
+            throw Error(ErrorKind::data, "a length of a shape", quoted(product),
+                        "a number, or V, T, S, D, H, H_kv, d_k, d_v "
+                        "and products of them such as H*d_k");
+        }
+        return values[static_cast<std::size_t>(found - names.begin())];
+    };
+    Index value = 1;
+    for (std::string_view rest = product;;) {
+        const std::size_t star = rest.find('*');
+        value = checked_product(value, letter(rest.substr(0, star)), "a length of a shape");
+        if (star == std::string_view::npos) {
+            return value;
+        }
+        rest.remove_prefix(star + 1);
+    }
+}
+
+/// (heads, rows, columns), without the first when there is one head in all.
+Shape stacked(const ModelDims& dims, Index heads, Index rows, Index columns)
+{
+    return dims.H == 1 ? Shape{rows, columns} : Shape{heads, rows, columns};
+}
+
+Shape natural_shape(const Draw& draw, const ModelDims& l)
+{
+    const bool left = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left) == Side::left;
+    const auto projection = [&](Index heads, Index size, Index reads) {
+        return left ? stacked(l, heads, size, reads) : stacked(l, heads, reads, size);
+    };
+    switch (draw.target) {
+    case Target::embedding: return {l.V, l.D};
+    case Target::key_embedding: return {l.V, l.keys_read()};
+    case Target::value_embedding: return {l.V, l.values_read()};
+    case Target::embeddings: return {l.T, l.D};
+    case Target::key_embeddings: return {l.S, l.D};
+    case Target::W_q: return projection(l.H, l.d_k, l.D);
+    case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
+    case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
+    case Target::W_o: return left ? Shape{l.D, l.H * l.d_v} : Shape{l.H * l.d_v, l.D};
+    case Target::b_q: return {l.H * l.d_k};
+    case Target::b_k:
+    case Target::bias_k: return {l.H_kv * l.d_k};
+    case Target::b_v:
+    case Target::bias_v: return {l.H_kv * l.d_v};
+    case Target::b_o: return {l.D};
+    case Target::none: break;
+    }
+    throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
+}
+
+} // namespace
+
+ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin)
+{
+    ModelDims l;
+    l.D = recipe.dims.embed_dim.value_or(16);
+    l.H = recipe.dims.heads.value_or(1);
+    l.H_kv = recipe.dims.kv_heads.value_or(l.H);
+    require_kv_heads(l.H, l.H_kv, origin);
+    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
+    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    require_rope(recipe, l.d_k, origin);
+    require_width(l.H, l.d_k, field::d_k, origin);
+    require_width(l.H, l.d_v, field::d_v, origin);
+    l.T = words.T;
+    l.S = words.S;
+    l.V = recipe.dims.vocab_size.value_or(1);
+    l.key_dim = recipe.dims.key_dim.value_or(0);
+    l.value_dim = recipe.dims.value_dim.value_or(0);
+    return l;
+}
+
+ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin)
+{
+    ModelDims l = least_dims(recipe, {words.T(), words.S()}, origin);
+    l.V = rows_of_table(recipe, words, origin);
+    return l;
+}
+
+Shape shape_of(const Draw& draw, const ModelDims& dims)
+{
+    if (!draw.shape) {
+        return natural_shape(draw, dims);
+    }
+    Shape shape;
+    for (const Length& length : *draw.shape) {
+        const auto* number = std::get_if<Index>(&length);
+        shape.push_back(number != nullptr ? *number : value_of(std::get<std::string>(length), dims));
+    }
+    return shape;
+}
+
+std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
+{
+    const Shape natural = natural_shape(draw, dims);
+    std::vector<Shape> shapes{natural};
+    const bool projection = draw.target == Target::W_q || draw.target == Target::W_k || draw.target == Target::W_v;
+    if (projection) {
+        const Index heads = draw.target == Target::W_q ? dims.H : dims.H_kv;
+        const Index rows = natural[natural.size() - 2];
+        const Index columns = natural.back();
+        if (natural.size() == 2) {
+            shapes.push_back({1, rows, columns});
+        } else if (draw.side.value_or(Side::left) == Side::left) {
+            shapes.push_back({heads * rows, columns});
+        } else {
+            shapes.push_back({rows, heads * columns});
+        }
+    }
+    return shapes;
+}
+
+} // namespace attn::model

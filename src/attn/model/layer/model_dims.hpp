@@ -1,0 +1,30 @@
+// The sizes of one run: what the letters of the glossary stand for, and the shapes of parameters made of them.
+#pragma once
+
+#include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/overrides.hpp"
+#include "attn/model/recipe/recipe.hpp"
+
+namespace attn::model {
+
+struct ModelDims {
+    Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
+    Index key_dim = 0, value_dim = 0; ///< what W_k and W_v read; 0: as W_q, as W_k
+
+    [[nodiscard]] Index keys_read() const { return key_dim == 0 ? D : key_dim; }
+    [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }
+};
+
+/// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a
+/// product is too large, when ids come without vocab_size: usage or data, as `origin` says who is at fault. Error(data) for an
+/// id that is not below V or a vocabulary of more words than V.
+[[nodiscard]] ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin = {});
+/// The same for words of which only the numbers are known: V is the least that it can be.
+[[nodiscard]] ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
+
+/// The shape of a draw in this run, before `take`.
+[[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
+/// What `take` may leave of a draw with a target: the natural shape first.
+[[nodiscard]] std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims);
+
+} // namespace attn::model

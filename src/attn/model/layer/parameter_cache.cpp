@@ -1,0 +1,204 @@
+#include "attn/model/layer/parameter_cache.hpp"
+
+#include "attn/core/projection.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+/// All that is remembered of one type, and the most that one entry may take of it.
+constexpr Index most_bytes = Index{8} << 20U;
+constexpr Index most_bytes_of_one = most_bytes / 8;
+
+Target bias_of(Target W)
+{
+    switch (W) {
+    case Target::W_q: return Target::b_q;
+    case Target::W_k: return Target::b_k;
+    case Target::W_v: return Target::b_v;
+    default: return Target::b_o;
+    }
+}
+
+bool depends_on_tokens(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    if (draw == nullptr) {
+        return false;
+    }
+    const auto names_tokens = [](const Length& length) {
+        const auto* letters = std::get_if<std::string>(&length);
+        return letters != nullptr && letters->find_first_of("TS") != std::string::npos;
+    };
+    return draw->target == Target::embeddings || draw->target == Target::key_embeddings ||
+           (draw->shape && std::any_of(draw->shape->begin(), draw->shape->end(), names_tokens));
+}
+
+/// Bytes of an entry: the draws and the factors, and the table's projections; more than that is not worth a count.
+template <typename Scalar>
+Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    const ModelDims& l = inputs.dims;
+    constexpr const char* what = "memory for the parameters";
+    Index scalars = 0;
+    for (const Step& step : recipe.draws) {
+        if (const auto* draw = std::get_if<Draw>(&step)) {
+            scalars = checked_sum(scalars, element_count(shape_of(*draw, l)), what);
+        }
+    }
+    for (const StoredParameter& stored : inputs.stored) {
+        scalars = checked_sum(scalars, stored.tensor.count(), what);
+    }
+    const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
+    scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
+    const Index factors = checked_sum(checked_product(width, std::max({l.D, l.keys_read(), l.values_read()}), what),
+                                      element_count({l.H, l.d_v, l.D}), what);
+    return checked_sum(checked_product(scalars, sizeof(Scalar), what), checked_product(factors, sizeof(double), what), what);
+}
+
+/// The table whose rows a projection reads; nothing where positions come between.
+template <typename Scalar>
+const Parameter<Scalar>* table_of(const PreparedParameters<Scalar>& prepared, Target W, const Recipe& recipe)
+{
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    if (positions && positions->kind == PositionKind::sinusoidal) {
+        return nullptr;
+    }
+    const auto first = [&](std::initializer_list<Target> targets) -> const Parameter<Scalar>* {
+        for (const Target target : targets) {
+            if (const Parameter<Scalar>* table = prepared.parameter(target)) {
+                return table;
+            }
+        }
+        return nullptr;
+    };
+    switch (W) {
+    case Target::W_q: return first({Target::embedding});
+    case Target::W_k: return first({Target::key_embedding, Target::embedding});
+    default: return first({Target::value_embedding, Target::key_embedding, Target::embedding});
+    }
+}
+
+template <typename Scalar>
+std::vector<Layer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepared, const ModelDims& l, const Recipe& recipe)
+{
+    std::vector<Layer<Scalar>> layers;
+    for (const auto& [target, heads] : {std::pair{Target::W_q, l.H}, {Target::W_k, l.H_kv}, {Target::W_v, l.H_kv}}) {
+        layers.push_back(make_layer(prepared, target, heads));
+        Layer<Scalar>& layer = layers.back();
+        if (const Parameter<Scalar>* table = table_of(prepared, target, recipe)) {
+            layer.of_table =
+                core::project_heads<Scalar>(table->tensor.matrix(), layer.W, layer.b, heads, {.rounding = recipe.rounding});
+            layer.overflowed = overflowed_rows(table->tensor, layer, layer.of_table);
+        }
+    }
+    if (prepared.parameter(Target::W_o) != nullptr) {
+        layers.push_back(make_layer(prepared, Target::W_o, 1));
+    }
+    return layers;
+}
+
+} // namespace
+
+template <typename Scalar>
+const Parameter<Scalar>* PreparedParameters<Scalar>::parameter(Target target) const
+{
+    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.target == target; });
+    return found == parameters.end() ? nullptr : &*found;
+}
+
+template <typename Scalar>
+const Layer<Scalar>* PreparedParameters<Scalar>::layer(Target target) const
+{
+    const auto found = std::find_if(layers.begin(), layers.end(), [&](const auto& l) { return l.target == target; });
+    return found == layers.end() ? nullptr : &*found;
+}
+
+template <typename Scalar>
+Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads)
+{
+    Layer<Scalar> layer{.target = W, .W = as_right_factor(*prepared.parameter(W), heads), .b = {}};
+    if (const Parameter<Scalar>* b = prepared.parameter(bias_of(W))) {
+        layer.b = b->tensor.matrix().template cast<double>();
+    }
+    return layer;
+}
+
+template <typename Scalar>
+std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer, const Tensor<Scalar>& projected)
+{
+    if (all_finite<Scalar>(projected.values)) {
+        return {};
+    }
+    std::vector<bool> overflowed(static_cast<std::size_t>(X.rows()));
+    if (!layer.W.allFinite() || !layer.b.allFinite()) {
+        return overflowed;
+    }
+    const Index heads = projected.shape.size() < 3 ? 1 : projected.shape[0];
+    for (Index t = 0; t < X.rows(); ++t) {
+        for (Index h = 0; h < heads && X.matrix().row(t).allFinite(); ++h) {
+            overflowed[static_cast<std::size_t>(t)] =
+                overflowed[static_cast<std::size_t>(t)] || !projected.matrix(h).row(t).allFinite();
+        }
+    }
+    return overflowed;
+}
+
+ParameterCache::ParameterCache(const Recipe& recipe)
+    : by_tokens_(std::any_of(recipe.draws.begin(), recipe.draws.end(), depends_on_tokens))
+{
+}
+
+template <>
+ParameterCache::Store<float>& ParameterCache::store()
+{
+    return singles_;
+}
+
+template <>
+ParameterCache::Store<double>& ParameterCache::store()
+{
+    return doubles_;
+}
+
+template <typename Scalar>
+const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    Store<Scalar>& remembered = store<Scalar>();
+    const ModelDims& dims = inputs.dims;
+    const bool by_tokens = by_tokens_ || std::ranges::any_of(inputs.stored, [](const StoredParameter& stored) {
+                               return stored.target == Target::embeddings || stored.target == Target::key_embeddings;
+                           });
+    const Key key{dims.V, by_tokens ? dims.T : 0, by_tokens ? dims.S : 0};
+    if (const auto found = remembered.all.find(key); found != remembered.all.end()) {
+        return found->second;
+    }
+    const Index bytes = bytes_of<Scalar>(recipe, inputs);
+    if (!remembered.large.parameters.empty() && remembered.key_of_large == key) {
+        return remembered.large;
+    }
+    remembered.large = {}; // before the next one is made
+    PreparedParameters<Scalar> prepared{draw_parameters<Scalar>(recipe, inputs), {}};
+    if (bytes > most_bytes_of_one) {
+        remembered.key_of_large = key;
+        return remembered.large = std::move(prepared);
+    }
+    prepared.layers = make_layers(prepared, dims, recipe);
+    if (remembered.bytes + bytes > most_bytes) {
+        remembered = {};
+    }
+    remembered.bytes += bytes;
+    return remembered.all.emplace(key, std::move(prepared)).first->second;
+}
+
+template struct PreparedParameters<float>;
+template struct PreparedParameters<double>;
+template Layer<float> make_layer(const PreparedParameters<float>&, Target, Index);
+template Layer<double> make_layer(const PreparedParameters<double>&, Target, Index);
+template std::vector<bool> overflowed_rows(const Tensor<float>&, const Layer<float>&, const Tensor<float>&);
+template std::vector<bool> overflowed_rows(const Tensor<double>&, const Layer<double>&, const Tensor<double>&);
+template const PreparedParameters<float>& ParameterCache::of(const Recipe&, const ParameterInputs&);
+template const PreparedParameters<double>& ParameterCache::of(const Recipe&, const ParameterInputs&);
+
+} // namespace attn::model

@@ -1,0 +1,315 @@
+#include "attn/model/layer/parameters.hpp"
+
+#include "attn/random/stream.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace attn::model {
+namespace {
+
+random::Stream start_stream(Generator generator, std::uint64_t seed, const std::string& place)
+{
+    switch (generator) {
+    case Generator::torch: return random::TorchStream(seed);
+    case Generator::numpy:
+        if (seed > std::numeric_limits<std::uint32_t>::max()) {
+            throw Error(ErrorKind::data, place + ": seed", std::to_string(seed), "0 to 4294967295 for the generator numpy");
+        }
+        return random::NumpyStream(static_cast<std::uint32_t>(seed));
+    case Generator::numpy_pcg64: return random::Pcg64Stream(seed);
+    }
+    throw Error(ErrorKind::internal, "generator", std::to_string(static_cast<int>(generator)), "torch, numpy, numpy-pcg64");
+}
+
+/// "draws[2]"
+std::string place_of(std::size_t step)
+{
+    return "draws[" + std::to_string(step) + "]";
+}
+
+/// A draw of this run, and where it stands.
+struct PlacedDraw {
+    const Draw& draw;
+    Shape shape; ///< before `take`
+    std::string place;
+};
+
+/// How many numbers one output of a layer reads, and how many outputs there are: what the initialisers of layers go by.
+struct Fans {
+    Index in;
+    Index out;
+};
+
+Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
+{
+    const Shape& shape = placed.shape;
+    switch (placed.draw.target) {
+    case Target::W_q: return {l.D, l.H * l.d_k};
+    case Target::W_k: return {l.keys_read(), l.H_kv * l.d_k};
+    case Target::W_v: return {l.values_read(), l.H_kv * l.d_v};
+    case Target::b_q: return {l.D, 0};
+    case Target::b_k: return {l.keys_read(), 0};
+    case Target::b_v: return {l.values_read(), 0};
+    case Target::W_o: return {l.H * l.d_v, l.D};
+    case Target::b_o: return {l.H * l.d_v, 0};
+    default: break;
+    }
+    if (shape.size() < 2) {
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear or xavier", "the shape " + to_string(shape),
+                    "two dimensions, outputs and inputs, where no layer is named");
+    }
+    return {shape.back(), shape[shape.size() - 2]};
+}
+
+bool is_bias(Target target)
+{
+    return target == Target::b_q || target == Target::b_k || target == Target::b_v || target == Target::b_o;
+}
+
+/// Ones where output i reads input i, the heads' stack taken as one matrix.
+std::vector<double> identity(const PlacedDraw& placed)
+{
+    const Shape& shape = placed.shape;
+    if (shape.size() < 2) {
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as identity", "the shape " + to_string(shape),
+                    "two dimensions and more");
+    }
+    const Index rows = shape[shape.size() - 2];
+    const Index columns = shape.back();
+    const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
+    const bool right = placed.draw.side.value_or(Side::left) == Side::right;
+    std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
+    for (Index h = 0; h < heads; ++h) {
+        for (Index i = 0; i < rows; ++i) {
+            // From the left, row i of head h is output h·rows + i; from the right, columns are the outputs.
+            const Index j = right ? i - h * columns : h * rows + i;
+            if (j >= 0 && j < columns) {
+                values[static_cast<std::size_t>((h * rows + i) * columns + j)] = 1.0;
+            }
+        }
+    }
+    return values;
+}
+
+std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed, const ModelDims& dims)
+{
+    const Draw& draw = placed.draw;
+    const Index count = element_count(placed.shape);
+    switch (draw.init) {
+    case Initialisation::uniform: return random::uniform(stream, count, draw.first, draw.second);
+    case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
+    case Initialisation::linear: {
+        const Fans fans = fans_of(placed, dims);
+        const double bound = is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in);
+        return random::uniform(stream, count, -bound, bound);
+    }
+    case Initialisation::xavier: {
+        const Fans fans = fans_of(placed, dims);
+        const double bound = random::xavier_bound(fans.in, fans.out);
+        return random::uniform(stream, count, -bound, bound);
+    }
+    case Initialisation::identity: return identity(placed);
+    }
+    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of five");
+}
+
+/// The part of a drawn tensor that `take` chooses by indices into its leading dimensions.
+template <typename Scalar>
+Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed)
+{
+    const Shape& shape = placed.shape;
+    const std::vector<Index>& take = placed.draw.take;
+    if (take.size() > shape.size()) {
+        throw Error(ErrorKind::data, placed.place + ": take", std::to_string(take.size()) + " indices",
+                    "at most one for each dimension of " + to_string(shape));
+    }
+    Index offset = 0;
+    for (std::size_t i = 0; i < take.size(); ++i) {
+        if (take[i] < 0 || take[i] >= shape[i]) {
+            throw Error(ErrorKind::data, placed.place + ": take[" + std::to_string(i) + "]", std::to_string(take[i]),
+                        "0 to " + std::to_string(shape[i] - 1));
+        }
+        offset = offset * shape[i] + take[i];
+    }
+    Tensor<Scalar> part(Shape(shape.begin() + static_cast<std::ptrdiff_t>(take.size()), shape.end()));
+    const Index count = element_count(part.shape);
+    for (Index i = 0; i < count; ++i) {
+        part.values[static_cast<std::size_t>(i)] = static_cast<Scalar>(values[static_cast<std::size_t>(offset * count + i)]);
+    }
+    return part;
+}
+
+void require_shape(const Draw& draw, const Shape& shape, const ModelDims& dims, const std::string& place)
+{
+    const std::vector<Shape> allowed = allowed_shapes(draw, dims);
+    if (std::find(allowed.begin(), allowed.end(), shape) == allowed.end()) {
+        std::string list;
+        for (const Shape& one : allowed) {
+            list += (list.empty() ? "" : " or ") + to_string(one);
+        }
+        throw Error(ErrorKind::data, place + ": " + std::string(name_of(draw.target)), "the shape " + to_string(shape),
+                    list + " with these dimensions");
+    }
+}
+
+/// Where each parameter comes from: "draws[2]", or a file.
+std::map<Target, std::string> places_of(const Recipe& recipe, std::span<const StoredParameter> stored)
+{
+    std::map<Target, std::string> places;
+    for (const StoredParameter& parameter : stored) {
+        places.emplace(parameter.target, quoted(recipe.parameters->file));
+    }
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
+        if (draw == nullptr || draw->target == Target::none) {
+            continue;
+        }
+        const auto [first, alone] = places.emplace(draw->target, place_of(step));
+        if (!alone) {
+            const bool drawn = first->second.starts_with("draws[");
+            throw Error(ErrorKind::data, place_of(step) + ": " + std::string(name_of(draw->target)) + " is drawn " +
+                                             (drawn ? "twice, first by " + first->second + "; allowed: once"
+                                                    : "and also in " + first->second + "; allowed: one of them"));
+        }
+    }
+    return places;
+}
+
+/// What attention cannot do without.
+void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    const std::map<Target, std::string> places = places_of(recipe, inputs.stored);
+    const auto require = [&](bool there, const char* what) {
+        if (!there) {
+            throw Error(ErrorKind::data, std::string("draws: ") + what);
+        }
+    };
+    const auto drawn = [&](Target target) { return places.contains(target); };
+    const auto in_file = [&](Target target) { return drawn(target) && !places.at(target).starts_with("draws["); };
+    const auto there = [&](Target target) {
+        const std::string name(name_of(target));
+        return in_file(target) ? places.at(target) + " holds " + name : "draws: " + name + " is drawn";
+    };
+    const auto refuse_if = [&](bool wrong, Target target, const char* why) {
+        if (wrong) {
+            throw Error(ErrorKind::data, there(target) + why);
+        }
+    };
+    require(!drawn(Target::embedding) || !recipe.embeddings,
+            "embedding is drawn beside embeddings from a file; allowed: one of them");
+    const ModelDims& l = inputs.dims;
+    const bool table = drawn(Target::embedding) || recipe.embeddings;
+    const bool rows = drawn(Target::embeddings);
+    const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
+    require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
+    require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
+    refuse_if(inputs.cross && in_file(Target::embeddings) && !drawn(Target::key_embeddings), Target::embeddings,
+              " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
+    require(!rows || inputs.cross == drawn(Target::key_embeddings),
+            "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
+    require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
+    require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
+            "key_embeddings are drawn beside key_embedding; allowed: one of them");
+    for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
+        refuse_if(in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
+                  ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
+    }
+    require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
+            "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
+    require(l.keys_read() == l.D || drawn(Target::key_embedding),
+            "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
+    require(l.values_read() == l.keys_read() || drawn(Target::value_embedding),
+            "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
+    for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
+        require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
+    }
+    require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: with it");
+    require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
+    refuse_if(drawn(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
+              ", and the scores are KQ; allowed: with QK");
+    const bool alibi = recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
+    refuse_if(drawn(Target::bias_k) && alibi, Target::bias_k,
+              ", whose key has no position for alibi; allowed: other positions");
+}
+
+bool is_vector(Target target)
+{
+    return is_bias(target) || target == Target::bias_k || target == Target::bias_v;
+}
+
+/// As the file holds it; a vector without its dimensions of length 1.
+template <typename Scalar>
+Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, const ModelDims& dims)
+{
+    Parameter<Scalar> parameter{stored.target, stored.side, load<Scalar>(stored.tensor)};
+    if (is_vector(stored.target)) {
+        parameter.tensor.shape = {element_count(parameter.tensor.shape)};
+    }
+    require_shape({.target = stored.target, .side = stored.side}, parameter.tensor.shape, dims,
+                  quoted(recipe.parameters->file));
+    return parameter;
+}
+
+} // namespace
+
+template <typename Scalar>
+std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    require_targets(recipe, inputs);
+    const ModelDims& dims = inputs.dims;
+    std::optional<random::Stream> stream;
+    std::vector<Parameter<Scalar>> parameters;
+    for (const StoredParameter& stored : inputs.stored) {
+        parameters.push_back(loaded<Scalar>(stored, recipe, dims));
+    }
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
+            stream = start_stream(recipe.generator, seed->value, place_of(step));
+            continue;
+        }
+        const auto& draw = std::get<Draw>(recipe.draws[step]);
+        if (!stream) {
+            throw Error(ErrorKind::data, place_of(step) + " comes before any seed; allowed: a seed first");
+        }
+        const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
+        const std::vector<double> values = draw_values(*stream, placed, dims);
+        if (draw.target == Target::none) {
+            continue;
+        }
+        const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
+        parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
+        require_shape(draw, parameters.back().tensor.shape, dims, placed.place);
+    }
+    std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
+    return parameters;
+}
+
+template <typename Scalar>
+Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
+{
+    const Tensor<Scalar>& tensor = W.tensor;
+    if (W.side == Side::left) { // (heads, d, D) in memory is the one matrix (heads·d, D)
+        const Index D = tensor.columns();
+        const Eigen::Map<const Matrix<Scalar>> stack(tensor.values.data(), element_count(tensor.shape) / D, D);
+        return stack.template cast<double>().transpose();
+    }
+    if (tensor.shape.size() == 2) {
+        return tensor.matrix().template cast<double>();
+    }
+    const Index d = tensor.columns();
+    Matrix<double> factor(tensor.rows(), heads * d);
+    for (Index h = 0; h < heads; ++h) {
+        factor.middleCols(h * d, d) = tensor.matrix(h).template cast<double>();
+    }
+    return factor;
+}
+
+template std::vector<Parameter<float>> draw_parameters(const Recipe&, const ParameterInputs&);
+template std::vector<Parameter<double>> draw_parameters(const Recipe&, const ParameterInputs&);
+template Matrix<double> as_right_factor(const Parameter<float>&, Index);
+template Matrix<double> as_right_factor(const Parameter<double>&, Index);
+
+} // namespace attn::model

@@ -1,0 +1,53 @@
+// Parameters: the tensors that a recipe's draws make, or that a file holds.
+//
+// Natural shapes, which a draw has unless it names another one of the same size and order:
+//
+//   embedding   (V, D)        embeddings (T, D)       key_embeddings (S, D)
+//   W_q  left   (d_k, D)      with more than one head (H, d_k, D), or as one matrix (H·d_k, D)
+//        right  (D, d_k)                              (H, D, d_k), or as one matrix (D, H·d_k)
+//   W_k, W_v    the same with H_kv heads; W_v with d_v
+//   W_o  right  (H·d_v, D)    left (D, H·d_v)
+//   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)   bias_k (H_kv·d_k)   bias_v (H_kv·d_v)
+//
+// D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
+#pragma once
+
+#include "attn/model/layer/model_dims.hpp"
+#include "attn/tensor/view.hpp"
+
+#include <span>
+
+namespace attn::model {
+
+template <typename Scalar>
+struct Parameter {
+    Target target;
+    Side side;             ///< of a W_…
+    Tensor<Scalar> tensor; ///< as drawn
+};
+
+/// A parameter as a file holds it.
+struct StoredParameter {
+    Target target;
+    Side side; ///< of a W_…
+    TensorView tensor;
+};
+
+/// What parameters are made for.
+struct ParameterInputs {
+    const ModelDims& dims;
+    bool cross = false;
+    std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
+};
+
+/// Performs the draws in order; those thrown away are left out. Stored ones join them. In the order of Target. Throws
+/// Error(data) for a draw before the first seed, a tensor there twice or missing, or a shape that is none of the above, naming
+/// the draw and both shapes.
+template <typename Scalar>
+[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
+
+/// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
+template <typename Scalar>
+[[nodiscard]] Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads);
+
+} // namespace attn::model

@@ -1,0 +1,201 @@
+#include "attn/model/layer/words.hpp"
+
+#include "attn/tensor/suggest.hpp"
+#include "attn/text/tokenizer.hpp"
+#include "attn/text/utf8.hpp"
+#include "attn/text/vocabulary.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace attn::model {
+namespace {
+
+/// Bytes: shorter texts become words, and are sorted, within a second.
+constexpr std::size_t long_text = std::size_t{1} << 20U;
+
+const char* name_of_second(const Origin& origin)
+{
+    return origin.from_option(field::cross) ? "the --cross sentence" : "the second sentence";
+}
+
+Index count_of(const std::string& sentence, const SentenceInput& input, const char* what)
+{
+    text::require_utf8(sentence, what);
+    const bool document = input.tokenizer == Tokenizer::document; // folding makes no word of two, and no two of one
+    return static_cast<Index>(document ? text::count_document_words(sentence) : text::count_plain_words(sentence));
+}
+
+std::vector<std::string> words_of(const std::string& sentence, const SentenceInput& input, const char* what)
+{
+    text::require_utf8(sentence, what);
+    const std::string folded = input.casefold ? text::casefold(sentence) : std::string();
+    const std::string& text = input.casefold ? folded : sentence;
+    auto words = input.tokenizer == Tokenizer::document ? text::document_words(text) : text::plain_words(text);
+    if (words.empty()) {
+        throw Error(ErrorKind::data,
+                    std::string("no words in the input: ") + what + " is " + quoted(sentence) + "; allowed: at least one word");
+    }
+    return words;
+}
+
+Words read(const SentenceInput& input, const Origin& origin)
+{
+    Words words;
+    words.tokens = words_of(input.sentence, input, "the sentence");
+    if (input.cross) {
+        words.cross = true;
+        words.key_tokens = words_of(*input.cross, input, name_of_second(origin));
+        std::vector<std::string> all = words.tokens;
+        all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
+        words.vocabulary = text::vocabulary(all);
+    } else {
+        words.vocabulary = text::vocabulary(words.tokens);
+    }
+    words.ids = text::ids_of(words.tokens, *words.vocabulary);
+    words.key_ids = text::ids_of(words.key_tokens, *words.vocabulary);
+    return words;
+}
+
+std::vector<std::string> labels_or_numbers(const std::vector<std::string>& labels, const std::vector<Index>& numbers,
+                                           const char* what)
+{
+    if (numbers.empty()) {
+        throw Error(ErrorKind::data, std::string("no words in the input: there are no ") + what + "; allowed: at least one");
+    }
+    if (!labels.empty() && labels.size() != numbers.size()) {
+        throw Error(ErrorKind::data, "labels", std::to_string(labels.size()) + " labels",
+                    "one for each of the " + std::to_string(numbers.size()) + " " + what);
+    }
+    for (const std::string& label : labels) {
+        text::require_utf8(label, "a label");
+    }
+    if (!labels.empty()) {
+        return labels;
+    }
+    std::vector<std::string> tokens(numbers.size());
+    std::ranges::transform(numbers, tokens.begin(), [](Index number) { return std::to_string(number); });
+    return tokens;
+}
+
+Words read(const IdsInput& input, const Origin&)
+{
+    Words words;
+    words.tokens = labels_or_numbers(input.labels, input.ids, "ids");
+    words.ids = input.ids;
+    return words;
+}
+
+Words read(const PositionsInput& input, const Origin&)
+{
+    std::vector<Index> positions;
+    for (Index i = 0; i < input.count; ++i) {
+        positions.push_back(i);
+    }
+    Words words;
+    words.tokens = labels_or_numbers(input.labels, positions, "positions");
+    return words;
+}
+
+bool is_position(const std::string& text)
+{
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "'Life', 'is', …"
+std::string quoted_words(const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 8;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
+        list += (i == 0 ? "" : ", ") + quoted(words[i], 30);
+    }
+    return list + (words.size() > most ? ", …" : "");
+}
+
+/// "; did you mean 'short'?", if one of the first words is near.
+std::string near_word(const std::string& word, const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 10000;
+    const auto first = std::span(words).first(std::min(words.size(), most));
+    return did_you_mean(word, std::vector<std::string_view>(first.begin(), first.end()));
+}
+
+} // namespace
+
+Words read_words(const Recipe& recipe, const Origin& origin)
+{
+    return std::visit([&](const auto& input) { return read(input, origin); }, recipe.input);
+}
+
+std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin)
+{
+    const auto* input = std::get_if<SentenceInput>(&recipe.input);
+    if (input == nullptr || input->sentence.size() + (input->cross ? input->cross->size() : 0) < long_text) {
+        return std::nullopt;
+    }
+    const Index T = count_of(input->sentence, *input, "the sentence");
+    return WordCounts{T, input->cross ? count_of(*input->cross, *input, name_of_second(origin)) : T};
+}
+
+std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)
+{
+    const std::string positions = "0 to " + std::to_string(words.size() - 1);
+    if (is_position(wanted)) {
+        std::size_t position = 0;
+        const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
+        if (error != std::errc() || position >= words.size()) {
+            throw Error(lookup.fault, lookup.name, "position " + quoted(wanted),
+                        lookup.allowed.empty() ? positions : lookup.allowed);
+        }
+        return {static_cast<Index>(position)};
+    }
+    if (lookup.casefold) {
+        text::require_utf8(wanted, lookup.name);
+    }
+    const std::string word = lookup.casefold ? text::casefold(wanted) : wanted;
+    std::vector<Index> places;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == word) {
+            places.push_back(static_cast<Index>(i));
+        }
+    }
+    if (places.empty()) {
+        const std::string all =
+            "a word of the input (" + quoted_words(words) + ") or a position, " + positions + near_word(word, words);
+        throw Error(lookup.fault, lookup.name, "the word " + quoted(word), lookup.allowed.empty() ? all : lookup.allowed);
+    }
+    return places;
+}
+
+bool folds_case(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    return sentence != nullptr && sentence->casefold;
+}
+
+std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words)
+{
+    constexpr std::size_t most = 12;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
+        const Index place = places[i];
+        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + quoted(words[static_cast<std::size_t>(place)], 30);
+    }
+    return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
+}
+
+std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin)
+{
+    const Lookup lookup{
+        .name = origin.name_of(field::query), .fault = origin.fault({&field::query}), .casefold = folds_case(recipe)};
+    std::set<Index> chosen;
+    for (const std::string& query : recipe.query) {
+        const std::vector<Index> places = places_of(query, words.tokens, lookup);
+        chosen.insert(places.begin(), places.end());
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+} // namespace attn::model

@@ -1,0 +1,58 @@
+// From a recipe's input to words and ids.
+#pragma once
+
+#include "attn/model/recipe/overrides.hpp"
+#include "attn/model/recipe/recipe.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::model {
+
+struct Words {
+    std::vector<std::string> tokens;                    ///< (T)
+    std::vector<std::string> key_tokens;                ///< (S) only with cross-attention
+    std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
+    std::vector<Index> ids, key_ids;                    ///< none for bare positions
+    bool cross = false;
+
+    [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
+    [[nodiscard]] Index S() const { return cross ? static_cast<Index>(key_tokens.size()) : T(); }
+};
+
+/// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
+[[nodiscard]] Words read_words(const Recipe& recipe, const Origin& origin = {});
+
+struct WordCounts {
+    Index T = 0, S = 0;
+};
+/// How many words read_words would give, where the text is so long that making them may take a second and more; nothing where
+/// it is shorter, or no text. Throws Error(data) for text that is no UTF-8.
+[[nodiscard]] std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin = {});
+
+/// Who looks for a word, for errors.
+struct Lookup {
+    std::string name; ///< "--query"
+    ErrorKind fault = ErrorKind::usage;
+    bool casefold = false;    ///< the words are folded, and so must be what is looked for
+    std::string allowed = {}; ///< in place of all words and positions, where only some are to be found
+};
+/// Where `wanted` stands among `words`, ascending, at least one place: digits are always a position; a word stands wherever it
+/// occurs. Throws Error for a position or word that is not there.
+[[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
+                                           const Lookup& lookup);
+
+/// Whether the words of its input are folded.
+[[nodiscard]] bool folds_case(const Recipe& recipe);
+
+/// "0 'Life', 1 'is', …": the words at these places, the first dozen of them.
+[[nodiscard]] std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words);
+
+/// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
+/// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:
+/// usage or data, as `origin` says who asked for it.
+[[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin = {});
+
+} // namespace attn::model

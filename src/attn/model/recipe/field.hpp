@@ -1,0 +1,237 @@
+// A field of a plain struct, declared once: its key in JSON, what it may hold, what it means, and which member it is.
+//
+// recipe_fields.hpp is the table of a recipe's fields. Whoever reads or writes JSON, prints the JSON Schema, offers options on
+// the command line with their help, lays options over a recipe, or says whose fault a value is reads that table.
+#pragma once
+
+#include "attn/model/recipe/recipe.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace attn::model {
+
+/// What a field holds, in the one form that readers, writers and options share. std::monostate: it is absent. A choice is its
+/// place among the names.
+using FieldValue = std::variant<std::monostate, bool, Index, std::uint64_t, double, std::string, std::vector<std::string>,
+                                std::vector<Index>, std::vector<Length>>;
+
+// ---- what a field is -------------------------------------------------------------------------------------------------
+
+enum class FieldType {
+    flag,     ///< true or false
+    integer,  ///< Index
+    natural,  ///< std::uint64_t
+    real,     ///< double, finite
+    choice,   ///< one of `names`
+    text,     ///< a string
+    texts,    ///< strings
+    integers, ///< Index each
+    choices,  ///< some of `names`, as their places
+    rows,     ///< words, or positions as digits
+    lengths,  ///< Length each
+    digest,   ///< a string of 64 hexadecimal digits
+    objects,  ///< objects, with fields of their own
+};
+
+/// What a field may hold.
+struct Allowed {
+    FieldType type = FieldType::text;
+    Index least = 0, most = 0;           ///< of an integer, of each of several; of a choice, the first place
+    Index multiple_of = 1;               ///< of an integer
+    std::size_t fewest = 0, longest = 0; ///< how many of several; 0: any number
+    double above = -std::numeric_limits<double>::infinity(); ///< of a real
+    bool above_itself = false;                               ///< whether a real may be `above`
+    std::optional<double> none = {};                         ///< of a real: the number that "none" stands for
+    std::span<const std::string_view> names = {};            ///< of a choice, in the order of its enumeration
+    std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
+};
+
+struct FieldInfo;
+
+/// Says that a field goes only with some choices of another one in the same object.
+struct OnlyWith {
+    const FieldInfo* other = nullptr; ///< none: it goes with anything
+    Index first = 0, last = 0;        ///< places among the other's names
+};
+
+/// All of a field but where it stands.
+struct FieldInfo {
+    std::string_view key; ///< in JSON: "dims.heads" is "heads" in the object "dims"
+    Allowed allowed;
+    std::string_view meaning = {};       ///< a phrase for help and schema
+    std::string_view usual = {};         ///< in words: what holds where the field is absent
+    std::string_view symbol = {};        ///< what help calls the value, such as "H"
+    std::optional<double> left_out = {}; ///< the number, choice or flag that is not written, being what holds without it
+    bool required = false;               ///< in its object, where it is written even when empty
+    OnlyWith only = {};
+
+    [[nodiscard]] constexpr std::string_view name() const { return key.substr(key.rfind('.') + 1); }
+    /// "dims" of "dims.heads"; empty at the top.
+    [[nodiscard]] constexpr std::string_view section() const
+    {
+        const std::size_t dot = key.rfind('.');
+        return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+    }
+};
+
+/// "only with "init": "uniform"", as errors say it.
+[[nodiscard]] std::string in_words(const OnlyWith& only);
+[[nodiscard]] bool goes_with(const OnlyWith& only, const FieldValue& other);
+
+/// "mask" of "attention.mask.file" within "attention"; empty for a key that is not within.
+[[nodiscard]] std::string_view key_within(std::string_view key, std::string_view section);
+
+namespace allow {
+
+[[nodiscard]] constexpr Allowed integer(Index least, Index most)
+{
+    return {.type = FieldType::integer, .least = least, .most = most};
+}
+[[nodiscard]] constexpr Allowed one_of(std::span<const std::string_view> names)
+{
+    return {.type = FieldType::choice, .names = names};
+}
+/// Any finite number; or one above a limit, or from it on.
+[[nodiscard]] constexpr Allowed real(std::string_view in_words)
+{
+    return {.type = FieldType::real, .in_words = in_words};
+}
+[[nodiscard]] constexpr Allowed real_above(double limit, std::string_view in_words)
+{
+    return {.type = FieldType::real, .above = limit, .in_words = in_words};
+}
+[[nodiscard]] constexpr Allowed real_from(double limit, std::string_view in_words)
+{
+    return {.type = FieldType::real, .above = limit, .above_itself = true, .in_words = in_words};
+}
+inline constexpr Allowed flag{.type = FieldType::flag};
+inline constexpr Allowed text{.type = FieldType::text};
+
+} // namespace allow
+
+// ---- where it stands -------------------------------------------------------------------------------------------------
+
+/// How the member of a Struct is read and written.
+template <typename Struct>
+struct Access {
+    FieldValue (*get)(const Struct&);
+    void (*set)(Struct&, const FieldValue&); ///< makes the optional parts that lead to the member
+    bool (*exists)(const Struct&);           ///< whether those parts are there
+};
+
+template <typename Struct>
+struct Field : FieldInfo {
+    Access<Struct> member;
+};
+
+namespace detail {
+
+template <typename Class, typename Member>
+Class class_of(Member Class::*);
+template <auto member>
+using ClassOf = decltype(class_of(member));
+
+template <typename Type>
+inline constexpr bool is_optional = false;
+template <typename Type>
+inline constexpr bool is_optional<std::optional<Type>> = true;
+template <typename Type>
+inline constexpr bool is_variant = false;
+template <typename... Types>
+inline constexpr bool is_variant<std::variant<Types...>> = true;
+
+/// The member at the end of a path of pointers to members; nullptr where an optional on the way is empty or a variant holds
+/// something else. In an object that is not const, what is missing is made.
+template <auto first, auto... rest, typename Object>
+constexpr auto* reach(Object& object)
+{
+    auto& next = object.*first;
+    using Next = std::remove_cvref_t<decltype(next)>;
+    if constexpr (sizeof...(rest) == 0) {
+        return &next;
+    } else if constexpr (is_optional<Next>) {
+        if constexpr (!std::is_const_v<Object>) {
+            if (!next) {
+                next.emplace();
+            }
+        }
+        return next ? reach<rest...>(*next) : nullptr;
+    } else if constexpr (is_variant<Next>) {
+        using Inner = ClassOf<std::get<0>(std::tuple(rest...))>;
+        if constexpr (!std::is_const_v<Object>) {
+            if (!std::holds_alternative<Inner>(next)) {
+                next.template emplace<Inner>();
+            }
+        }
+        auto* inner = std::get_if<Inner>(&next);
+        return inner == nullptr ? nullptr : reach<rest...>(*inner);
+    } else {
+        return reach<rest...>(next);
+    }
+}
+
+template <typename Member>
+FieldValue value_of(const Member& member)
+{
+    if constexpr (is_optional<Member>) {
+        return member ? value_of(*member) : FieldValue();
+    } else if constexpr (std::is_enum_v<Member>) {
+        return static_cast<Index>(member);
+    } else if constexpr (std::is_same_v<Member, core::Window>) {
+        return std::vector<Index>{member.left, member.right};
+    } else {
+        return member;
+    }
+}
+
+} // namespace detail
+
+/// Gives a member the value of its field.
+template <typename Member>
+void assign(Member& member, const FieldValue& value)
+{
+    if constexpr (detail::is_optional<Member>) {
+        if (std::holds_alternative<std::monostate>(value)) {
+            member.reset();
+        } else {
+            assign(member.emplace(), value);
+        }
+    } else if constexpr (std::is_enum_v<Member>) {
+        member = static_cast<Member>(std::get<Index>(value));
+    } else if constexpr (std::is_same_v<Member, core::Window>) {
+        const auto& sides = std::get<std::vector<Index>>(value);
+        member = {sides.front(), sides.back()};
+    } else if constexpr (std::is_integral_v<Member>) { // a bool may be a choice of two, an int or a size a whole number
+        std::visit(
+            [&]<typename Value>(const Value& v) {
+                if constexpr (std::is_integral_v<Value>) {
+                    member = static_cast<Member>(v);
+                }
+            },
+            value);
+    } else {
+        member = std::get<Member>(value);
+    }
+}
+
+/// The member at the end of a path, such as at<&Recipe::dims, &Dims::heads>.
+template <auto first, auto... rest>
+inline constexpr Access<detail::ClassOf<first>> at{
+    .get = [](const detail::ClassOf<first>& object) -> FieldValue {
+        const auto* member = detail::reach<first, rest...>(object);
+        return member == nullptr ? FieldValue() : detail::value_of(*member);
+    },
+    .set = [](detail::ClassOf<first>& object,
+              const FieldValue& value) { assign(*detail::reach<first, rest...>(object), value); },
+    .exists = [](const detail::ClassOf<first>& object) { return detail::reach<first, rest...>(object) != nullptr; }};
+
+} // namespace attn::model

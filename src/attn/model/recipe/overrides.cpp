@@ -1,0 +1,169 @@
+#include "attn/model/recipe/overrides.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+bool is_W_o(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    return draw != nullptr && draw->target == Target::W_o;
+}
+
+template <typename Wanted>
+void drop_draws(Recipe& recipe, Wanted wanted)
+{
+    std::erase_if(recipe.draws, [&](const Step& step) {
+        const auto* draw = std::get_if<Draw>(&step);
+        return draw != nullptr && wanted(draw->target);
+    });
+}
+
+/// What the new values of some fields make void in the recipe, before they are laid over it.
+void make_room(const Overrides& over, Recipe& recipe)
+{
+    auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    if (over.contains(field::sentence) && sentence != nullptr) {
+        sentence->cross.reset(); // the recipe's second sentence belonged to its first
+    }
+    if (over.contains(field::ids)) {
+        recipe.input = IdsInput{}; // the recipe's labels belonged to its own ids
+    }
+    if (over.contains(field::parameters_file)) {
+        // What the file holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
+        const bool rows_of_other_file = recipe.parameters.has_value();
+        recipe.dims = {.heads = recipe.dims.heads, .vocab_size = rows_of_other_file ? std::nullopt : recipe.dims.vocab_size};
+        recipe.parameters.reset();
+        drop_draws(recipe, [](Target target) {
+            return target >= Target::W_q || target == Target::key_embedding || target == Target::value_embedding;
+        });
+    } else if (recipe.parameters && over.contains(field::heads)) {
+        recipe.dims.kv_heads.reset();
+        recipe.dims.d_k.reset();
+        recipe.dims.d_v.reset();
+    }
+    if (over.contains(field::embeddings_file)) {
+        // The file's vectors have their own dimension and number.
+        recipe.embeddings.reset();
+        recipe.dims.embed_dim.reset();
+        recipe.dims.vocab_size.reset();
+        drop_draws(recipe, [](Target target) {
+            return target == Target::embedding || target == Target::embeddings || target == Target::key_embeddings;
+        });
+    }
+    if (over.contains(field::mask_file)) {
+        recipe.attention.mask.reset();
+    }
+    if (over.contains(field::positions)) {
+        recipe.attention.positions.reset();
+    }
+}
+
+void require_fitting_input(const Overrides& over, const Recipe& recipe, const Origin& origin)
+{
+    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input) || over.contains(field::sentence);
+    for (const FieldInfo* of_sentence :
+         std::initializer_list<const FieldInfo*>{&field::cross, &field::tokenizer, &field::casefold}) {
+        if (over.contains(*of_sentence) && (!sentence || over.contains(field::ids))) {
+            throw Error(ErrorKind::usage, origin.name_of(*of_sentence), "an input of ids or positions", "beside a sentence");
+        }
+    }
+    const bool positions = std::holds_alternative<PositionsInput>(recipe.input) && !sentence && !over.contains(field::ids);
+    if (over.contains(field::embeddings_file) && positions) {
+        throw Error(ErrorKind::usage, origin.name_of(field::embeddings_file), "an input of bare positions",
+                    "beside a sentence or " + origin.name_of(field::ids));
+    }
+}
+
+/// NumPy's RandomState takes no wider seed.
+void require_seed(const Overrides& over, const Recipe& recipe, const Origin& origin)
+{
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    const auto seed = over.find<std::uint64_t>(draw_field::seed);
+    if (seed && recipe.generator == Generator::numpy && *seed > most) {
+        throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(*seed),
+                    "0 to " + std::to_string(most) + " with " + origin.name_of(field::generator) + " " +
+                        std::string(generator_names[static_cast<std::size_t>(Generator::numpy)]));
+    }
+}
+
+/// The fields that are not of the recipe but of its draws.
+void lay_draws(const Overrides& over, Recipe& recipe)
+{
+    const auto init = over.find<Index>(draw_field::init);
+    for (Step& step : recipe.draws) {
+        if (auto* seed = std::get_if<Seed>(&step)) {
+            seed->value = over.find<std::uint64_t>(draw_field::seed).value_or(seed->value);
+        } else if (auto& draw = std::get<Draw>(step); init && draw.target >= Target::W_q && draw.target <= Target::W_o) {
+            draw.init = static_cast<Initialisation>(*init);
+            draw.first = 0;
+            draw.second = 1;
+        }
+    }
+    if (recipe.parameters) {
+        return;
+    }
+    const auto heads = over.find<Index>(field::heads);
+    const bool wanted = over.find<bool>(field::output_projection).value_or(heads ? *heads > 1 : has_output_projection(recipe));
+    if (!wanted) {
+        std::erase_if(recipe.draws, is_W_o);
+    } else if (!has_output_projection(recipe)) {
+        recipe.draws.emplace_back(Draw{.target = Target::W_o, .init = static_cast<Initialisation>(init.value_or(0))});
+    }
+}
+
+} // namespace
+
+bool has_output_projection(const Recipe& recipe)
+{
+    return std::any_of(recipe.draws.begin(), recipe.draws.end(), is_W_o) ||
+           (recipe.parameters && recipe.parameters->output_projection.value_or(false));
+}
+
+Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
+{
+    recipe.published.clear();
+    recipe.precision.clear();
+    require_fitting_input(over, recipe, origin);
+    make_room(over, recipe);
+    for (const field::Recipes* f : field::all) {
+        const bool of_draws = f == &field::output_projection && !recipe.parameters;
+        const bool absent = over.contains(*f) && std::holds_alternative<std::monostate>(over.at(*f)); // made so above
+        if (over.contains(*f) && !of_draws && !absent) {
+            f->member.set(recipe, over.at(*f));
+        }
+    }
+    require_seed(over, recipe, origin);
+    lay_draws(over, recipe);
+    return recipe;
+}
+
+// ---- whose fault -----------------------------------------------------------------------------------------------------
+
+Origin Origin::options_alone(OptionName option)
+{
+    Origin origin({}, option);
+    origin.all_ = true;
+    return origin;
+}
+
+Origin Origin::with_table_of(const std::string& file) const
+{
+    Origin origin = *this;
+    origin.table_ = file.empty() ? "" : "the embedding table of " + file;
+    return origin;
+}
+
+std::string Origin::name_of(const FieldInfo& field) const
+{
+    return from_option(field) ? option_(field) : std::string(field.key);
+}
+
+ErrorKind Origin::fault(std::initializer_list<const FieldInfo*> fields) const
+{
+    const bool usage = std::any_of(fields.begin(), fields.end(), [&](const FieldInfo* field) { return from_option(*field); });
+    return usage ? ErrorKind::usage : ErrorKind::data;
+}
+
+} // namespace attn::model

@@ -1,0 +1,75 @@
+// What the command line says about a recipe, laid over it; and whose fault a value of the recipe is.
+#pragma once
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <initializer_list>
+#include <map>
+#include <string>
+
+namespace attn::model {
+
+/// Values of fields; what is not there stays as the recipe has it. Beside the fields of a recipe these count: that of a seed,
+/// which then replaces every seed, that of an initialisation, which then is that of every W_…, and field::output_projection,
+/// which holds for draws, too.
+class Overrides {
+public:
+    void set(const FieldInfo& field, FieldValue value) { values_.insert_or_assign(&field, std::move(value)); }
+    [[nodiscard]] bool contains(const FieldInfo& field) const { return values_.contains(&field); }
+    /// The value of a field that is there.
+    [[nodiscard]] const FieldValue& at(const FieldInfo& field) const { return values_.at(&field); }
+    template <typename Value>
+    [[nodiscard]] std::optional<Value> find(const FieldInfo& field) const
+    {
+        const auto found = values_.find(&field);
+        return found == values_.end() ? std::nullopt : std::optional(std::get<Value>(found->second));
+    }
+
+private:
+    std::map<const FieldInfo*, FieldValue> values_;
+};
+
+/// Who said what: an error about an option is one of usage and names the option; an error about what a recipe or the config of
+/// a saved result says is one of that file's data and names the key.
+class Origin {
+public:
+    /// What the user types for a field: "--embed-dim".
+    using OptionName = std::string (*)(const FieldInfo&);
+
+    Origin() = default; ///< all comes from a file
+    /// `overrides` lie over a recipe.
+    Origin(const Overrides& overrides, OptionName option) : overrides_(overrides), option_(option) {}
+    /// There is no file: whatever is not said by an option is its default.
+    [[nodiscard]] static Origin options_alone(OptionName option);
+
+    /// The same beside an embedding table that came with the parameters of a file, which says how many rows there are.
+    [[nodiscard]] Origin with_table_of(const std::string& file) const;
+
+    /// Whether the command line decides over the field.
+    [[nodiscard]] bool from_option(const FieldInfo& field) const { return all_ || overrides_.contains(field); }
+    /// "--heads" when the command line decides, otherwise "dims.heads".
+    [[nodiscard]] std::string name_of(const FieldInfo& field) const;
+    /// "--heads" in any case; nothing where no option could change the field.
+    [[nodiscard]] std::string option_of(const FieldInfo& field) const { return option_ == nullptr ? "" : option_(field); }
+    /// Error(usage) when the command line decides over one of those that do not fit together, otherwise Error(data).
+    [[nodiscard]] ErrorKind fault(std::initializer_list<const FieldInfo*> fields) const;
+    /// "the embedding table of 'layer.npz'", or nothing when no file of parameters brought one.
+    [[nodiscard]] const std::string& table() const { return table_; }
+
+private:
+    Overrides overrides_;
+    OptionName option_ = nullptr;
+    bool all_ = false;
+    std::string table_;
+};
+
+/// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
+/// output projection, adds W_o as the last draw; saying one head drops it. With parameters from a file dims but the heads come
+/// from there, and so does W_o. Throws Error(usage) when an override does not fit the recipe's input or generator.
+[[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides, const Origin& origin = {});
+
+/// Whether the recipe draws W_o, or its file holds it (known once it is loaded).
+[[nodiscard]] bool has_output_projection(const Recipe& recipe);
+
+} // namespace attn::model

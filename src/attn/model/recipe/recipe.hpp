@@ -1,0 +1,240 @@
+// A recipe: everything that is needed to compute a result again, as plain data.
+//
+// `run` makes one from its options, data/recipes/ holds the published ones, and every saved result carries one as its
+// "config". recipe_fields.hpp says what each field is called, what it may hold and what it means. The letters of shapes are
+// those of tensor/shape.hpp.
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/core/positions.hpp"
+#include "attn/model/recipe/file_embeddings.hpp"
+#include "attn/tensor/tensor.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace attn::model {
+
+// ---- input -----------------------------------------------------------------------------------------------------------
+
+enum class Tokenizer { document, words };
+inline constexpr std::array<std::string_view, 2> tokenizer_names{"document", "words"};
+
+/// Sentences; the vocabulary is made from both.
+struct SentenceInput {
+    std::string sentence;
+    std::optional<std::string> cross; ///< keys and values come from this one (cross-attention)
+    Tokenizer tokenizer = Tokenizer::document;
+    bool casefold = false;
+
+    bool operator==(const SentenceInput&) const = default;
+};
+
+/// Token ids, without a vocabulary. Needs Dims::vocab_size.
+struct IdsInput {
+    std::vector<Index> ids;
+    std::vector<std::string> labels; ///< a name for each id; empty: the ids as strings
+
+    bool operator==(const IdsInput&) const = default;
+};
+
+/// Bare positions 0 … count-1, for recipes that draw an embedding for each position.
+struct PositionsInput {
+    Index count = 0;
+    std::vector<std::string> labels; ///< a name for each position; empty: the positions as strings
+
+    bool operator==(const PositionsInput&) const = default;
+};
+
+using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
+
+// ---- parameters ------------------------------------------------------------------------------------------------------
+
+/// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
+/// one head (embed_dim where W_q or W_v is drawn as an identity) and embed_dim/heads with more, vocab_size = number of distinct
+/// words, key_dim = embed_dim, value_dim = key_dim.
+struct Dims {
+    std::optional<Index> embed_dim = {}, heads = {}, kv_heads = {}, d_k = {}, d_v = {}, vocab_size = {};
+    std::optional<Index> key_dim = {}, value_dim = {}; ///< how many numbers W_k and W_v read of a word
+
+    bool operator==(const Dims&) const = default;
+};
+
+enum class Generator { torch, numpy, numpy_pcg64 };
+inline constexpr std::array<std::string_view, 3> generator_names{"torch", "numpy", "numpy-pcg64"};
+
+enum class Initialisation { uniform, normal, linear, xavier, identity };
+inline constexpr std::array<std::string_view, 5> init_names{"uniform", "normal", "linear", "xavier", "identity"};
+
+/// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
+enum class Side { left, right };
+inline constexpr std::array<std::string_view, 2> side_names{"left", "right"};
+
+/// What a draw, or a tensor of a file, becomes.
+enum class Target {
+    none,            ///< thrown away; it only moves the stream
+    embedding,       ///< (V, D): the table that token ids look up
+    key_embedding,   ///< (V, key_dim): that of the keys, where it is another one
+    value_embedding, ///< (V, value_dim): that of the values, where it is another one than that of the keys
+    embeddings,      ///< (T, D): one row a position, no table
+    key_embeddings,  ///< (S, D): the same for the key side of cross-attention
+    W_q,
+    W_k,
+    W_v, ///< projections; their natural shapes are in model/parameters.hpp
+    W_o, ///< (H·d_v, D), or (D, H·d_v) from the left
+    b_q,
+    b_k,
+    b_v,
+    b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (D)
+    bias_k,
+    bias_v, ///< (H_kv·d_k), (H_kv·d_v): one more key and value, which every query sees
+};
+/// In recipes and JSON.
+inline constexpr std::array<std::string_view, 16> target_names{"discard",       "embedding",
+                                                               "key_embedding", "value_embedding",
+                                                               "embeddings",    "key_embeddings",
+                                                               "W_q",           "W_k",
+                                                               "W_v",           "W_o",
+                                                               "b_q",           "b_k",
+                                                               "b_v",           "b_o",
+                                                               "bias_k",        "bias_v"};
+[[nodiscard]] constexpr std::string_view name_of(Target target)
+{
+    return target_names[static_cast<std::size_t>(target)];
+}
+/// Whether a result lists it among its parameters; embeddings by position are an array of their own.
+[[nodiscard]] constexpr bool is_parameter(Target target)
+{
+    return target != Target::none && target != Target::embeddings && target != Target::key_embeddings;
+}
+
+/// A length of a shape: a number, or a product of letters of the glossary such as "H*d_k".
+using Length = std::variant<Index, std::string>;
+inline constexpr std::array<std::string_view, 8> length_letters{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
+
+/// Draws one tensor from the stream.
+struct Draw {
+    Target target = Target::none;
+    Initialisation init = Initialisation::uniform;
+    double first = 0;                              ///< uniform: low; normal: mean
+    double second = 1;                             ///< uniform: high; normal: standard deviation
+    std::optional<Side> side = {};                 ///< of W_…; left when absent, right for W_o
+    std::optional<std::vector<Length>> shape = {}; ///< the natural shape of the target when absent
+    std::vector<Index> take = {};                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
+
+    bool operator==(const Draw&) const = default;
+};
+
+/// Starts the generator's stream anew.
+struct Seed {
+    std::uint64_t value = 0;
+
+    bool operator==(const Seed&) const = default;
+};
+
+using Step = std::variant<Seed, Draw>;
+
+/// How matrices lie in a file: (in, out); (out, in), as nn.Linear keeps them; or as `run` saves what it draws without other
+/// orders, W_q, W_k, W_v (out, in) and W_o (in, out).
+enum class MatrixLayout { in_out, out_in, run };
+inline constexpr std::array<std::string_view, 3> layout_names{"in-out", "out-in", "run"};
+
+/// One layer's parameters in a file, instead of draws. The library opens no file: who runs the recipe loads it
+/// (model/checkpoint.hpp).
+struct FileParameters {
+    std::string file = {};                      ///< relative to where the program runs
+    std::string prefix = {};                    ///< of the layer's names; empty: the only layer of the file
+    std::optional<MatrixLayout> layout = {};    ///< where names and shapes do not tell
+    std::optional<bool> output_projection = {}; ///< whether W_o is used; if it is there, when absent
+    bool allow_nonfinite = false;               ///< infinities and NaN
+    std::string sha256 = {};                    ///< of the file, 64 hexadecimal digits; empty: not stated
+
+    bool operator==(const FileParameters&) const = default;
+};
+
+// ---- attention -------------------------------------------------------------------------------------------------------
+
+/// Which way round the scores are computed: q·k (row: query), or, as one article does, k·q (row: key word).
+enum class ScoreOrder { query_key, key_query };
+inline constexpr std::array<std::string_view, 2> score_order_names{"QK", "KQ"};
+
+/// A tensor in a file. The library opens no file: who runs the recipe loads it.
+struct FileTensor {
+    std::string file;   ///< relative to where the program runs
+    std::string name;   ///< of the tensor; empty: the only one of the file
+    std::string sha256; ///< of the file, 64 hexadecimal digits; empty: not stated
+
+    bool operator==(const FileTensor&) const = default;
+};
+
+enum class PositionKind { sinusoidal, rope, alibi };
+inline constexpr std::array<std::string_view, 3> position_names{"sinusoidal", "rope", "alibi"};
+
+/// How attention learns where a word stands; the formulas are in core/positions.hpp.
+struct Positions {
+    PositionKind kind = PositionKind::sinusoidal;
+    core::Rope rope = {}; ///< only with PositionKind::rope
+
+    bool operator==(const Positions&) const = default;
+};
+
+/// The options of core, a scale of 1 for "none", and what is known of words and files alone.
+struct Attention : core::AttentionOptions {
+    ScoreOrder order = ScoreOrder::query_key;
+    std::optional<FileTensor> mask = {};     ///< its tensor is RunSettings::mask
+    std::optional<Positions> positions = {}; ///< none when absent
+
+    bool operator==(const Attention&) const = default;
+};
+
+// ---- published numbers -----------------------------------------------------------------------------------------------
+
+/// What an article states about one array, or about part of one.
+struct Published {
+    std::string array;                    ///< a name of the JSON result, such as "weights" or "W_q"
+    std::vector<std::optional<Index>> at; ///< leading indices; nothing stands for all (a slice)
+    Shape shape;                          ///< of the part
+    std::vector<std::string> values;      ///< flat; decimals as they stand there, or words; empty: the shape alone is stated
+    bool printed = false;                 ///< strings: must agree in the printed digits; otherwise rtol and atol decide
+    double units = 0;                     ///< printed: units of the last digit that are forgiven
+    double rtol = 0; ///< |computed - stated| ≤ atol + rtol·|stated|; 0 and 0: equal after rounding to the dtype
+    double atol = 0;
+    std::optional<Dtype> dtype; ///< compute in this type instead of the recipe's
+};
+
+/// "computed in float32 and in float64 this array agrees within…", the closing assertion of one article.
+struct PrecisionClaim {
+    std::string array;
+    double rtol = 0;
+    double atol = 0;
+};
+
+// ---- the whole -------------------------------------------------------------------------------------------------------
+
+struct Recipe {
+    std::string name, title, source; ///< for people; empty in the config of a result made from options alone
+    Input input = SentenceInput{};
+    Dims dims;
+    Generator generator = Generator::torch;
+    Dtype dtype = Dtype::float32;
+    core::Rounding rounding = core::Rounding::stage;
+    std::optional<FileParameters> parameters = {}; ///< its tensors are RunSettings::parameters
+    std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
+    std::vector<Step> draws;
+    Attention attention;
+    std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all
+    bool verify = false;            ///< also compute in float64 and report the difference
+
+    std::vector<Published> published;
+    std::vector<PrecisionClaim> precision;
+};
+
+/// What `run` does without options: seed 123, embedding normal, W_q, W_k, W_v uniform from the left (the 2023 tutorial).
+[[nodiscard]] Recipe default_recipe();
+
+} // namespace attn::model

@@ -1,0 +1,446 @@
+// The fields of a recipe, in the order of its JSON: the one place that knows their keys, ranges and meanings.
+//
+// A new field is a member of a struct in recipe.hpp and a row here, in two lists: its declaration and its place in the order.
+// The draws, the published numbers and the precision claims are arrays of objects with readers of their own (io/recipe.hpp);
+// the fields of a draw are below.
+#pragma once
+
+#include "attn/model/recipe/field.hpp"
+#include "attn/model/recipe/recipe.hpp"
+
+#include <array>
+
+namespace attn::model::field {
+
+inline constexpr Index largest_length = 1048576;
+inline constexpr Index largest_int32 = 2147483647;
+inline constexpr Index most_heads = 65536;
+inline constexpr Allowed length = allow::integer(1, largest_length);
+inline constexpr Allowed digest_text{.type = FieldType::digest};
+inline constexpr Allowed texts{.type = FieldType::texts};
+inline constexpr Allowed file_bytes = allow::integer(0, std::numeric_limits<Index>::max());
+inline constexpr std::string_view of_file = "SHA-256 of the file";
+
+using Recipes = Field<Recipe>;
+
+// ---- for people ------------------------------------------------------------------------------------------------------
+
+inline constexpr std::array<std::string_view, 1> schema_names{"attn-cli/recipe/1"};
+inline constexpr Recipes schema{{.key = "schema", .allowed = allow::one_of(schema_names), .required = true},
+                                {.get = [](const Recipe&) { return FieldValue(Index{0}); },
+                                 .set = [](Recipe&, const FieldValue&) {},
+                                 .exists = [](const Recipe&) { return true; }}};
+inline constexpr Recipes name{{.key = "name", .allowed = allow::text}, at<&Recipe::name>};
+inline constexpr Recipes title{{.key = "title", .allowed = allow::text}, at<&Recipe::title>};
+inline constexpr Recipes source{{.key = "source", .allowed = allow::text}, at<&Recipe::source>};
+inline constexpr Recipes note{{.key = "note", .allowed = allow::text, .meaning = "for whoever reads the file; ignored"},
+                              {.get = [](const Recipe&) { return FieldValue(); },
+                               .set = [](Recipe&, const FieldValue&) {},
+                               .exists = [](const Recipe&) { return false; }}};
+
+// ---- input: a sentence, ids or positions -----------------------------------------------------------------------------
+
+inline constexpr Recipes sentence{{.key = "input.sentence", .allowed = allow::text, .required = true},
+                                  at<&Recipe::input, &SentenceInput::sentence>};
+inline constexpr Recipes cross{{.key = "input.cross",
+                                .allowed = allow::text,
+                                .meaning = "a second sentence, from which keys and values come; one vocabulary for both",
+                                .symbol = "SENTENCE"},
+                               at<&Recipe::input, &SentenceInput::cross>};
+inline constexpr Recipes tokenizer{{.key = "input.tokenizer",
+                                    .allowed = allow::one_of(tokenizer_names),
+                                    .meaning = "document removes commas and splits at white space; words keeps runs of "
+                                               "letters, marks and digits with inner apostrophes and hyphens",
+                                    .usual = "document",
+                                    .symbol = "RULE"},
+                                   at<&Recipe::input, &SentenceInput::tokenizer>};
+inline constexpr Recipes casefold{
+    {.key = "input.casefold", .allowed = allow::flag, .meaning = "fold case (Unicode) before the vocabulary is made"},
+    at<&Recipe::input, &SentenceInput::casefold>};
+inline constexpr Recipes ids{
+    {.key = "input.ids",
+     .allowed =
+         {.type = FieldType::integers, .least = 0, .most = largest_int32 - 1, .fewest = 1, .in_words = "at least one id"},
+     .meaning = "token ids instead of a sentence, such as 2,6,8,3,1; the number of rows must be known, such as by --vocab-size",
+     .symbol = "LIST",
+     .required = true},
+    at<&Recipe::input, &IdsInput::ids>};
+inline constexpr Recipes labels_of_ids{
+    {.key = "input.labels", .allowed = texts, .meaning = "one name per id, such as my,name,is", .symbol = "LIST"},
+    at<&Recipe::input, &IdsInput::labels>};
+inline constexpr Recipes positions_count{{.key = "input.positions",
+                                          .allowed = length,
+                                          .meaning = "number of bare positions, without a vocabulary",
+                                          .required = true},
+                                         at<&Recipe::input, &PositionsInput::count>};
+inline constexpr Recipes labels_of_positions{{.key = "input.labels", .allowed = texts, .meaning = "one name per position"},
+                                             at<&Recipe::input, &PositionsInput::labels>};
+
+// ---- numbers and sizes -----------------------------------------------------------------------------------------------
+
+inline constexpr Recipes generator{{.key = "generator",
+                                    .allowed = allow::one_of(generator_names),
+                                    .meaning = "whose random stream to reproduce",
+                                    .usual = "torch",
+                                    .symbol = "NAME"},
+                                   at<&Recipe::generator>};
+inline constexpr Recipes dtype{{.key = "dtype",
+                                .allowed = allow::one_of(dtype_names),
+                                .meaning = "type of the arithmetic",
+                                .usual = "float32",
+                                .symbol = "TYPE"},
+                               at<&Recipe::dtype>};
+inline constexpr Recipes rounding{{.key = "rounding",
+                                   .allowed = allow::one_of(core::rounding_names),
+                                   .meaning = "when to round to the type; stage: once per stage, with sums in float64; step: "
+                                              "after every operation, as PyTorch does for small matrices",
+                                   .usual = "stage",
+                                   .symbol = "NAME",
+                                   .left_out = 0},
+                                  at<&Recipe::rounding>};
+inline constexpr Recipes embed_dim{
+    {.key = "dims.embed_dim", .allowed = length, .meaning = "components per embedding", .usual = "16", .symbol = "D"},
+    at<&Recipe::dims, &Dims::embed_dim>};
+inline constexpr Recipes heads{
+    {.key = "dims.heads", .allowed = allow::integer(1, most_heads), .meaning = "query heads", .usual = "1", .symbol = "H"},
+    at<&Recipe::dims, &Dims::heads>};
+inline constexpr Recipes kv_heads{{.key = "dims.kv_heads",
+                                   .allowed = allow::integer(1, most_heads),
+                                   .meaning = "key/value heads, a divisor of the heads",
+                                   .usual = "as many as heads",
+                                   .symbol = "H_KV"},
+                                  at<&Recipe::dims, &Dims::kv_heads>};
+inline constexpr Recipes d_k{{.key = "dims.d_k",
+                              .allowed = length,
+                              .meaning = "components per query or key of one head",
+                              .usual = "24; D/H with more heads; D with identity projections",
+                              .symbol = "N"},
+                             at<&Recipe::dims, &Dims::d_k>};
+inline constexpr Recipes d_v{{.key = "dims.d_v",
+                              .allowed = length,
+                              .meaning = "components per value of one head",
+                              .usual = "28; D/H with more heads; D with identity projections",
+                              .symbol = "N"},
+                             at<&Recipe::dims, &Dims::d_v>};
+inline constexpr Recipes vocab_size{{.key = "dims.vocab_size",
+                                     .allowed = allow::integer(1, largest_int32),
+                                     .meaning = "rows of the embedding table",
+                                     .usual = "the number of distinct words",
+                                     .symbol = "N"},
+                                    at<&Recipe::dims, &Dims::vocab_size>};
+inline constexpr Recipes key_dim{
+    {.key = "dims.key_dim", .allowed = length, .meaning = "components that W_k reads of a word", .usual = "D"},
+    at<&Recipe::dims, &Dims::key_dim>};
+inline constexpr Recipes value_dim{
+    {.key = "dims.value_dim", .allowed = length, .meaning = "components that W_v reads of a word", .usual = "key_dim"},
+    at<&Recipe::dims, &Dims::value_dim>};
+
+// ---- one layer's projections from a file -----------------------------------------------------------------------------
+
+inline constexpr Recipes parameters_file{
+    {.key = "parameters.file",
+     .allowed = allow::text,
+     .meaning = "projections, biases and dimensions from .npz or .safetensors in place of drawn ones, by plain names (W_q, "
+                "b_q, …) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
+     .symbol = "FILE",
+     .required = true},
+    at<&Recipe::parameters, &FileParameters::file>};
+inline constexpr Recipes prefix{{.key = "parameters.prefix",
+                                 .allowed = allow::text,
+                                 .meaning = "which layer of the file, such as h.0.attn",
+                                 .symbol = "LAYER"},
+                                at<&Recipe::parameters, &FileParameters::prefix>};
+inline constexpr Recipes layout{{.key = "parameters.layout",
+                                 .allowed = allow::one_of(layout_names),
+                                 .meaning = "row and column order of matrices with plain names whose shape does not tell it; "
+                                            "run is the order in which run saves them: W_q, W_k, W_v out-in, W_o in-out",
+                                 .symbol = "NAME"},
+                                at<&Recipe::parameters, &FileParameters::layout>};
+inline constexpr Recipes output_projection{{.key = "parameters.output_projection",
+                                            .allowed = allow::flag,
+                                            .meaning = "apply W_o to the context",
+                                            .usual = "with more than one head, or where the file holds it"},
+                                           at<&Recipe::parameters, &FileParameters::output_projection>};
+inline constexpr Recipes allow_nonfinite{{.key = "parameters.allow_nonfinite",
+                                          .allowed = allow::flag,
+                                          .meaning = "accept infinities and NaN in the file",
+                                          .left_out = 0},
+                                         at<&Recipe::parameters, &FileParameters::allow_nonfinite>};
+inline constexpr Recipes parameters_sha256{{.key = "parameters.sha256", .allowed = digest_text, .meaning = of_file},
+                                           at<&Recipe::parameters, &FileParameters::sha256>};
+
+// ---- the embedding table from a file ---------------------------------------------------------------------------------
+
+inline constexpr Recipes embeddings_file{
+    {.key = "embeddings.file",
+     .allowed = allow::text,
+     .meaning = "the embedding table: word vectors as text (GloVe, word2vec, fastText .vec), of which only the words of the "
+                "input are read, or a tensor (.npy, .npz, .safetensors)",
+     .symbol = "FILE[:NAME]",
+     .required = true},
+    at<&Recipe::embeddings, &FileEmbeddings::file>};
+inline constexpr Recipes embeddings_name{
+    {.key = "embeddings.name", .allowed = allow::text, .meaning = "of the tensor, where the file holds several"},
+    at<&Recipe::embeddings, &FileEmbeddings::name>};
+inline constexpr Recipes words_file{{.key = "embeddings.words.file",
+                                     .allowed = allow::text,
+                                     .meaning = "the words of the tensor's rows, one per line",
+                                     .usual = "rows are ids",
+                                     .symbol = "FILE",
+                                     .required = true},
+                                    at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::file>};
+inline constexpr Recipes words_bytes{{.key = "embeddings.words.bytes", .allowed = file_bytes, .meaning = "length of the file"},
+                                     at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::bytes>};
+inline constexpr Recipes words_sha256{{.key = "embeddings.words.sha256", .allowed = digest_text, .meaning = of_file},
+                                      at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::sha256>};
+inline constexpr Recipes words_sample{
+    {.key = "embeddings.words.sha256_sample", .allowed = digest_text, .meaning = "as that of the embeddings"},
+    at<&Recipe::embeddings, &FileEmbeddings::words, &WordList::digest, &FileDigest::sha256_sample>};
+inline constexpr Recipes unknown{{.key = "embeddings.unknown",
+                                  .allowed = allow::text,
+                                  .meaning = "words missing from the file get the vector of TOKEN",
+                                  .symbol = "TOKEN"},
+                                 at<&Recipe::embeddings, &FileEmbeddings::unknown>};
+inline constexpr Recipes embeddings_allow_nonfinite{{.key = "embeddings.allow_nonfinite",
+                                                     .allowed = allow::flag,
+                                                     .meaning = "accept infinities and NaN in the file",
+                                                     .left_out = 0},
+                                                    at<&Recipe::embeddings, &FileEmbeddings::allow_nonfinite>};
+inline constexpr Recipes embeddings_bytes{{.key = "embeddings.bytes", .allowed = file_bytes, .meaning = "length of the file"},
+                                          at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::bytes>};
+inline constexpr Recipes embeddings_sha256{{.key = "embeddings.sha256", .allowed = digest_text, .meaning = of_file},
+                                           at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256>};
+inline constexpr Recipes embeddings_sample{
+    {.key = "embeddings.sha256_sample",
+     .allowed = digest_text,
+     .meaning =
+         "of a file over 4 MiB: SHA-256 of 64 pieces of 65536 bytes, piece i from byte i·(bytes - 65536)/63, rounded down"},
+    at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256_sample>};
+
+/// These three are arrays of objects, which io/recipe.hpp and report/recipe_json.hpp know.
+inline constexpr Recipes draws{{.key = "draws", .allowed = {.type = FieldType::objects}, .required = true}, {}};
+inline constexpr Recipes published{{.key = "published", .allowed = {.type = FieldType::objects}}, {}};
+inline constexpr Recipes precision{{.key = "precision", .allowed = {.type = FieldType::objects}}, {}};
+
+// ---- attention -------------------------------------------------------------------------------------------------------
+
+inline constexpr Recipes causal{
+    {.key = "attention.causal", .allowed = allow::flag, .meaning = "a query sees no later key", .left_out = 0},
+    at<&Recipe::attention, &Attention::causal>};
+inline constexpr Recipes window{{.key = "attention.window",
+                                 .allowed = {.type = FieldType::integers,
+                                             .least = -1,
+                                             .most = largest_int32,
+                                             .fewest = 2,
+                                             .longest = 2,
+                                             .in_words = "[left, right]"},
+                                 .meaning = "a query sees L keys back and R ahead; -1 is no limit; one number means both",
+                                 .symbol = "L[,R]"},
+                                at<&Recipe::attention, &Attention::window>};
+inline constexpr Recipes scale{
+    {.key = "attention.scale",
+     .allowed = {.type = FieldType::real, .none = 1, .in_words = "none, or a finite number such as 0.25 or 1e-3"},
+     .meaning = "factor of the scores",
+     .usual = "1/√d_k",
+     .symbol = "X|none"},
+    at<&Recipe::attention, &Attention::scale>};
+inline constexpr Recipes softcap{{.key = "attention.softcap",
+                                  .allowed = allow::real_above(0, "a finite number above 0 such as 30"),
+                                  .meaning = "X·tanh(scores/X) before masks",
+                                  .usual = "none",
+                                  .symbol = "X"},
+                                 at<&Recipe::attention, &Attention::softcap>};
+inline constexpr Recipes score_order{{.key = "attention.scores",
+                                      .allowed = allow::one_of(score_order_names),
+                                      .meaning = "Q·Kᵀ, or K·Qᵀ with a row per key word",
+                                      .usual = "QK",
+                                      .left_out = 0},
+                                     at<&Recipe::attention, &Attention::order>};
+inline constexpr Recipes mask_file{{.key = "attention.mask.file",
+                                    .allowed = allow::text,
+                                    .meaning = "a tensor that broadcasts from the right to (H, T, S): bool, true = seen, or "
+                                               "numbers that are added; .npy, .npz, .safetensors",
+                                    .symbol = "FILE[:NAME]",
+                                    .required = true},
+                                   at<&Recipe::attention, &Attention::mask, &FileTensor::file>};
+inline constexpr Recipes mask_name{
+    {.key = "attention.mask.name", .allowed = allow::text, .meaning = "of the tensor, where the file holds several"},
+    at<&Recipe::attention, &Attention::mask, &FileTensor::name>};
+inline constexpr Recipes mask_sha256{{.key = "attention.mask.sha256", .allowed = digest_text, .meaning = of_file},
+                                     at<&Recipe::attention, &Attention::mask, &FileTensor::sha256>};
+inline constexpr Recipes positions{
+    {.key = "attention.positions.kind",
+     .allowed = allow::one_of(position_names),
+     .meaning =
+         "sinusoidal is added to the embeddings; rope rotates queries and keys; alibi takes slope·distance off the scores",
+     .usual = "none",
+     .symbol = "NAME[:KEY=VALUE,…]",
+     .required = true},
+    at<&Recipe::attention, &Attention::positions, &Positions::kind>};
+inline constexpr OnlyWith with_rope{&positions, static_cast<Index>(PositionKind::rope), static_cast<Index>(PositionKind::rope)};
+inline constexpr Recipes rope_base{{.key = "attention.positions.base",
+                                    .allowed = allow::real_from(1, "a finite number from 1, such as 500000"),
+                                    .meaning = "of the angles",
+                                    .usual = "10000",
+                                    .left_out = 10000,
+                                    .only = with_rope},
+                                   at<&Recipe::attention, &Attention::positions, &Positions::rope, &core::Rope::base>};
+inline constexpr Recipes rope_dim{
+    {.key = "attention.positions.dim",
+     .allowed = {.type = FieldType::integer, .least = 2, .most = largest_length, .multiple_of = 2},
+     .meaning = "number of leading components to rotate, even",
+     .usual = "d_k",
+     .only = with_rope},
+    at<&Recipe::attention, &Attention::positions, &Positions::rope, &core::Rope::dim>};
+inline constexpr Recipes rope_style{{.key = "attention.positions.style",
+                                     .allowed = allow::one_of(core::rope_style_names),
+                                     .meaning = "which components form a pair: half is Llama's",
+                                     .usual = "half",
+                                     .left_out = 0,
+                                     .only = with_rope},
+                                    at<&Recipe::attention, &Attention::positions, &Positions::rope, &core::Rope::style>};
+
+// ---- what is shown ---------------------------------------------------------------------------------------------------
+
+inline constexpr Recipes query{{.key = "query",
+                                .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
+                                .meaning = "only these rows, in the order of the sentence: words (every position of a repeated "
+                                           "word) or positions from 0 (digits are always a position)",
+                                .symbol = "LIST"},
+                               at<&Recipe::query>};
+inline constexpr Recipes verify{{.key = "verify",
+                                 .allowed = allow::flag,
+                                 .meaning = "compute in float64 too and report the largest differences",
+                                 .left_out = 0},
+                                at<&Recipe::verify>};
+
+/// All of them, in the order of the JSON.
+inline constexpr std::array all{
+    &schema,
+    &name,
+    &title,
+    &source,
+    &note,
+    &sentence,
+    &cross,
+    &tokenizer,
+    &casefold,
+    &ids,
+    &labels_of_ids,
+    &positions_count,
+    &labels_of_positions,
+    &generator,
+    &dtype,
+    &rounding,
+    &embed_dim,
+    &heads,
+    &kv_heads,
+    &d_k,
+    &d_v,
+    &vocab_size,
+    &key_dim,
+    &value_dim,
+    &parameters_file,
+    &prefix,
+    &layout,
+    &output_projection,
+    &allow_nonfinite,
+    &parameters_sha256,
+    &embeddings_file,
+    &embeddings_name,
+    &words_file,
+    &words_bytes,
+    &words_sha256,
+    &words_sample,
+    &unknown,
+    &embeddings_allow_nonfinite,
+    &embeddings_bytes,
+    &embeddings_sha256,
+    &embeddings_sample,
+    &draws,
+    &causal,
+    &window,
+    &scale,
+    &softcap,
+    &score_order,
+    &mask_file,
+    &mask_name,
+    &mask_sha256,
+    &positions,
+    &rope_base,
+    &rope_dim,
+    &rope_style,
+    &query,
+    &verify,
+    &published,
+    &precision,
+};
+
+} // namespace attn::model::field
+
+namespace attn::model::draw_field {
+
+using Draws = Field<Draw>;
+
+using Seeds = Field<Seed>;
+
+inline constexpr Seeds seed{{.key = "seed",
+                             .allowed = {.type = FieldType::natural},
+                             .meaning = "seed of all random draws; torch uses the low 32 bits, numpy allows up to 2^32-1",
+                             .usual = "123",
+                             .symbol = "N",
+                             .required = true},
+                            at<&Seed::value>};
+inline constexpr Draws tensor{{.key = "tensor",
+                               .allowed = {.type = FieldType::choice, .least = 1, .names = target_names},
+                               .meaning = "what the draw becomes",
+                               .required = true},
+                              at<&Draw::target>};
+/// In place of the tensor: the draw moves the stream and is thrown away.
+inline constexpr Draws discard{{.key = target_names[0], .allowed = allow::flag}, {}};
+inline constexpr Draws init{{.key = "init",
+                             .allowed = allow::one_of(init_names),
+                             .meaning = "initialisation of the projections",
+                             .usual = "uniform",
+                             .symbol = "NAME",
+                             .required = true},
+                            at<&Draw::init>};
+inline constexpr OnlyWith uniform{&init, static_cast<Index>(Initialisation::uniform),
+                                  static_cast<Index>(Initialisation::uniform)};
+inline constexpr OnlyWith normal{&init, static_cast<Index>(Initialisation::normal), static_cast<Index>(Initialisation::normal)};
+inline constexpr OnlyWith projections{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::W_o)};
+inline constexpr std::string_view finite = "a finite number";
+inline constexpr Draws low{{.key = "low", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = uniform},
+                           at<&Draw::first>};
+inline constexpr Draws high{{.key = "high", .allowed = allow::real(finite), .usual = "1", .left_out = 1, .only = uniform},
+                            at<&Draw::second>};
+inline constexpr Draws mean{{.key = "mean", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = normal},
+                            at<&Draw::first>};
+inline constexpr Draws deviation{
+    {.key = "std", .allowed = allow::real_from(0, "a finite number, 0 or more"), .usual = "1", .left_out = 1, .only = normal},
+    at<&Draw::second>};
+inline constexpr Draws side{{.key = "side",
+                             .allowed = allow::one_of(side_names),
+                             .meaning = "W·x or x·W",
+                             .usual = "left, and right for W_o",
+                             .only = projections},
+                            at<&Draw::side>};
+inline constexpr Draws shape{{.key = "shape",
+                              .allowed = {.type = FieldType::lengths,
+                                          .least = 1,
+                                          .most = field::largest_length,
+                                          .fewest = 1,
+                                          .longest = 8,
+                                          .in_words = "1 to 8 lengths"},
+                              .meaning = R"(numbers, or products of letters such as "H*d_k")",
+                              .usual = "the natural shape"},
+                             at<&Draw::shape>};
+inline constexpr Draws take{{.key = "take",
+                             .allowed = {.type = FieldType::integers, .least = 0, .most = field::largest_length - 1},
+                             .meaning = "indices into the leading dimensions of shape: the part that is kept"},
+                            at<&Draw::take>};
+
+/// Of a draw, in the order of the JSON.
+inline constexpr std::array all{&tensor, &init, &low, &high, &mean, &deviation, &side, &shape, &take};
+
+} // namespace attn::model::draw_field

@@ -1,0 +1,341 @@
+#include "attn/model/run/compute.hpp"
+
+#include "attn/core/projection.hpp"
+#include "attn/core/stages.hpp"
+#include "attn/model/layer/extra_key.hpp"
+#include "attn/model/layer/mask.hpp"
+#include "attn/model/recipe/overrides.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+/// The rows of a table (V, D) at `ids`.
+template <typename Scalar, typename OfTable>
+Tensor<Scalar> rows_of(const Tensor<OfTable>& table, const std::vector<Index>& ids)
+{
+    Tensor<Scalar> X({static_cast<Index>(ids.size()), table.columns()});
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        X.matrix().row(static_cast<Index>(t)) = table.matrix().row(ids[t]).template cast<Scalar>();
+    }
+    return X;
+}
+
+template <typename Scalar>
+Array embedding_parameter(const Tensor<double>& table)
+{
+    Tensor<Scalar> converted(table.shape);
+    converted.matrix() = table.matrix().template cast<Scalar>();
+    return {std::string(name_of(Target::embedding)), std::move(converted)};
+}
+
+/// The rows of `tensor` (n, rows, d) at `positions`.
+template <typename Scalar>
+Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index>& positions)
+{
+    if (static_cast<Index>(positions.size()) == tensor.rows()) {
+        return tensor;
+    }
+    Tensor<Scalar> selected({tensor.shape[0], static_cast<Index>(positions.size()), tensor.columns()});
+    for (Index h = 0; h < tensor.shape[0]; ++h) {
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            selected.matrix(h).row(static_cast<Index>(i)) = tensor.matrix(h).row(positions[i]);
+        }
+    }
+    return selected;
+}
+
+/// The rows of `table` (n, V, d) of each id.
+template <typename Scalar>
+Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& ids)
+{
+    const Index d = table.columns();
+    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
+    Scalar* next = rows.values.data();
+    for (Index h = 0; h < table.shape[0]; ++h) {
+        for (const Index id : ids) {
+            next = std::copy_n(table.values.data() + (h * table.rows() + id) * d, d, next);
+        }
+    }
+    return rows;
+}
+
+/// The words of one side.
+template <typename Scalar>
+struct Sequence {
+    const std::vector<Index>& ids;
+    Tensor<Scalar> X; ///< (T, D); empty where only projections of the table are needed
+};
+
+template <typename Scalar>
+std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
+{
+    std::vector<Array> arrays;
+    for (Parameter<Scalar>& parameter : parameters) {
+        if (is_parameter(parameter.target)) {
+            arrays.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
+        }
+    }
+    return arrays;
+}
+
+core::StageSelection stages_to_keep(const Show& show)
+{
+    return {.scores = show.contains(Item::scores),
+            .scaled_scores = show.contains(Item::scaled_scores),
+            .capped_scores = show.contains(Item::capped_scores),
+            .masked_scores = show.contains(Item::masked_scores),
+            .weights = show.contains(Item::weights),
+            .entropy = show.contains(Item::entropy)};
+}
+
+template <typename Scalar>
+class Computation {
+public:
+    Computation(const RunContext& plan, const PreparedParameters<Scalar>& prepared) : plan_(plan), prepared_(prepared) {}
+
+    ComputedArrays compute()
+    {
+        const ModelDims& l = plan_.dims;
+        tell("embeddings", {l.T, l.D});
+        const Words& words = plan_.words;
+        const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
+        const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
+        const bool other_values = prepared_.parameter(Target::value_embedding) != nullptr;
+        const Sequence<Scalar> queries_from = embed(words.ids, {Target::embeddings, Target::embedding, Target::W_q});
+        const Sequence<Scalar> other = other_keys ? embed(key_ids, {Target::key_embeddings, Target::key_embedding, Target::W_k})
+                                                  : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar> third =
+            other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
+        const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
+
+        Tensor<Scalar> Q = apply_rope(project("queries", queries_from, Target::W_q, l.H));
+        Tensor<Scalar> K = apply_rope(project("keys", keys_from, Target::W_k, l.H_kv));
+        Tensor<Scalar> V = project("values", other_values ? third : keys_from, Target::W_v, l.H_kv);
+        if (const auto* extra = prepared_.parameter(Target::bias_k)) {
+            K = with_row(K, extra->tensor);
+            V = with_row(V, prepared_.parameter(Target::bias_v)->tensor);
+        }
+        keep(Item::embeddings, queries_from.X);
+        keep(Item::key_embeddings, other.X);
+        if (plan_.show.contains(Item::queries)) {
+            keep(Item::queries, select_rows(Q, plan_.rows));
+        }
+        keep(Item::keys, K);
+        keep(Item::values, V);
+
+        if (plan_.show.contains_any_from(Item::scores)) {
+            attend(std::move(Q), std::move(K), std::move(V));
+        }
+        return std::move(computed_);
+    }
+
+private:
+    [[nodiscard]] bool positions_are(PositionKind kind) const
+    {
+        const std::optional<Positions>& positions = plan_.recipe.attention.positions;
+        return positions && positions->kind == kind;
+    }
+
+    /// Where the words of one side come from.
+    struct Origin {
+        Target by_position; ///< as drawn
+        Target by_id;       ///< the table; where there is none, that of all
+        Target read_by;     ///< the projection
+    };
+
+    /// As drawn by position, or looked up by id; with the sinusoids of its positions, if asked for.
+    Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
+    {
+        const auto placed = [&](Tensor<Scalar> X) {
+            return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+        };
+        if (const auto* drawn = prepared_.parameter(from.by_position)) {
+            return {ids, placed(drawn->tensor)};
+        }
+        const bool shown =
+            from.read_by == Target::W_q ? plan_.show.contains(Item::embeddings) : plan_.show.contains(Item::key_embeddings);
+        if (is_projected(from.read_by) && !shown) {
+            return {ids, {}};
+        }
+        const auto* own = prepared_.parameter(from.by_id);
+        if (own == nullptr && plan_.embedding != nullptr) {
+            return {ids, placed(rows_of<Scalar>(*plan_.embedding, ids))};
+        }
+        const Parameter<Scalar>& table = own == nullptr ? *prepared_.parameter(Target::embedding) : *own;
+        return {ids, placed(rows_of<Scalar>(table.tensor, ids))};
+    }
+
+    /// Whether the rows of its table are projected already.
+    [[nodiscard]] bool is_projected(Target W) const
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        return ready != nullptr && !ready->of_table.values.empty();
+    }
+
+    /// Queries or keys (heads, T, d_k), by their positions, if asked for.
+    Tensor<Scalar> apply_rope(Tensor<Scalar> X) const
+    {
+        return positions_are(PositionKind::rope) ? core::apply_rope(std::move(X), plan_.recipe.attention.positions->rope) : X;
+    }
+
+    /// X (T, D) → (heads, T, d)
+    Tensor<Scalar> project(const char* name, const Sequence<Scalar>& sequence, Target W, Index heads)
+    {
+        if (!is_projected(W)) {
+            return project(name, sequence.X, W, heads);
+        }
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        const Tensor<Scalar>& table = ready->of_table;
+        tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
+        Tensor<Scalar> rows = look_up(table, sequence.ids);
+        const auto overflowed = [&](Index id) { return ready->overflowed[static_cast<std::size_t>(id)]; };
+        if (!ready->overflowed.empty() && std::ranges::any_of(sequence.ids, overflowed)) {
+            warn_of_overflow(name);
+        }
+        return rows;
+    }
+
+    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, Target W, Index heads)
+    {
+        const Layer<Scalar>* ready = prepared_.layer(W);
+        const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
+        const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
+        const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
+        const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
+        tell(name, shape);
+        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
+        const std::vector<bool> overflowed = overflowed_rows(X, layer, projected);
+        if (std::ranges::find(overflowed, true) != overflowed.end()) {
+            warn_of_overflow(name);
+        }
+        return projected;
+    }
+
+    void attend(Tensor<Scalar> Q, Tensor<Scalar> K, Tensor<Scalar> V)
+    {
+        const Attention& options = plan_.recipe.attention;
+        const ModelDims& l = plan_.dims;
+        // K·Qᵀ is Q·Kᵀ with the two projections in each other's place; the values stay.
+        if (options.order == ScoreOrder::key_query) {
+            std::swap(Q, K);
+        }
+        const Tensor<Scalar> queries = select_rows(Q, plan_.rows);
+        core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
+        inputs.query_positions = plan_.rows;
+        if (positions_are(PositionKind::alibi)) {
+            inputs.slopes = core::alibi_slopes(l.H);
+        }
+        if (options.mask) {
+            inputs.mask = core::as_batch(broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S}));
+        }
+        computed_.extra_key = inputs.extra_key = K.rows() > l.S;
+        const Shape shape{l.H, queries.rows(), K.rows()};
+        tell("attention", shape);
+        core::Stages<Scalar> stages =
+            core::attention<Scalar>(inputs, options, stages_to_keep(plan_.show), work("attention", shape));
+        computed_.portable_because = stages.portable_because;
+        // What was infinite or NaN before has been warned of, or was allowed.
+        if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
+            warn_of_overflow("scores", "a dot product, or its scaling,");
+        }
+        Tensor<Scalar> context = core::concatenate(stages.head_context);
+        if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(V.values)) {
+            warn_of_overflow("context");
+        }
+        Tensor<Scalar> output;
+        if (plan_.show.contains(Item::output)) {
+            output = project("output", context, Target::W_o, 1);
+            output.shape.erase(output.shape.begin());
+        }
+        keep(Item::scores, std::move(stages.scores));
+        keep(Item::scaled_scores, std::move(stages.scaled_scores));
+        keep(Item::capped_scores, std::move(stages.capped_scores));
+        keep(Item::masked_scores, std::move(stages.masked_scores));
+        keep(Item::weights, std::move(stages.weights));
+        keep(Item::head_context, std::move(stages.head_context));
+        keep(Item::context, std::move(context));
+        keep(Item::output, std::move(output));
+        keep(Item::entropy, std::move(stages.entropy));
+    }
+
+    template <typename AnyReference> // copies or moves, but only what is wanted
+    void keep(Item item, AnyReference&& tensor)
+    {
+        if (plan_.show.contains(item)) {
+            computed_.arrays.push_back({std::string(name_of(item)), std::forward<AnyReference>(tensor)});
+        }
+    }
+
+    void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
+
+    void warn_of_overflow(const std::string& name, const char* what = "a dot product")
+    {
+        constexpr bool is_widest = std::is_same_v<Scalar, double>;
+        warn(name + ": " + what + " overflowed " + std::string(name_of(dtype_of<Scalar>)) +
+             (is_widest ? "" : "; --dtype float64 has more room"));
+    }
+
+    void tell(std::string_view stage, const Shape& shape) const
+    {
+        if (plan_.settings.observer) {
+            plan_.settings.observer({stage, shape, 0});
+        }
+    }
+
+    /// A list costs nothing where nobody hears of it.
+    void tell(std::string_view stage, std::initializer_list<Index> shape) const
+    {
+        if (plan_.settings.observer) {
+            plan_.settings.observer({stage, shape, 0});
+        }
+    }
+
+    [[nodiscard]] core::Work work(std::string_view stage, const Shape& shape) const
+    {
+        core::Work work{.threads = plan_.settings.threads, .isa = plan_.settings.isa, .rounding = plan_.recipe.rounding};
+        if (plan_.settings.observer) {
+            work.progress = [this, stage, shape](double share) { plan_.settings.observer({stage, shape, share}); };
+        }
+        return work;
+    }
+
+    const RunContext& plan_;
+    const PreparedParameters<Scalar>& prepared_;
+    ComputedArrays computed_;
+};
+
+} // namespace
+
+template <typename Scalar>
+ComputedArrays compute(const RunContext& plan)
+{
+    const std::vector<StoredParameter>& stored = plan.settings.parameters;
+    if (plan.settings.observer) {
+        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
+    }
+    const ParameterInputs inputs{plan.dims, plan.words.cross, stored};
+    ComputedArrays computed;
+    if (plan.preparations != nullptr) {
+        const PreparedParameters<Scalar>& shared = plan.preparations->of<Scalar>(plan.recipe, inputs);
+        computed = Computation<Scalar>(plan, shared).compute();
+        if (!plan.show.contains(Item::parameters)) {
+            return computed;
+        }
+        computed.parameters = named(shared.parameters);
+    } else {
+        PreparedParameters<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
+        computed = Computation<Scalar>(plan, own).compute();
+        computed.parameters = named(std::move(own.parameters));
+    }
+    if (plan.embedding != nullptr) { // the first of Target
+        computed.parameters.insert(computed.parameters.begin(), embedding_parameter<Scalar>(*plan.embedding));
+    }
+    return computed;
+}
+
+template ComputedArrays compute<float>(const RunContext&);
+template ComputedArrays compute<double>(const RunContext&);
+
+} // namespace attn::model

@@ -1,0 +1,60 @@
+#include "attn/model/run/masked_places.hpp"
+
+#include "attn/core/stages.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::model {
+namespace {
+
+/// Where the masked scores are -inf.
+std::vector<bool> masked_by_scores(const AnyTensor& masked_scores)
+{
+    return std::visit(
+        []<typename Scalar>(const Tensor<Scalar>& scores) {
+            std::vector<bool> hidden(scores.values.size());
+            std::transform(scores.values.begin(), scores.values.end(), hidden.begin(),
+                           [](Scalar score) { return score == -std::numeric_limits<Scalar>::infinity(); });
+            return hidden;
+        },
+        masked_scores);
+}
+
+/// The places of weights of this shape that causal and window hide. A key behind those of the words is seen by every query.
+std::vector<bool> masked_by_position(const Result& result, const Shape& shape)
+{
+    const core::AttentionOptions& options = result.config.attention;
+    const Index words = result.key_labels.empty() ? shape[2] : shape[2] - 1;
+    std::vector<bool> hidden(static_cast<std::size_t>(element_count(shape)));
+    for (Index i = 0; i < shape[0] * shape[1]; ++i) {
+        const Index row = i % shape[1];
+        const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
+        const core::KeyRange seen = core::visible_keys(options, position, words);
+        const auto begin = hidden.begin() + i * shape[2];
+        std::fill(begin, begin + seen.begin, true);
+        std::fill(begin + seen.end, begin + words, true);
+    }
+    return hidden;
+}
+
+} // namespace
+
+MaskedPlaces masked_places(const Result& result)
+{
+    const AnyTensor* weights = result.find(name_of(Item::weights));
+    if (weights == nullptr) {
+        throw Error(ErrorKind::internal, "masked places", "nothing", "a result with weights");
+    }
+    const Attention& attention = result.config.attention;
+    if (!attention.causal && !attention.window && !attention.mask) {
+        return {{}, !result.foreign};
+    }
+    if (const AnyTensor* masked_scores = result.find(name_of(Item::masked_scores))) {
+        return {masked_by_scores(*masked_scores), true};
+    }
+    return {masked_by_position(result, shape_of(*weights)), !attention.mask};
+}
+
+} // namespace attn::model

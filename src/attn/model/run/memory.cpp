@@ -1,0 +1,129 @@
+#include "attn/model/run/memory.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::model {
+namespace {
+
+/// Sums counts of numbers and refuses to overflow.
+class Count {
+public:
+    void add(const Shape& shape, Index times = 1)
+    {
+        total_ = checked_sum(total_, checked_product(element_count(shape), times, what), what);
+    }
+    [[nodiscard]] Index total() const { return total_; }
+
+    static constexpr const char* what = "memory for the arrays asked for";
+
+private:
+    Index total_ = 0;
+};
+
+Count kept_arrays(const ModelDims& l, Index rows, const Show& show)
+{
+    Count kept;
+    for (const Item item : {Item::scores, Item::scaled_scores, Item::capped_scores, Item::masked_scores, Item::weights}) {
+        kept.add({l.H, rows, l.S}, show.contains(item) ? 1 : 0);
+    }
+    kept.add({l.T, l.D}, show.contains(Item::embeddings) ? 1 : 0);
+    kept.add({l.S, l.D}, show.contains(Item::key_embeddings) ? 1 : 0);
+    kept.add({l.H, rows, l.d_v}, 2); // head contexts, and side by side
+    kept.add({rows, l.D}, show.contains(Item::output) ? 1 : 0);
+    if (show.contains(Item::summary)) {
+        const Index weights = checked_product(rows, l.S, Count::what);
+        kept.add({l.H, std::min(weights, largest_top)}, sizeof(Pair) / sizeof(float));
+    }
+    return kept;
+}
+
+/// "3,200,000,000 bytes (2.98 GiB)"
+std::string in_words(Index bytes)
+{
+    std::string digits = std::to_string(bytes);
+    for (std::size_t i = digits.size(); i > 3;) {
+        i -= 3;
+        digits.insert(i, ",");
+    }
+    constexpr double GiB = 1 << 30U;
+    return digits + " bytes (" + math::fixed(static_cast<double>(bytes) / GiB, 2) + " GiB)";
+}
+
+} // namespace
+
+Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show)
+{
+    Count parameters;
+    Memory memory;
+    Index largest_draw = 0;
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        if (const auto* draw = std::get_if<Draw>(&recipe.draws[step])) {
+            const Shape shape = shape_of(*draw, l);
+            if (element_count(shape) > largest_draw) {
+                largest_draw = element_count(shape);
+                memory.largest_draw =
+                    "draws[" + std::to_string(step) + "], " + std::string(name_of(draw->target)) + " " + to_string(shape);
+            }
+            parameters.add(shape, draw->target == Target::none ? 0 : 1);
+        }
+    }
+    Index largest_of_files = 0;
+    const auto add_of_file = [&](const Shape& shape) {
+        parameters.add(shape);
+        largest_of_files = std::max(largest_of_files, element_count(shape));
+    };
+    if (recipe.parameters) { // a table of the file counts as one of the words' own
+        for (const Target target : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::embedding}) {
+            add_of_file(shape_of(Draw{.target = target}, l));
+        }
+    }
+    Count drawn; // in double
+    drawn.add({largest_draw});
+    if (recipe.embeddings) { // as the file gives them, with the word of the unknown, and as parameters
+        add_of_file({l.V, l.D});
+        drawn.add({checked_sum(l.V, recipe.embeddings->unknown ? 1 : 0, Count::what), l.D});
+    }
+    memory.from_files = largest_of_files > largest_draw;
+    Count doubles; // factors of products are held in double, one key/value head at a time
+    Count working; // the inputs of attention, in Scalar
+    working.add({l.T + l.S, l.D});
+    working.add({l.H, l.T, l.d_k});
+    working.add({l.H_kv, l.S, l.d_k + l.d_v});
+    doubles.add({l.S, l.d_k + l.d_v});
+    doubles.add({l.D, std::max({l.H * l.d_k, l.H_kv * l.d_k, l.H_kv * l.d_v})});
+
+    const Index width = (recipe.dtype == Dtype::float32 ? 4 : 8) + (recipe.verify ? 8 : 0);
+    const auto bytes = [](const Count& scalars, Index each, const Count& doubled) {
+        return checked_sum(checked_product(scalars.total(), each, Count::what),
+                           checked_product(doubled.total(), 8, Count::what), Count::what);
+    };
+    memory.draws = bytes(parameters, width, drawn);
+    memory.arrays = checked_sum(bytes(working, width, doubles), bytes(kept_arrays(l, rows, show), width, Count()), Count::what);
+    memory.total = checked_sum(memory.draws, memory.arrays, Count::what);
+    return memory;
+}
+
+void require_memory(const Memory& memory, Index limit)
+{
+    if (memory.total <= limit) {
+        return;
+    }
+    const std::string free = " and " + in_words(limit) + " are free; ask for ";
+    if (memory.draws > memory.arrays && memory.from_files) {
+        throw Error(ErrorKind::too_large, "the parameters, of files and drawn, need " + in_words(memory.draws) + free +
+                                              "fewer words, or a smaller layer or table");
+    }
+    if (memory.draws > memory.arrays) {
+        throw Error(ErrorKind::too_large, "the draws need " + in_words(memory.draws) + " (the largest: " + memory.largest_draw +
+                                              ")" + free +
+                                              "smaller ones, with --vocab-size, --embed-dim, --heads, --d-k, --d-v");
+    }
+    throw Error(ErrorKind::too_large, "the arrays asked for need " + in_words(memory.total) + free +
+                                          "single rows with --query, or for less with --show context");
+}
+
+} // namespace attn::model

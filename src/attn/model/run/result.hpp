@@ -1,0 +1,57 @@
+// What a run gives: plain values, in the order and with the names of the JSON result.
+#pragma once
+
+#include "attn/model/recipe/items.hpp"
+#include "attn/model/recipe/recipe.hpp"
+#include "attn/model/run/summary.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace attn::model {
+
+/// A numeric array of the result.
+struct Array {
+    std::string name; ///< "weights", or for a parameter "W_q"
+    AnyTensor tensor;
+};
+
+/// The largest difference between an array and the same computed in float64.
+struct Difference {
+    std::string array;
+    double absolute = 0;
+    double relative = 0; ///< |x - y| / |y|, over y ≠ 0
+};
+
+struct Result {
+    Recipe config;
+    std::vector<std::string> tokens;     ///< (T) the words; with ids the labels, or the ids as strings
+    std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
+    std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
+    std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions
+    std::vector<Index> query_positions;                 ///< the rows that --query chose; empty: all
+    std::vector<Array> parameters;                      ///< as drawn: embedding, W_q, W_k, W_v, W_o, …
+    std::vector<Array> arrays;      ///< embeddings … entropy, those that were asked for and exist, in order
+    std::optional<Summary> summary; ///< only where it was asked for
+    std::vector<Difference> verify; ///< only with Recipe::verify
+    std::vector<std::string> warnings;
+    std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
+    Show show;                              ///< what a report prints of the above
+    bool cross = false;
+    std::optional<Index> head;           ///< of several the one that was kept; its arrays are (1, …)
+    bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words
+    std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
+
+    [[nodiscard]] const std::vector<std::string>& words_of_keys() const
+    {
+        return !key_labels.empty() ? key_labels : cross ? key_tokens : tokens;
+    }
+    /// The words of the query rows, after --query.
+    [[nodiscard]] std::vector<std::string> words_of_queries() const;
+    [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent
+};
+
+/// Throws Error(usage) for a --head that is none of so many.
+void require_head(Index head, Index heads);
+
+} // namespace attn::model

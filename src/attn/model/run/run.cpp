@@ -1,0 +1,313 @@
+#include "attn/model/run/run.hpp"
+
+#include "attn/model/layer/extra_key.hpp"
+#include "attn/model/layer/mask.hpp"
+#include "attn/model/recipe/overrides.hpp"
+#include "attn/model/run/batch_runner.hpp"
+#include "attn/model/run/compute.hpp"
+#include "attn/model/run/memory.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+#include "attn/text/utf8.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::model {
+namespace {
+
+bool is_cross(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    return sentence != nullptr && sentence->cross.has_value();
+}
+
+/// What is missing when an item does not exist in a run.
+const char* condition_of(Item item)
+{
+    switch (item) {
+    case Item::vocabulary: return "with a sentence as input";
+    case Item::token_ids: return "with a sentence or ids as input";
+    case Item::capped_scores: return "with a softcap";
+    case Item::masked_scores: return "with --causal, --window, --mask or --positions alibi";
+    case Item::output: return "with --output-projection";
+    default: return "with --cross";
+    }
+}
+
+Show what_to_show(const Recipe& recipe, const RunSettings& settings)
+{
+    Show show = settings.show;
+    Show existing = everything(recipe);
+    existing.insert(Item::summary);
+    if (show.empty()) {
+        for (const Item item : {Item::tokens, Item::vocabulary, Item::weights, Item::context, Item::output}) {
+            if (existing.contains(item)) {
+                show.insert(item);
+            }
+        }
+    }
+    if (settings.top) {
+        show.insert(Item::summary);
+    }
+    for (const Item item : show) {
+        if (!existing.contains(item)) {
+            throw Error(ErrorKind::usage, "--show", quoted(name_of(item)), condition_of(item));
+        }
+    }
+    // With two sentences, the words of one are of little use without those of the other.
+    for (const auto& [item, partner] : {std::pair{Item::tokens, Item::key_tokens},
+                                        {Item::token_ids, Item::key_token_ids},
+                                        {Item::embeddings, Item::key_embeddings}}) {
+        if (show.contains(item) && existing.contains(partner)) {
+            show.insert(partner);
+        }
+    }
+    return show;
+}
+
+void require_order(const Recipe& recipe, const ModelDims& dims)
+{
+    if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || dims.H != dims.H_kv)) {
+        throw Error(ErrorKind::data, "scores", "KQ with cross-attention or grouped heads",
+                    "one sentence and as many key/value heads as heads");
+    }
+}
+
+/// The config of the result names the mask's file, and the result needs what that file holds.
+void require_mask(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.attention.mask) {
+        return;
+    }
+    text::require_utf8(recipe.attention.mask->file, "the name of the mask's file");
+    text::require_utf8(recipe.attention.mask->name, "the name of the mask");
+    if (!settings.mask) {
+        throw Error(ErrorKind::internal, "mask", "nothing", "what " + quoted(recipe.attention.mask->file) + " holds");
+    }
+}
+
+void read_mask(const RunSettings& settings, const ModelDims& l)
+{
+    (void)broadcast_mask(*settings.mask, {l.H, l.T, l.S});
+    if (settings.read_numbers) {
+        settings.read_numbers();
+    }
+    require_finite(*settings.mask, "mask", true);
+}
+
+void require_parameters(const Recipe& recipe, const RunSettings& settings)
+{
+    if (!recipe.parameters) {
+        return;
+    }
+    text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
+    text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
+    if (settings.parameters.empty()) {
+        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + quoted(recipe.parameters->file) + " holds");
+    }
+    const bool extra_key =
+        std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
+    if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
+        throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
+                    "others beside bias_k of " + quoted(recipe.parameters->file) + ", whose key has no position");
+    }
+}
+
+/// The table that the config's file gives, if it names one; with a warning where words had to share a vector.
+std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& words, const RunSettings& settings)
+{
+    if (!recipe.embeddings) {
+        return std::nullopt;
+    }
+    text::require_utf8(recipe.embeddings->file, "the name of the embeddings' file");
+    text::require_utf8(recipe.embeddings->name, "the name of the embeddings");
+    text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
+    text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
+    if (!settings.word_vectors) {
+        throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + quoted(recipe.embeddings->file) + " holds");
+    }
+    return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
+}
+
+Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
+{
+    Difference worst{name, 0, 0};
+    std::visit(
+        [&](const auto& computed) {
+            for (std::size_t i = 0; i < exact.values.size(); ++i) {
+                const auto x = static_cast<double>(computed.values[i]);
+                const double y = exact.values[i];
+                const bool same = x == y || (std::isnan(x) && std::isnan(y)); // also infinities
+                const double absolute = same ? 0 : std::abs(x - y);
+                worst.absolute = std::max(worst.absolute, absolute);
+                worst.relative = std::max(worst.relative, same || y == 0 ? 0 : absolute / std::abs(y));
+            }
+        },
+        tensor);
+    return worst;
+}
+
+std::vector<Difference> verify(const RunContext& plan, const ComputedArrays& computed)
+{
+    if (plan.settings.observer) {
+        plan.settings.observer({"verify", {static_cast<Index>(computed.arrays.size())}, 0});
+    }
+    const ComputedArrays exact = compute<double>(plan);
+    std::vector<Difference> differences;
+    for (std::size_t i = 0; i < computed.arrays.size(); ++i) {
+        differences.push_back(
+            difference(computed.arrays[i].name, computed.arrays[i].tensor, std::get<Tensor<double>>(exact.arrays[i].tensor)));
+    }
+    return differences;
+}
+
+/// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
+Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, BatchRunner::Shared* shared)
+{
+    if (shared != nullptr && shared->memory > 0 && l.V <= shared->largest.V && l.T <= shared->largest.T &&
+        l.S <= shared->largest.S && rows <= shared->largest_rows) {
+        return {.total = shared->memory, .draws = 0, .arrays = 0, .largest_draw = {}, .from_files = false};
+    }
+    Memory memory = required_memory(recipe, l, rows, show);
+    if (shared != nullptr) {
+        shared->largest = l;
+        shared->largest_rows = rows;
+        shared->memory = memory.total;
+    }
+    return memory;
+}
+
+/// Throws Error(too_large) when the run does not fit.
+void require_room(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, Index limit,
+                  BatchRunner::Shared* shared)
+{
+    if (memory_of(recipe, l, rows, show, shared).total > limit) {
+        require_memory(required_memory(recipe, l, rows, show), limit);
+    }
+}
+
+/// Throws Error(too_large) for a long text of which the number of words alone tells that the run does not fit.
+void require_room_for_words(const Recipe& recipe, const RunSettings& settings, const Show& show)
+{
+    const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.origin);
+    if (words && words->T > 0 && words->S > 0) {
+        const Index rows = recipe.query.empty() ? words->T : 1;
+        const ModelDims least = least_dims(recipe, *words, settings.origin);
+        require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
+    }
+}
+
+/// What must be computed to show this.
+Show what_to_compute(Show show)
+{
+    if (show.contains(Item::summary)) {
+        show.insert({Item::weights, Item::entropy});
+    }
+    return show;
+}
+
+/// A run without a look at RunSettings::show.
+Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, BatchRunner::Shared* shared)
+{
+    Result result;
+    result.show = show;
+    require_mask(recipe, settings);
+    require_parameters(recipe, settings);
+    const Show computed_items = what_to_compute(show);
+    require_room_for_words(recipe, settings, computed_items);
+    Words words = read_words(recipe, settings.origin);
+    if (settings.observer) {
+        settings.observer({"tokens", {words.T()}, 0});
+    }
+    result.query_positions = query_positions(recipe, words, settings.origin);
+    const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
+    const ModelDims dims = resolve(recipe, words, settings.origin);
+    require_order(recipe, dims);
+    require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
+    if (recipe.attention.mask) {
+        read_mask(settings, dims);
+    }
+
+    const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
+    const RunContext plan{recipe,
+                          words,
+                          dims,
+                          rows,
+                          computed_items,
+                          settings,
+                          shared == nullptr ? nullptr : &shared->preparations,
+                          table ? &table->rows : nullptr};
+    ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);
+    if (recipe.verify) {
+        result.verify = verify(plan, computed);
+    }
+    result.parameters = std::move(computed.parameters);
+    result.arrays = std::move(computed.arrays);
+    result.warnings = std::move(computed.warnings);
+    result.portable_because = computed.portable_because;
+    if (table && !table->warning.empty()) {
+        result.warnings.insert(result.warnings.begin(), table->warning);
+    }
+    result.config = recipe;
+    result.config.published.clear();
+    result.config.precision.clear();
+    result.cross = words.cross;
+    result.tokens = std::move(words.tokens);
+    result.key_tokens = std::move(words.key_tokens);
+    result.vocabulary = std::move(words.vocabulary);
+    result.token_ids = std::move(words.ids);
+    result.key_token_ids = std::move(words.key_ids);
+    if (computed.extra_key) {
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
+    if (show.contains(Item::summary)) {
+        result.summary = summarize(result, settings.top.value_or(usual_top));
+    }
+    return result;
+}
+
+} // namespace
+
+Show everything(const Recipe& recipe)
+{
+    Show show{Item::tokens, Item::parameters, Item::embeddings,    Item::queries, Item::keys,         Item::values,
+              Item::scores, Item::weights,    Item::scaled_scores, Item::context, Item::head_context, Item::entropy};
+    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input);
+    const bool cross = is_cross(recipe);
+    const auto add = [&](bool exists, std::initializer_list<Item> items) {
+        if (exists) {
+            show.insert(items);
+        }
+    };
+    add(sentence, {Item::vocabulary});
+    add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
+    add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
+    add(recipe.attention.softcap.has_value(), {Item::capped_scores});
+    const std::optional<Positions>& positions = recipe.attention.positions;
+    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask ||
+            (positions && positions->kind == PositionKind::alibi),
+        {Item::masked_scores});
+    add(has_output_projection(recipe), {Item::output});
+    return show;
+}
+
+Result run(const Recipe& recipe, const RunSettings& settings)
+{
+    return run_showing(what_to_show(recipe, settings), recipe, settings, nullptr);
+}
+
+BatchRunner::BatchRunner(Recipe recipe, RunSettings settings)
+    : recipe_(std::move(recipe)), settings_(std::move(settings)),
+      show_(what_to_show(recipe_, settings_)), shared_{.preparations = ParameterCache(recipe_), .largest = {}}
+{
+}
+
+Result BatchRunner::run(std::string sentence)
+{
+    std::get<SentenceInput>(recipe_.input).sentence = std::move(sentence);
+    return run_showing(show_, recipe_, settings_, &shared_);
+}
+
+} // namespace attn::model

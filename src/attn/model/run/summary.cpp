@@ -1,0 +1,105 @@
+#include "attn/model/run/summary.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/model/run/result.hpp"
+#include "attn/model/run/strongest.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+
+#include <span>
+
+namespace attn::model {
+namespace {
+
+/// The mean of what was counted.
+class Mean {
+public:
+    void count(double value)
+    {
+        sum_ += value;
+        ++count_;
+    }
+    [[nodiscard]] std::optional<double> value() const
+    {
+        return count_ == 0 ? std::nullopt : std::optional(sum_ / static_cast<double>(count_));
+    }
+
+private:
+    double sum_ = 0;
+    Index count_ = 0;
+};
+
+/// weights (T, S) of one head, whose rows are the queries at `positions`; the keys 0 … words-1 are the queries' own words.
+template <typename Matrix>
+HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& positions, Index words)
+{
+    HeadSummary head;
+    Mean itself;
+    Mean first;
+    Mean previous;
+    Mean next;
+    for (Index i = 0; i < weights.rows(); ++i) {
+        const Index position = positions[static_cast<std::size_t>(i)];
+        const auto count = [&](Mean& mean, Index key) {
+            if (key >= 0 && key < words) {
+                mean.count(static_cast<double>(weights(i, key)));
+            }
+        };
+        first.count(static_cast<double>(weights(i, 0)));
+        count(itself, position);
+        count(previous, position - 1);
+        count(next, position + 1);
+    }
+    head.itself = itself.value();
+    head.first = first.value().value_or(0);
+    head.previous = previous.value();
+    head.next = next.value();
+    return head;
+}
+
+/// The strongest of one head, by the positions of their words.
+template <typename Scalar>
+std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const std::vector<Index>& positions, Index top)
+{
+    std::vector<Pair> pairs = strongest_pairs(weights, keys, top);
+    for (Pair& pair : pairs) {
+        pair.query = positions[static_cast<std::size_t>(pair.query)];
+    }
+    return pairs;
+}
+
+} // namespace
+
+Summary summarize(const Result& result, Index top)
+{
+    const AnyTensor* found = result.find(name_of(Item::weights));
+    const AnyTensor* entropies = result.find(name_of(Item::entropy));
+    if (found == nullptr || entropies == nullptr) {
+        throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights and entropy");
+    }
+    return std::visit(
+        [&]<typename Scalar>(const Tensor<Scalar>& weights) {
+            Summary summary{dtype_of<Scalar>, 0, {}};
+            summary.largest_entropy = math::log(static_cast<double>(weights.columns()));
+            const std::vector<Index> positions =
+                result.query_positions.empty() ? indices(weights.rows()) : result.query_positions;
+            const Index words = result.cross ? 0 : std::ssize(result.tokens);
+            const auto& entropy = std::get<Tensor<Scalar>>(*entropies);
+            for (Index h = 0; h < weights.shape[0]; ++h) {
+                HeadSummary head = summary_of(weights.matrix(h), positions, words);
+                Mean mean;
+                for (Index i = 0; i < weights.rows(); ++i) {
+                    mean.count(static_cast<double>(entropy.values[static_cast<std::size_t>(h * weights.rows() + i)]));
+                }
+                head.entropy = mean.value().value_or(0);
+                const auto size = static_cast<std::size_t>(weights.rows() * weights.columns());
+                const auto numbers = std::span(weights.values).subspan(static_cast<std::size_t>(h) * size, size);
+                head.pairs = pairs_of(numbers, weights.columns(), positions, top);
+                summary.heads.push_back(std::move(head));
+            }
+            return summary;
+        },
+        *found);
+}
+
+} // namespace attn::model

@@ -1,0 +1,109 @@
+#include "attn/report/html/html.hpp"
+
+#include "attn/report/buffer.hpp"
+#include "attn/report/colour_map.hpp"
+#include "attn/report/json/json.hpp"
+#include "attn/report/svg/markup.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attn::report {
+namespace {
+
+constexpr Index most_heads = 1024;
+constexpr Index most_rows = 1024;
+constexpr Index most_columns = 8192;
+constexpr Index most_weights = 5'000'000;
+
+/// The 256 colours from 0 to 1, "00224e…" in one string of JSON.
+std::string colours()
+{
+    std::string text = "\"";
+    for (int place = 0; place < 256; ++place) {
+        text += hex(colour_of(place / 255.0)).substr(1);
+    }
+    return text + '"';
+}
+
+void write_result(const model::Result& result, Buffer& out)
+{
+    write_json(result, std::nullopt, [&](std::string_view json) {
+        while (!json.empty()) {
+            const std::size_t end = std::min(json.find('<'), json.size());
+            out.append(json.substr(0, end));
+            if (end < json.size()) {
+                out.append("\\u003c");
+            }
+            json.remove_prefix(std::min(end + 1, json.size()));
+        }
+    });
+}
+
+} // namespace
+
+void require_page_size(const Shape& weights)
+{
+    const auto refuse = [](Index count, const char* what, Index most, const char* instead) {
+        throw Error(ErrorKind::too_large, "HTML", std::to_string(count) + what,
+                    "up to " + std::to_string(most) + what + " in a page; " + instead);
+    };
+    const Index H = weights[0];
+    const Index T = weights[1];
+    const Index S = weights[2];
+    if (T > most_rows) {
+        refuse(T, " query words", most_rows, "--query shows some of them");
+    }
+    if (S > most_columns) {
+        refuse(S, " key words", most_columns, "a shorter text has fewer");
+    }
+    if (H > most_heads) {
+        refuse(H, " heads", most_heads, "--heads computes fewer");
+    }
+    if (H * T * S > most_weights) {
+        refuse(H * T * S, " weights", most_weights, "--query shows those of some words");
+    }
+}
+
+void write_html(const model::Result& result, const PageParts& parts, const Sink& sink)
+{
+    const AnyTensor* weights = result.find("weights");
+    if (weights == nullptr || shape_of(*weights).size() != 3) {
+        throw Error(ErrorKind::internal, "an HTML page needs weights (H, T, S)");
+    }
+    require_page_size(shape_of(*weights));
+
+    const std::string colour_text = colours();
+    const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
+                                                                              {"script", parts.script},
+                                                                              {"style_hash", parts.style_hash},
+                                                                              {"script_hash", parts.script_hash},
+                                                                              {"colours", colour_text}}};
+    Buffer out(sink);
+    std::string_view rest = parts.frame;
+    while (!rest.empty()) {
+        const std::size_t begin = std::min(rest.find("{{"), rest.size());
+        out.append(rest.substr(0, begin));
+        rest.remove_prefix(begin);
+        if (rest.empty()) {
+            break;
+        }
+        const std::size_t end = rest.find("}}");
+        const std::string_view name = end == std::string_view::npos ? rest : rest.substr(2, end - 2);
+        const auto* const text =
+            std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
+        if (name == "result") {
+            write_result(result, out);
+        } else if (text != texts.end()) {
+            out.append(text->second);
+        } else {
+            throw Error(ErrorKind::internal, "the page's frame", quoted(name), "a name of report/html.hpp");
+        }
+        rest.remove_prefix(end + 2);
+    }
+    out.flush();
+}
+
+} // namespace attn::report

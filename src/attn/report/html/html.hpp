@@ -1,0 +1,27 @@
+// Result → one HTML file that shows attention: the page of data/page with the result's JSON in it. It needs nothing else, and
+// its Content-Security-Policy lets it ask for nothing else.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "attn/report/sink.hpp"
+
+#include <string_view>
+
+namespace attn::report {
+
+/// What every page has in common. `frame` is HTML with one {{name}} each for style, script, style_hash, script_hash, colours
+/// and result; the hashes name style and script in the policy.
+struct PageParts {
+    std::string_view frame = {}, style = {}, script = {};
+    std::string_view style_hash = {}, script_hash = {}; ///< "sha256-…", as a Content-Security-Policy has them
+};
+
+/// What a page still shows smoothly. Throws Error(too_large) naming the count and what to do instead.
+void require_page_size(const Shape& weights);
+
+/// The result is shown as write_json writes it, "weights" (H, T, S) among it, but for each "<", which is \u003c there so that
+/// no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for a result
+/// without weights or a frame with another name.
+void write_html(const model::Result& result, const PageParts& parts, const Sink& sink);
+
+} // namespace attn::report

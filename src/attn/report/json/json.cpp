@@ -1,0 +1,165 @@
+#include "attn/report/json/json.hpp"
+
+#include "attn/report/axes.hpp"
+#include "attn/report/json/recipe_json.hpp"
+#include "attn/report/json_writer.hpp"
+#include "attn/report/text/summary.hpp"
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::Result;
+
+/// {"Life":0,"dessert":1,…}
+void write_vocabulary(JsonWriter& json, const std::vector<std::string>& words)
+{
+    json.begin_object();
+    Index id = 0;
+    for (const std::string& word : words) {
+        json.member(word, id++);
+    }
+    json.end_object();
+}
+
+void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& arrays)
+{
+    json.begin_object();
+    for (const model::Array& array : arrays) {
+        json.key(array.name);
+        json.tensor(array.tensor);
+    }
+    json.end_object();
+}
+
+/// tokens … key_token_ids, of those that are shown and exist.
+void write_words(JsonWriter& json, const Result& result)
+{
+    const auto member = [&](Item item, bool exists, const auto& value) {
+        if (exists && result.show.contains(item)) {
+            json.member(model::name_of(item), value);
+        }
+    };
+    member(Item::tokens, true, result.tokens);
+    member(Item::key_tokens, result.cross, result.key_tokens);
+    if (result.vocabulary && result.show.contains(Item::vocabulary)) {
+        json.key(model::name_of(Item::vocabulary));
+        write_vocabulary(json, *result.vocabulary);
+    }
+    member(Item::token_ids, !result.token_ids.empty(), result.token_ids);
+    member(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), result.key_token_ids);
+}
+
+void write_arrays(JsonWriter& json, const Result& result)
+{
+    for (const model::Array* array : shown_arrays(result)) {
+        json.key(array->name);
+        json.tensor(array->tensor, array->name == model::name_of(Item::masked_scores));
+    }
+}
+
+/// {"weights":{"absolute":1e-08,"relative":2e-07},…}
+void write_verify(JsonWriter& json, const std::vector<model::Difference>& differences)
+{
+    json.begin_object();
+    for (const model::Difference& difference : differences) {
+        json.begin_object(difference.array);
+        json.member("absolute", difference.absolute);
+        json.member("relative", difference.relative);
+        json.end_object();
+    }
+    json.end_object();
+}
+
+void begin_result(JsonWriter& json, std::optional<Index> index)
+{
+    json.begin_object();
+    json.member("schema", "attn-cli/result/1");
+    json.member("index", index);
+    json.key("config");
+}
+
+void write_after_config(JsonWriter& json, const Result& result)
+{
+    write_words(json, result);
+    if (!result.query_positions.empty()) {
+        json.member("query_positions", result.query_positions);
+    }
+    if (result.show.contains(Item::parameters)) {
+        json.key(model::name_of(Item::parameters));
+        write_named_arrays(json, result.parameters);
+    }
+    write_arrays(json, result);
+    if (result.show.contains(Item::summary) && result.summary) {
+        json.key(model::name_of(Item::summary));
+        write_summary(json, result);
+    }
+    if (result.config.verify) {
+        json.key("verify");
+        write_verify(json, result.verify);
+    }
+    json.member("warnings", result.warnings);
+    json.end_object();
+    json.newline();
+}
+
+} // namespace
+
+void write_json(const Result& result, std::optional<Index> index, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    begin_result(json, index);
+    write_recipe_object(json, result.config, WithPublished::no);
+    write_after_config(json, result);
+    buffer.flush();
+}
+
+ConfigText config_text(const model::Recipe& recipe)
+{
+    model::Recipe without = recipe;
+    std::get<model::SentenceInput>(without.input).sentence.clear();
+    std::string text;
+    const Sink sink = [&](std::string_view bytes) { text += bytes; };
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    write_recipe_object(json, without, WithPublished::no);
+    buffer.flush();
+    // Inside a text the quotes of this key would be escaped.
+    constexpr std::string_view key = R"("sentence":)";
+    const std::size_t end = text.find(std::string(key) + R"("")") + key.size();
+    return {text.substr(0, end), text.substr(end + 2)};
+}
+
+void write_json(const Result& result, Index index, const ConfigText& config, Buffer& buffer)
+{
+    JsonWriter json(buffer);
+    begin_result(json, index);
+    json.raw(config.before);
+    json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
+    json.more(config.after);
+    write_after_config(json, result);
+}
+
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer)
+{
+    JsonWriter json(buffer);
+    json.begin_object();
+    json.member("index", index);
+    json.begin_object("error");
+    json.member("code", code);
+    json.member("message", message);
+    json.end_object();
+    json.end_object();
+    json.newline();
+}
+
+void write_recipe(const model::Recipe& recipe, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    write_recipe_object(json, recipe, WithPublished::yes);
+    buffer.flush();
+}
+
+} // namespace attn::report

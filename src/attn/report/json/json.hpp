@@ -1,0 +1,34 @@
+// Result → JSON, one object on one line ("attn-cli/result/1", the keys in the order of model/result.hpp).
+//
+// Numbers are the shortest decimals that read back to the same float; infinities and NaN are the strings "inf", "-inf" and
+// "nan"; in masked_scores a masked place is null.
+#pragma once
+
+#include "attn/model/check/check.hpp"
+#include "attn/model/run/result.hpp"
+#include "attn/report/buffer.hpp"
+
+#include <optional>
+#include <string>
+
+namespace attn::report {
+
+/// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
+/// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
+void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
+
+/// The config of results that differ in nothing but their sentence, which goes between two constant texts.
+struct ConfigText {
+    std::string before, after;
+};
+[[nodiscard]] ConfigText config_text(const model::Recipe& recipe);
+/// The same to a buffer, which is not flushed, with such a config.
+void write_json(const model::Result& result, Index index, const ConfigText& config, Buffer& buffer);
+
+/// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
+void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
+
+/// A recipe as parse_recipe reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
+void write_recipe(const model::Recipe& recipe, const Sink& sink);
+
+} // namespace attn::report

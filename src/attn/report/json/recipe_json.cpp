@@ -1,0 +1,175 @@
+#include "attn/report/json/recipe_json.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/report/json/published_json.hpp"
+
+#include <algorithm>
+
+namespace attn::report {
+namespace {
+
+using model::Allowed;
+using model::FieldInfo;
+using model::FieldType;
+using model::FieldValue;
+namespace field = model::field;
+namespace draw_field = model::draw_field;
+
+/// Writes the value of a field in the form that JSON gives it.
+struct ValueWriter {
+    JsonWriter& json;
+    const Allowed& allowed;
+
+    void operator()(std::monostate) const { json.null(); }
+    void operator()(bool value) const { json.boolean(value); }
+    void operator()(Index value) const
+    {
+        if (allowed.type == FieldType::choice) {
+            json.string(allowed.names[static_cast<std::size_t>(value)]);
+        } else {
+            json.integer(value);
+        }
+    }
+    void operator()(std::uint64_t value) const { json.unsigned_integer(value); }
+    void operator()(double value) const
+    {
+        if (allowed.none == value) {
+            json.string("none");
+        } else {
+            json.number(value);
+        }
+    }
+    void operator()(const std::string& value) const { json.string(value); }
+    void operator()(const std::vector<std::string>& values) const { json.strings(values); }
+    void operator()(const std::vector<Index>& values) const { json.integers(values); }
+    void operator()(const std::vector<model::Length>& values) const
+    {
+        json.begin_array();
+        for (const model::Length& length : values) {
+            std::visit(*this, FieldValue(std::visit([](const auto& part) -> FieldValue { return part; }, length)));
+        }
+        json.end_array();
+    }
+};
+
+/// Whether the value is what holds without it.
+bool says_nothing(const FieldInfo& field, const FieldValue& value)
+{
+    const auto empty = []<typename Value>(const Value& v) {
+        if constexpr (requires { v.empty(); }) {
+            return v.empty();
+        } else {
+            return std::is_same_v<Value, std::monostate>;
+        }
+    };
+    const auto number = []<typename Value>(const Value& v) -> std::optional<double> {
+        if constexpr (std::is_arithmetic_v<Value>) {
+            return static_cast<double>(v);
+        } else {
+            return std::nullopt;
+        }
+    };
+    return (!field.required && std::visit(empty, value)) || (field.left_out && std::visit(number, value) == field.left_out);
+}
+
+template <typename Fields, typename Struct>
+bool is_written(const FieldInfo& field, const FieldValue& value, const Fields& fields, const Struct& object)
+{
+    const auto other = std::ranges::find_if(fields, [&](const FieldInfo* f) { return f == field.only.other; });
+    const bool fits = other == std::ranges::end(fields) || goes_with(field.only, (*other)->member.get(object));
+    return fits && !says_nothing(field, value);
+}
+
+/// Opens and closes the objects that fields stand in; one without members is not written.
+class Sections {
+public:
+    explicit Sections(JsonWriter& json) : json_(json) {}
+
+    void enter(std::string_view section)
+    {
+        while (model::key_within(section, open_).empty() && section != open_) {
+            close();
+        }
+        while (section != open_) {
+            const std::string_view key = model::key_within(section, open_);
+            json_.key(key);
+            json_.begin_object();
+            open_ = section.substr(0, (open_.empty() ? 0 : open_.size() + 1) + key.size());
+        }
+    }
+
+private:
+    void close()
+    {
+        json_.end_object();
+        const std::size_t dot = open_.rfind('.');
+        open_ = open_.substr(0, dot == std::string_view::npos ? 0 : dot);
+    }
+
+    JsonWriter& json_;
+    std::string_view open_;
+};
+
+void write_members(JsonWriter& json, const model::Draw& draw)
+{
+    if (draw.target == model::Target::none) {
+        json.key(draw_field::discard.name());
+        json.boolean(true);
+    }
+    for (const draw_field::Draws* f : draw_field::all) {
+        const FieldValue value = f->member.get(draw);
+        const bool instead = f == &draw_field::tensor && draw.target == model::Target::none;
+        if (!instead && is_written(*f, value, draw_field::all, draw)) {
+            json.key(f->name());
+            std::visit(ValueWriter{json, f->allowed}, value);
+        }
+    }
+}
+
+void write_members(JsonWriter& json, const model::Seed& seed)
+{
+    json.key(draw_field::seed.name());
+    json.unsigned_integer(seed.value);
+}
+
+void write_draws(JsonWriter& json, const std::vector<model::Step>& draws)
+{
+    json.key(field::draws.name());
+    json.begin_array();
+    for (const model::Step& step : draws) {
+        json.begin_object();
+        std::visit([&](const auto& s) { write_members(json, s); }, step);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+} // namespace
+
+void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published)
+{
+    json.begin_object();
+    Sections sections(json);
+    for (const field::Recipes* f : field::all) {
+        if (f == &field::draws) {
+            sections.enter(f->section());
+            write_draws(json, recipe.draws);
+        }
+        if (f->allowed.type == FieldType::objects || !f->member.exists(recipe)) {
+            continue;
+        }
+        const FieldValue value = f->member.get(recipe);
+        if (is_written(*f, value, field::all, recipe)) {
+            sections.enter(f->section());
+            json.key(f->name());
+            std::visit(ValueWriter{json, f->allowed}, value);
+        }
+    }
+    sections.enter("");
+    if (published == WithPublished::yes) {
+        write_published(json, recipe);
+    }
+    json.end_object();
+}
+
+} // namespace attn::report

@@ -1,0 +1,15 @@
+// A recipe as a JSON object, on its own or as the "config" of a result.
+#pragma once
+
+#include "attn/model/recipe/recipe.hpp"
+#include "attn/report/json_writer.hpp"
+
+namespace attn::report {
+
+/// Whether the published numbers are written too; a result's config has none.
+enum class WithPublished { no, yes };
+
+/// What equals its default is left out where the format allows it; io/recipe.hpp reads the same object.
+void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published);
+
+} // namespace attn::report

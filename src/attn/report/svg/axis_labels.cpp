@@ -1,0 +1,78 @@
+#include "attn/report/svg/axis_labels.hpp"
+
+#include "attn/report/svg/text_width.hpp"
+#include "attn/tensor/indices.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+/// Places that are `step` apart at least.
+std::vector<Index> spread(Index count, Index step, std::span<const double> importance)
+{
+    std::vector<Index> places;
+    if (importance.empty() || step == 1) {
+        for (Index i = 0; i < count; i += step) {
+            places.push_back(i);
+        }
+        return places;
+    }
+    std::vector<Index> order = indices(count);
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
+    std::vector<bool> taken(static_cast<std::size_t>(count));
+    for (const Index place : order) {
+        const auto first = taken.begin() + std::max<Index>(place - step + 1, 0);
+        const auto last = taken.begin() + std::min(place + step, count);
+        if (std::find(first, last, true) == last) {
+            taken[static_cast<std::size_t>(place)] = true;
+        }
+    }
+    for (Index i = 0; i < count; ++i) {
+        if (taken[static_cast<std::size_t>(i)]) {
+            places.push_back(i);
+        }
+    }
+    return places;
+}
+
+/// Labels on lines of their own, which lie along the rows, or across the columns when turned.
+FittedLabels fit_lines(std::span<const std::string> words, const LabelRoom& room)
+{
+    const auto step = static_cast<Index>(std::ceil(line_height * room.font / room.pitch - 1e-9));
+    FittedLabels fitted;
+    for (const Index place : spread(std::ssize(words), std::max<Index>(step, 1), room.importance)) {
+        DrawnLabel label{place, shortened_to(words[static_cast<std::size_t>(place)], room.longest / room.font), 0};
+        label.width = text_width(label.text) * room.font;
+        fitted.extent = std::max(fitted.extent, label.width);
+        fitted.labels.push_back(std::move(label));
+    }
+    return fitted;
+}
+
+} // namespace
+
+FittedLabels fit_rows(std::span<const std::string> words, const LabelRoom& room)
+{
+    return fit_lines(words, room);
+}
+
+FittedLabels fit_columns(std::span<const std::string> words, const LabelRoom& room)
+{
+    constexpr double gap = 4; // between neighbours
+    FittedLabels level;
+    for (const std::string& word : words) {
+        const double width = text_width(word) * room.font;
+        if (width + gap > room.pitch) {
+            FittedLabels turned = fit_lines(words, room);
+            turned.turned = true;
+            return turned;
+        }
+        level.labels.push_back({std::ssize(level.labels), word, width});
+    }
+    level.extent = line_height * room.font;
+    return level;
+}
+
+} // namespace attn::report

@@ -1,0 +1,225 @@
+#include "attn/report/svg/picture.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/model/explain/plotted.hpp"
+#include "attn/model/run/masked_places.hpp"
+#include "attn/report/axes.hpp"
+#include "attn/report/svg/markup.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace attn::report {
+namespace {
+
+constexpr double long_number = 1e6;
+constexpr Index most_values = Index{1} << 24; // 128 MiB of them; many more than fit into the largest picture
+
+std::vector<std::string> drawable_words(const AxisLabels& labels)
+{
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < labels.numbers.size(); ++i) {
+        words.push_back(labels.words.empty() ? std::to_string(labels.numbers[i]) : drawable(labels.words[i]));
+    }
+    return words;
+}
+
+/// A step between round numbers, and the digits after the point that its multiples have.
+struct Step {
+    double size;
+    int digits;
+};
+
+/// 1, 2, 2.5 or 5 times a power of ten, not less than `least` > 0. Without a logarithm, whose last bit depends on the machine.
+Step round_up(double least)
+{
+    double power = 1;
+    int exponent = 0;
+    for (; power * 10 <= least; power *= 10) {
+        ++exponent;
+    }
+    for (; least * power < 1 && exponent > -300; power *= 10) { // from here on 1/power is meant
+        --exponent;
+    }
+    const double slack = least * (1 - 1e-12);
+    for (const double step : {1.0, 2.0, 2.5, 5.0, 10.0}) {
+        const double size = exponent < 0 ? step / power : step * power;
+        if (size >= slack) {
+            return {size, std::max(0, -exponent + (step == 2.5 ? 1 : step == 10 ? -1 : 0))};
+        }
+    }
+    return {least, -exponent};
+}
+
+/// Whether no query of any head sees a later key.
+bool looks_causal(const Picture& picture)
+{
+    for (Index i = 0; i < picture.heads * picture.rows; ++i) {
+        for (Index j = i % picture.rows + 1; j < picture.columns; ++j) {
+            if (picture.at(0, i, j) != 0) {
+                return false;
+            }
+        }
+    }
+    return picture.rows == picture.columns && picture.rows > 1;
+}
+
+/// Weights of 0 where a mask is, or may be: the causal one of another program is known by its looks alone.
+void find_empty_zeros(Picture& picture, const model::MaskedPlaces& places, bool foreign)
+{
+    const bool all_zeros = !places.certain && (!foreign || looks_causal(picture));
+    if (places.masked.empty() && !all_zeros) {
+        return;
+    }
+    picture.empty_zeros.resize(picture.values.size());
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        picture.empty_zeros[i] = picture.values[i] == 0 && (all_zeros || places.masked[i]);
+    }
+}
+
+/// What the key says of blank places.
+std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
+{
+    bool masked = false;
+    bool zero = false;
+    bool strange = false;
+    const bool masked_scores = picture.array == name_of(model::Item::masked_scores);
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        const double value = picture.values[i];
+        if (!std::isfinite(value)) {
+            (masked_scores && value < 0 ? masked : strange) = true;
+        } else if (picture.is_blank(i)) {
+            (!hidden.empty() && hidden[i] ? masked : zero) = true;
+        }
+    }
+    std::string text;
+    for (const auto& [is_there, name] : {std::pair(masked, "masked"), std::pair(zero, "0"), std::pair(strange, "not finite")}) {
+        text += !is_there ? "" : text.empty() ? name : std::string(" or ") + name;
+    }
+    return text;
+}
+
+void choose_range(Picture& picture)
+{
+    double least = std::numeric_limits<double>::infinity();
+    double largest = -least;
+    for (const double value : picture.values) {
+        if (std::isfinite(value)) {
+            least = std::min(least, value);
+            largest = std::max(largest, value);
+        }
+    }
+    if (picture.weights && !picture.doubtful) { // a little over 1 by rounding is drawn as 1
+        picture.low = 0;
+        picture.high = largest > 0.5 || largest <= 0 ? 1 : round_up(largest).size;
+    } else if (least <= largest) {
+        picture.low = least;
+        picture.high = largest;
+        if (least == largest) { // one number alone, which is then an end of the bar
+            picture.low = std::min(least, 0.0);
+            picture.high = least > 0 ? least : least < 0 ? 0 : 1;
+        }
+    }
+}
+
+} // namespace
+
+bool Picture::is_blank(std::size_t place) const
+{
+    return !std::isfinite(values[place]) || (!empty_zeros.empty() && empty_zeros[place]);
+}
+
+std::string Picture::exact(double value) const
+{
+    return single ? math::shortest(static_cast<float>(value)) : math::shortest(value);
+}
+
+std::string Picture::relation(Index row, Index column, double value) const
+{
+    const std::string& row_word = row_words[static_cast<std::size_t>(row)];
+    const std::string& column_word = column_words[static_cast<std::size_t>(column)];
+    return (rows_are_keys ? column_word + " → " + row_word : row_word + " → " + column_word) + ": " + exact(value);
+}
+
+std::string Picture::rounded(double value, int digits) const
+{
+    return std::abs(value) < long_number ? math::fixed(value, digits) : math::scientific(value, digits);
+}
+
+Picture picture_of(const model::Result& result)
+{
+    const auto item = std::ranges::find_if(drawn_items, [&](model::Item each) { return result.show.contains(each); });
+    const AnyTensor* tensor = item == drawn_items.end() ? nullptr : result.find(model::name_of(*item));
+    if (tensor == nullptr) {
+        throw Error(ErrorKind::usage, "--show", item == drawn_items.end() ? "nothing to draw" : std::string(name_of(*item)),
+                    "an array that this result has: weights, scores, scaled_scores, capped_scores or masked_scores");
+    }
+    Picture picture;
+    picture.array = model::name_of(*item);
+    picture.weights = *item == model::Item::weights;
+    picture.rows_are_keys = result.config.attention.order == model::ScoreOrder::key_query;
+    const Shape& shape = shape_of(*tensor);
+    picture.heads = shape.at(0);
+    picture.only_head = result.head;
+    picture.rows = shape.at(1);
+    picture.columns = shape.at(2);
+    if (element_count(shape) > most_values) {
+        throw Error(ErrorKind::too_large, "picture", std::to_string(element_count(shape)) + " cells " + to_string(shape),
+                    "up to " + std::to_string(most_values) + "; choose a few rows with --query");
+    }
+    std::visit(
+        [&]<typename Scalar>(const Tensor<Scalar>& numbers) {
+            picture.single = sizeof(Scalar) == sizeof(float);
+            picture.values.assign(numbers.values.begin(), numbers.values.end());
+        },
+        *tensor);
+    const Axes axes = axes_of(picture.array);
+    picture.row_words = drawable_words(labels_of(result, axes.row, picture.rows));
+    picture.column_words = drawable_words(labels_of(result, axes.column, picture.columns));
+    if (picture.weights && model::doubt_about(result)) {
+        picture.doubtful = true;
+        picture.array = "numbers";
+    }
+    const model::MaskedPlaces places = picture.weights ? model::masked_places(result) : model::MaskedPlaces{};
+    find_empty_zeros(picture, places, result.foreign);
+    picture.blank = blank_text(picture, places.masked);
+    choose_range(picture);
+    return picture;
+}
+
+std::string Ticks::text(double value) const
+{
+    constexpr int most_digits = 6;
+    const bool is_short = digits <= most_digits && std::abs(value) < long_number;
+    return is_short ? math::fixed(value, digits) : math::scientific(value, 1);
+}
+
+Ticks round_ticks(double low, double high)
+{
+    constexpr int steps = 5;
+    if (!std::isfinite(high - low)) {
+        return {{low, high}, 0};
+    }
+    const auto [step, digits] = round_up((high - low) / steps);
+    const double slack = step * 1e-6;
+    const double first = std::ceil((low - slack) / step);
+    Ticks ticks{{}, digits};
+    const double last = std::min(high + slack, std::numeric_limits<double>::max());
+    for (int i = 0; i <= steps && (first + i) * step <= last; ++i) {
+        ticks.values.push_back((first + i) * step + 0.0); // never -0
+    }
+    return ticks;
+}
+
+void refuse_picture(const Picture& picture, const TooLarge& size)
+{
+    const std::string rows = size.rows_help ? "choose a few rows with --query" : "";
+    const std::string lines = picture.weights ? "the strongest lines with --plot arcs --top 100" : "";
+    const std::string instead = rows + (rows.empty() || lines.empty() ? "" : ", or ") + lines;
+    throw Error(ErrorKind::too_large, "picture", size.what, size.allowed + (instead.empty() ? "" : "; " + instead));
+}
+
+} // namespace attn::report

@@ -1,0 +1,78 @@
+// What every picture of a result shows: one matrix a head, its words, and the range of its numbers.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn::report {
+
+/// The arrays that can be drawn, all of them (H, T, S).
+inline constexpr std::array drawn_items{model::Item::scores, model::Item::scaled_scores, model::Item::capped_scores,
+                                        model::Item::masked_scores, model::Item::weights};
+
+struct Picture {
+    std::string array; ///< "weights", but "numbers" of those that are none
+    Index heads = 0, rows = 0, columns = 0;
+    std::optional<Index> only_head;                   ///< the number of the only one where there were several
+    std::vector<double> values;                       ///< (heads, rows, columns)
+    bool single = false;                              ///< they are float32
+    bool weights = false;                             ///< given as such, otherwise scores
+    bool doubtful = false;                            ///< but none (model::doubt_about)
+    std::vector<bool> empty_zeros;                    ///< as values: weights of 0 where a mask is; empty: there are none
+    std::vector<std::string> row_words, column_words; ///< drawable
+    bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
+    double low = 0, high = 1;                         ///< ends of the colour bar; low < high
+    std::string blank;                                ///< what the blank places are; empty: there are none
+
+    [[nodiscard]] Index cells() const { return heads * rows * columns; }
+    [[nodiscard]] std::size_t place(Index head, Index row, Index column) const
+    {
+        return static_cast<std::size_t>((head * rows + row) * columns + column);
+    }
+    [[nodiscard]] double at(Index head, Index row, Index column) const { return values[place(head, row, column)]; }
+    /// (rows, columns)
+    [[nodiscard]] std::span<const double> of_head(Index head) const
+    {
+        return std::span(values).subspan(place(head, 0, 0), static_cast<std::size_t>(rows * columns));
+    }
+    /// A masked place, or what is no finite number.
+    [[nodiscard]] bool is_blank(std::size_t place) const;
+    /// Where a value lies between low and high: 0 … 1. By halves, for high - low may be more than a double can hold.
+    [[nodiscard]] double share(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
+    /// The shortest decimal that reads back.
+    [[nodiscard]] std::string exact(double value) const;
+    /// "is → eat: 0.63677466", from query to key; drawable.
+    [[nodiscard]] std::string relation(Index row, Index column, double value) const;
+    /// With `digits` after the point, or in scientific notation where that would be long.
+    [[nodiscard]] std::string rounded(double value, int digits) const;
+};
+
+/// Of the first of drawn_items that the result shows. Throws Error(usage) when it shows none of them, and Error(too_large) for
+/// more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above the largest when all are
+/// small; whatever else, and weights that are none, from its least to its largest.
+[[nodiscard]] Picture picture_of(const model::Result& result);
+
+/// Round numbers from `low` to `high`, at most six.
+struct Ticks {
+    std::vector<double> values;
+    int digits = 0; ///< after the point, as many as they need
+    [[nodiscard]] std::string text(double value) const;
+};
+[[nodiscard]] Ticks round_ticks(double low, double high);
+
+/// What is too large, and what would not be.
+struct TooLarge {
+    std::string what;    ///< "2000 × 2000 cells"
+    std::string allowed; ///< "what fits into 30 MB"
+    bool rows_help;      ///< whether fewer rows would do
+};
+/// Says also what to draw instead. Throws Error(too_large).
+[[noreturn]] void refuse_picture(const Picture& picture, const TooLarge& size);
+
+} // namespace attn::report

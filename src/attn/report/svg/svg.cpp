@@ -1,0 +1,165 @@
+#include "attn/report/svg/svg.hpp"
+
+#include "attn/report/svg/markup.hpp"
+#include "attn/report/svg/svg_panels.hpp"
+#include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+constexpr std::size_t most_bytes = 30000000;
+constexpr double margin = 24;
+constexpr double title_font = 16;
+constexpr double note_font = 12;
+constexpr double head_font = 12;
+constexpr double heading_height = title_font + 8 + note_font; // title and note
+constexpr double body_gap = 20;                               // between them and the panels
+constexpr double head_height = 22;                            // the name of a head
+constexpr double panel_gap = 24;
+constexpr double key_gap = 28;
+constexpr double longest_title = 640;
+constexpr double bar_room = 6; // half a label beyond the ends of the colour bar
+
+/// "weights (6, 6)", "numbers (6, 6)" where they are none, "weights of 4 heads (6, 6)"
+std::string array_text(const Picture& picture)
+{
+    const std::string shape = to_string(Shape{picture.rows, picture.columns});
+    return picture.array + (picture.heads == 1 ? " " : " of " + counted(picture.heads, "head") + " ") + shape;
+}
+
+/// How panels of one size stand in rows and columns.
+struct PanelGrid {
+    Index columns = 1, rows = 1;
+};
+
+/// Near the shape of a page, with few empty places.
+PanelGrid grid_of(Index count, const PanelSize& size)
+{
+    constexpr double page = 1.6; // width : height
+    PanelGrid best;
+    double least = -1;
+    for (Index columns = 1; columns <= std::min<Index>(count, 64); ++columns) {
+        const Index rows = (count + columns - 1) / columns;
+        const double width = size.gutter + static_cast<double>(columns) * (size.width + panel_gap);
+        const double height = static_cast<double>(rows) * (size.height + size.header + head_height + panel_gap);
+        const double ratio = width / height / page;
+        const double empty = static_cast<double>(columns * rows - count) / static_cast<double>(count);
+        const double cost = std::max(ratio, 1 / ratio) + 2 * empty;
+        if (least < 0 || cost < least) {
+            best = {columns, rows};
+            least = cost;
+        }
+    }
+    return best;
+}
+
+struct Heading {
+    std::string title, note;
+    [[nodiscard]] double width() const
+    {
+        constexpr double bold = 1.1;
+        return std::max(text_width(title) * title_font * bold, text_width(note) * note_font);
+    }
+};
+
+Heading heading_of(const Picture& picture, const SvgOptions& options, const std::string& note)
+{
+    const std::string array = array_text(picture);
+    if (options.title.empty()) {
+        return {array, note};
+    }
+    return {shortened_to(drawable(options.title), longest_title / title_font), array + "; " + note};
+}
+
+std::string opening(double width, double height, const Picture& picture, const Heading& heading)
+{
+    const std::string w = length(std::ceil(width));
+    const std::string h = length(std::ceil(height));
+    std::string out = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+    out += "\n<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") + attribute("version", "1.1");
+    out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
+    out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
+    out += attribute("fill", ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
+    out += "<desc>Attention drawn by attn-cli: " + escaped(array_text(picture)) + ", " + escaped(heading.note) + "</desc>\n";
+    out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", "#fff") + "/>\n";
+    return out;
+}
+
+template <typename Panels>
+std::string draw(const Panels& panels, const Picture& picture, const SvgOptions& options)
+{
+    const PanelSize& size = panels.size();
+    const PanelGrid grid = grid_of(picture.heads, size);
+    const Heading heading = heading_of(picture, options, panels.note());
+    const double head = picture.heads > 1 || picture.only_head ? head_height : 0;
+    const double step_x = size.width + panel_gap;
+    const double step_y = head + size.header + size.height + panel_gap;
+    const double top = margin + heading_height + body_gap;
+    const double panels_right = margin + size.gutter + static_cast<double>(grid.columns) * step_x - panel_gap;
+    const double panels_bottom = top + static_cast<double>(grid.rows) * step_y - panel_gap;
+    const double key_x = panels_right + key_gap;
+    const double first_body = top + head + size.header;
+    const double key_y = size.height >= panels.key_height()
+                             ? first_body
+                             : std::max(top + bar_room, first_body + (size.height - panels.key_height()) / 2);
+    const double width = std::max(key_x + panels.key_width(), margin + heading.width()) + margin;
+    const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
+
+    std::string out = opening(width, height, picture, heading) + Panels::definitions();
+    const std::string bold = attribute("font-weight", "bold");
+    append_text(out, heading.title, margin, margin + title_font / 2, title_font, bold);
+    append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, attribute("fill", grey_ink));
+    for (Index i = 0; i < picture.heads; ++i) {
+        const Index column = i % grid.columns;
+        const Index row = i / grid.columns;
+        const double x = margin + size.gutter + static_cast<double>(column) * step_x;
+        const double y = top + static_cast<double>(row) * step_y;
+        if (head > 0) {
+            append_text(out, "head " + std::to_string(picture.only_head.value_or(i)), x, y + head_font / 2, head_font, bold);
+        }
+        panels.append_panel(out, i, {x, y + head + size.header, column == 0});
+        require_size(out, picture);
+    }
+    panels.append_key(out, key_x, key_y);
+    return out + "</svg>\n";
+}
+
+} // namespace
+
+void require_size(const std::string& svg, const Picture& picture)
+{
+    if (svg.size() > most_bytes) {
+        const std::string heads = picture.heads == 1 ? "" : std::to_string(picture.heads) + " × ";
+        refuse_picture(picture,
+                       {.what = heads + std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
+                        .allowed = "what fits into " + std::to_string(most_bytes / 1000000) + " MB",
+                        .rows_help = picture.rows > 1});
+    }
+}
+
+void append_text(std::string& out, std::string_view text, double x, double y, double font, std::string_view attributes)
+{
+    constexpr double middle = 0.35; // of the font's size: from the baseline to the middle of a digit
+    out += "<text" + attribute("x", x) + attribute("y", y + middle * font) + attribute("font-size", font);
+    out += attributes;
+    out += '>';
+    out += escaped(text);
+    out += "</text>\n";
+}
+
+void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink)
+{
+    const Picture picture = picture_of(result);
+    if (options.plot == Plot::arcs && !picture.weights) {
+        throw Error(ErrorKind::usage, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
+    }
+    sink(options.plot == Plot::arcs ? draw(ArcPanels(picture, options), picture, options)
+                                    : draw(HeatMapPanels(picture, options), picture, options));
+}
+
+} // namespace attn::report

@@ -1,0 +1,31 @@
+// Result → SVG 1.1: heat maps, or words with lines between them, one panel a head.
+//
+// No script, no style sheet, nothing from elsewhere: it shows in browsers, Inkscape, librsvg and as a picture of a README, on
+// light and dark pages. Sizes are pixels; the font is whatever the viewer has, and labels are fitted for the widest usual one.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "attn/report/sink.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attn::report {
+
+enum class Plot { heat_map, arcs };
+inline constexpr std::array<std::string_view, 2> plot_names{"heatmap", "arcs"};
+
+struct SvgOptions {
+    Plot plot = Plot::heat_map;
+    int digits = 2;            ///< after the point, of the values in the cells
+    std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen
+    std::string title;         ///< empty: the name of the array
+};
+
+/// Draws the array that the result shows (picture.hpp), weights alone as arcs. Throws Error(usage) when it shows none that can
+/// be drawn, and Error(too_large) for what would take more than 30 MB, before the sink gets anything.
+void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink);
+
+} // namespace attn::report

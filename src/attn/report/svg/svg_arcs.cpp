@@ -1,0 +1,241 @@
+#include "attn/report/svg/svg_panels.hpp"
+
+#include "attn/model/run/strongest.hpp"
+#include "attn/report/svg/markup.hpp"
+#include "attn/report/svg/text_width.hpp"
+#include "attn/tensor/indices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
+
+namespace attn::report {
+namespace {
+
+constexpr double font = 12;
+constexpr double caption_font = 11;
+constexpr double caption_height = 20;
+constexpr double word_gap = 8; // between a word and its lines
+constexpr double longest_word = 160;
+constexpr double least_share = 1.0 / 255; // what is fainter cannot be seen
+constexpr double thickest = 5;
+constexpr double sample_length = 28;
+constexpr double sample_pitch = 20;
+constexpr std::string_view line_colour = "#1f4e8c";
+
+double thickness(double share)
+{
+    return 0.4 + (thickest - 0.4) * share;
+}
+
+double opacity(double share)
+{
+    return 0.05 + 0.85 * share; // many faint lines must not hide a strong one
+}
+
+/// stroke-width and stroke-opacity, with a space in front.
+std::string style(double share)
+{
+    return attribute("stroke-width", thickness(share)) + attribute("stroke-opacity", opacity(share));
+}
+
+Index place_of(const std::vector<Index>& shown, Index word)
+{
+    return std::ranges::lower_bound(shown, word) - shown.begin();
+}
+
+constexpr Index most_lines = 500000; // of about 60 bytes
+
+[[noreturn]] void refuse_lines(const Picture& picture)
+{
+    const std::string most = std::to_string(most_lines) + " lines";
+    refuse_picture(picture, {.what = "more than " + most + " between " + std::to_string(picture.rows) + " and " +
+                                     std::to_string(picture.columns) + " words",
+                             .allowed = "up to " + most,
+                             .rows_help = picture.rows > 1});
+}
+
+} // namespace
+
+ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
+{
+    constexpr Index many_words = 64;
+    constexpr Index most_named = 4096;
+    some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
+    samples_ = round_ticks(0, thickest_value());
+    samples_.values.erase(samples_.values.begin()); // 0 is no line
+    Index lines = 0;
+    for (Index head = 0; head < picture.heads; ++head) {
+        panels_.push_back(panel_of(head, most_lines - lines));
+        lines += std::ssize(panels_.back().lines);
+    }
+    named_ = lines <= most_named;
+    measure();
+}
+
+std::string ArcPanels::note() const
+{
+    std::string text =
+        picture_.doubtful ? "the thicker a line, the larger the number above 0" : "the thicker a line, the heavier the weight";
+    if (std::ranges::any_of(panels_, &Panel::some_lines)) {
+        text += *options_.most == 1 ? "; only the strongest line"
+                                    : "; only the " + std::to_string(*options_.most) + " strongest lines";
+        text += picture_.heads == 1 ? "" : " of each head";
+        text += *options_.most == 1 ? " is drawn" : " are drawn";
+    }
+    return text;
+}
+
+/// Throws Error(too_large) for more than `most`.
+std::vector<model::Pair> ArcPanels::visible_lines(Index head, Index most) const
+{
+    std::vector<model::Pair> lines;
+    for (Index i = 0; i < picture_.rows; ++i) {
+        for (Index j = 0; j < picture_.columns; ++j) {
+            const double value = picture_.at(head, i, j);
+            if (!(value > 0 && share(value) >= least_share)) {
+                continue;
+            }
+            if (std::ssize(lines) == most) {
+                refuse_lines(picture_);
+            }
+            lines.push_back({i, j, value});
+        }
+    }
+    std::ranges::sort(lines, model::is_stronger);
+    return lines;
+}
+
+/// Throws Error(too_large) for more than `most` lines.
+ArcPanels::Panel ArcPanels::panel_of(Index head, Index most) const
+{
+    Panel panel;
+    if (options_.most) {
+        const std::span<const double> values = picture_.of_head(head);
+        panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*options_.most, most + 1));
+        if (std::ssize(panel.lines) > most) {
+            refuse_lines(picture_);
+        }
+        panel.some_lines = std::ranges::count_if(values, [](double value) { return value > 0; }) > std::ssize(panel.lines);
+    } else {
+        panel.lines = visible_lines(head, most);
+    }
+    std::ranges::reverse(panel.lines);
+    panel.rows = indices(picture_.rows);
+    panel.columns = indices(picture_.columns);
+    if (some_words_) {
+        const auto keep_ends = [&](std::vector<Index>& places, Index model::Pair::*end) {
+            places.clear();
+            std::ranges::transform(panel.lines, std::back_inserter(places), end);
+            std::ranges::sort(places);
+            places.erase(std::unique(places.begin(), places.end()), places.end());
+        };
+        keep_ends(panel.rows, &model::Pair::query);
+        keep_ends(panel.columns, &model::Pair::key);
+    }
+    return panel;
+}
+
+std::string ArcPanels::label(const std::vector<std::string>& words, Index place) const
+{
+    const std::string& word = words[static_cast<std::size_t>(place)];
+    const std::string position = some_words_ ? std::to_string(place) + " " : "";
+    return shortened_to(position + word, longest_word / font);
+}
+
+void ArcPanels::measure()
+{
+    constexpr double least_pitch = 16;
+    constexpr double largest_pitch = 28;
+    constexpr double room = 640;
+    double captions = std::max(text_width("query"), text_width("key")) * caption_font;
+    left_ = right_ = captions;
+    Index tallest = 1;
+    for (const Panel& panel : panels_) {
+        tallest = std::max({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
+        for (const Index place : panel.rows) {
+            left_ = std::max(left_, text_width(label(picture_.row_words, place)) * font);
+        }
+        for (const Index place : panel.columns) {
+            right_ = std::max(right_, text_width(label(picture_.column_words, place)) * font);
+        }
+    }
+    pitch_ = std::clamp(std::floor(room / static_cast<double>(tallest)), least_pitch, largest_pitch);
+    span_ = std::clamp(pitch_ * static_cast<double>(tallest), 140.0, picture_.heads == 1 ? 260.0 : 180.0);
+    left_ = std::ceil(left_);
+    right_ = std::ceil(right_);
+    size_.width = left_ + right_ + span_ + 2 * word_gap;
+    size_.height = pitch_ * static_cast<double>(tallest);
+    size_.header = caption_height;
+}
+
+void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
+{
+    const std::string grey = attribute("fill", grey_ink);
+    const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
+    const double right = place.x + size_.width - right_;
+    out += "<g" + attribute("text-anchor", "end") + ">\n";
+    append_text(out, picture_.rows_are_keys ? "key" : "query", place.x + left_, place.y - caption_height / 2, caption_font,
+                grey);
+    for (std::size_t i = 0; i < panel.rows.size(); ++i) {
+        append_text(out, label(picture_.row_words, panel.rows[i]), place.x + left_, middle(i), font);
+    }
+    out += "</g>\n<g>\n";
+    append_text(out, picture_.rows_are_keys ? "query" : "key", right, place.y - caption_height / 2, caption_font, grey);
+    for (std::size_t i = 0; i < panel.columns.size(); ++i) {
+        append_text(out, label(picture_.column_words, panel.columns[i]), right, middle(i), font);
+    }
+    out += "</g>\n";
+}
+
+void ArcPanels::append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const
+{
+    const double start = place.x + left_ + word_gap;
+    const std::string bend = length(start + span_ / 2) + " ";
+    const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
+                              " " + length(start + span_) + " " + length(to);
+    out += "<path" + attribute("d", curve) + style(share(line.weight));
+    out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
+}
+
+void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
+{
+    const Panel& panel = panels_[static_cast<std::size_t>(head)];
+    out += "<g" + attribute("fill", "none") + attribute("stroke", line_colour) + ">\n";
+    for (const model::Pair& line : panel.lines) {
+        const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
+        append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
+        require_size(out, picture_);
+    }
+    out += "</g>\n";
+    append_words(out, panel, place);
+}
+
+double ArcPanels::key_height() const
+{
+    return sample_pitch * static_cast<double>(samples_.values.size());
+}
+
+double ArcPanels::key_width() const
+{
+    double width = 0;
+    for (const double sample : samples_.values) {
+        width = std::max(width, text_width(samples_.text(sample)));
+    }
+    return sample_length + word_gap + width * caption_font;
+}
+
+/// Sample lines and the weights that they stand for, the heaviest on top.
+void ArcPanels::append_key(std::string& out, double x, double y) const
+{
+    double middle = y + key_height() - sample_pitch / 2;
+    for (const double sample : samples_.values) {
+        const std::string sample_line = "M" + length(x) + " " + length(middle) + "h" + length(sample_length);
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", line_colour) + style(share(sample)) + "/>\n";
+        append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
+        middle -= sample_pitch;
+    }
+}
+
+} // namespace attn::report

@@ -1,0 +1,307 @@
+#include "attn/report/svg/svg_panels.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/colour_map.hpp"
+#include "attn/report/svg/markup.hpp"
+#include "attn/report/svg/text_width.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+constexpr double largest_cell = 44;
+constexpr double label_gap = 8; // between labels and cells
+constexpr double bar_width = 12;
+constexpr double bar_font = 11;
+constexpr double swatch_gap = 14; // between the bar and what a blank cell means
+constexpr Index most_named_cells = 4096;
+constexpr Index most_places = 8192; // on an axis, of two pixels each
+
+/// Labels on lines of their own: larger ones where cells are.
+double font_for(double pitch)
+{
+    constexpr double small = 10;
+    constexpr double usual = 12;
+    return std::clamp(std::floor(pitch / line_height), small, usual);
+}
+
+double widest(std::span<const std::string> words)
+{
+    double width = 0;
+    for (const std::string& word : words) {
+        width = std::max(width, text_width(word));
+    }
+    return width;
+}
+
+/// Relative moves are shorter than places.
+void append_stroke(std::string& path, Index right, Index down, Index length_of_run)
+{
+    path.append("m").append(std::to_string(right)).append(" ").append(std::to_string(down));
+    path.append("h").append(std::to_string(length_of_run));
+}
+
+/// Blanks have no colour.
+std::optional<Rgb> colour_in(const Picture& picture, std::size_t place)
+{
+    return picture.is_blank(place) ? std::nullopt : std::optional(colour_of(picture.share(picture.values[place])));
+}
+
+} // namespace
+
+HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
+{
+    if (std::max(picture.rows, picture.columns) > most_places) {
+        refuse_picture(picture, {.what = std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
+                                 .allowed = "up to " + std::to_string(most_places) + " rows and as many columns",
+                                 .rows_help = picture.columns <= most_places});
+    }
+    choose_cells();
+    choose_labels();
+    choose_value_font();
+    size_.width = cell_width_ * static_cast<double>(picture.columns);
+    size_.height = cell_height_ * static_cast<double>(picture.rows);
+}
+
+std::string HeatMapPanels::note() const
+{
+    return picture_.rows_are_keys ? "rows are key words, columns query words" : "rows are query words, columns key words";
+}
+
+/// Square cells, but where there are few rows or columns these are not as thin as the others.
+void HeatMapPanels::choose_cells()
+{
+    constexpr double thinnest = 2;
+    constexpr double readable = 24;
+    const bool one = picture_.heads == 1;
+    const double room = one ? 640 : 320;
+    const Index labelled = one ? 80 : 32; // so many places get cells of the height of a label
+    const auto cell = [&](Index count) {
+        const double least = count <= labelled ? std::ceil(line_height * 10) : thinnest;
+        return std::clamp(std::floor(room / static_cast<double>(count)), least, largest_cell);
+    };
+    const double wide = cell(picture_.columns);
+    const double high = cell(picture_.rows);
+    cell_width_ = std::min(wide, std::max(high, readable));
+    cell_height_ = std::min(high, std::max(wide, readable));
+    // A few columns are made wide enough for their words.
+    constexpr Index few = 12;
+    constexpr double usual_font = 12;
+    const double longest = widest(picture_.column_words) * usual_font + 12;
+    if (picture_.columns <= few && longest <= (one ? 84 : 72)) {
+        cell_width_ = std::max(cell_width_, std::ceil(longest));
+    }
+    gap_ = std::min(cell_width_, cell_height_) >= 20 ? 1 : 0;
+}
+
+void HeatMapPanels::choose_labels()
+{
+    constexpr Index few_rows = 8;
+    constexpr double longest_row = 160;
+    constexpr double longest_column = 120;
+    row_font_ = font_for(cell_height_);
+    column_font_ = font_for(cell_width_);
+    std::vector<double> importance; // with a few rows the strongest columns say most
+    if (picture_.rows <= few_rows) {
+        importance.assign(static_cast<std::size_t>(picture_.columns), picture_.low);
+        for (Index i = 0; i < picture_.heads * picture_.rows; ++i) {
+            for (Index j = 0; j < picture_.columns; ++j) {
+                double& largest = importance[static_cast<std::size_t>(j)];
+                largest = std::max(largest, picture_.at(0, i, j));
+            }
+        }
+    }
+    rows_ = fit_rows(picture_.row_words, {cell_height_, row_font_, longest_row, {}});
+    columns_ = fit_columns(picture_.column_words, {cell_width_, column_font_, longest_column, importance});
+    // Whole pixels, for sharp edges.
+    size_.gutter = std::ceil(rows_.extent) + label_gap;
+    size_.header = std::ceil(columns_.extent) + (columns_.turned ? label_gap : label_gap / 2);
+}
+
+void HeatMapPanels::choose_value_font()
+{
+    constexpr double padding = 5;
+    constexpr Index most_values = 1024; // a head: beyond, nobody reads them
+    if (picture_.rows * picture_.columns > most_values || picture_.cells() > most_named_cells) {
+        return;
+    }
+    double longest = 0;
+    for (const double value : picture_.values) {
+        longest = std::max(longest, text_width(picture_.rounded(value, options_.digits)));
+    }
+    for (const double font : {12.0, 11.0, 10.0, 9.0, 8.0}) {
+        if (longest * font + padding <= cell_width_ && line_height * font + 2 <= cell_height_) {
+            value_font_ = font;
+            return;
+        }
+    }
+}
+
+void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) const
+{
+    const auto middle = [](double start, double size, Index i) { return start + size * (static_cast<double>(i) + 0.5); };
+    if (place.first) {
+        out += "<g" + attribute("text-anchor", "end") + ">\n";
+        for (const DrawnLabel& label : rows_.labels) {
+            append_text(out, label.text, place.x - label_gap, middle(place.y, cell_height_, label.place), row_font_);
+        }
+        out += "</g>\n";
+    }
+    out += "<g" + (columns_.turned ? "" : attribute("text-anchor", "middle")) + ">\n";
+    for (const DrawnLabel& label : columns_.labels) {
+        const double x = middle(place.x, cell_width_, label.place);
+        const double y = place.y - (columns_.turned ? label_gap : label_gap / 2 + columns_.extent / 2);
+        if (columns_.turned) {
+            const std::string turn = "translate(" + length(x) + " " + length(y) + ") rotate(-90)";
+            append_text(out, label.text, 0, 0, column_font_, attribute("transform", turn));
+        } else {
+            append_text(out, label.text, x, y, column_font_);
+        }
+    }
+    out += "</g>\n";
+}
+
+/// One rectangle a cell, each with its words and its number as a tooltip.
+void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace& place) const
+{
+    const std::string size = attribute("width", cell_width_ - gap_) + attribute("height", cell_height_ - gap_);
+    for (Index i = 0; i < picture_.rows; ++i) {
+        for (Index j = 0; j < picture_.columns; ++j) {
+            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
+            out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(j));
+            out += attribute("y", place.y + cell_height_ * static_cast<double>(i)) + size;
+            out += attribute("fill", colour ? hex(*colour) : blank_colour);
+            out += "><title>" + escaped(picture_.relation(i, j, picture_.at(head, i, j))) + "</title></rect>\n";
+        }
+    }
+}
+
+void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace& place) const
+{
+    out += "<g" + attribute("text-anchor", "middle") + attribute("pointer-events", "none") + ">\n";
+    for (Index i = 0; i < picture_.rows; ++i) {
+        for (Index j = 0; j < picture_.columns; ++j) {
+            const double value = picture_.at(head, i, j);
+            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
+            if (!colour && !std::isnan(value) && !(value > 0)) { // masked
+                continue;
+            }
+            const std::string_view fill = !colour ? grey_ink : takes_dark_text(*colour) ? "#000" : "#fff";
+            append_text(out, picture_.rounded(value, options_.digits), place.x + cell_width_ * (static_cast<double>(j) + 0.5),
+                        place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, attribute("fill", fill));
+        }
+    }
+    out += "</g>\n";
+}
+
+/// Many cells: those of one colour are one path, neighbours in a row one stroke. The unit is a cell.
+void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace& place) const
+{
+    struct Path {
+        std::string moves;
+        Index row = 0, column = 0; ///< where the pen is
+    };
+    std::array<Path, 256> paths;
+    const auto level = [&](Index row, Index column) -> Index {
+        const std::size_t cell = picture_.place(head, row, column);
+        return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(picture_.values[cell]), paths.size()));
+    };
+    for (Index i = 0; i < picture_.rows; ++i) {
+        for (Index j = 0; j < picture_.columns;) {
+            const Index here = level(i, j);
+            Index end = j + 1;
+            while (end < picture_.columns && level(i, end) == here) {
+                ++end;
+            }
+            if (here >= 0) {
+                Path& path = paths.at(static_cast<std::size_t>(here));
+                append_stroke(path.moves, j - path.column, i - path.row, end - j);
+                path.row = i;
+                path.column = end;
+            }
+            j = end;
+        }
+    }
+    out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
+    out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_colour) + "/>\n";
+    const std::string corner = length(place.x) + " " + length(place.y + cell_height_ / 2);
+    const std::string unit = length(cell_width_) + " " + length(cell_height_);
+    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges");
+    out += attribute("transform", "translate(" + corner + ") scale(" + unit + ")") + ">\n";
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (!paths.at(i).moves.empty()) {
+            const Rgb colour = colour_of(static_cast<double>(i) / 255);
+            out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i).moves) + "/>\n";
+        }
+        require_size(out, picture_);
+    }
+    out += "</g>\n";
+}
+
+void HeatMapPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
+{
+    append_labels(out, place);
+    if (picture_.cells() > most_named_cells) {
+        append_areas(out, head, place);
+        return;
+    }
+    append_cells(out, head, place);
+    if (value_font_ > 0) {
+        append_values(out, head, place);
+    }
+}
+
+double HeatMapPanels::key_height() const
+{
+    constexpr double shortest = 96;
+    constexpr double longest = 240;
+    return std::clamp(size_.height, shortest, longest);
+}
+
+double HeatMapPanels::key_width() const
+{
+    const Ticks ticks = round_ticks(picture_.low, picture_.high);
+    double width = text_width(picture_.blank);
+    for (const double tick : ticks.values) {
+        width = std::max(width, text_width(ticks.text(tick)));
+    }
+    return bar_width + label_gap + width * bar_font;
+}
+
+std::string HeatMapPanels::definitions()
+{
+    constexpr int steps = 20;
+    std::string out = R"(<defs><linearGradient id="cividis" x1="0" y1="1" x2="0" y2="0">)";
+    out += '\n';
+    for (int i = 0; i <= steps; ++i) {
+        const double share = static_cast<double>(i) / steps;
+        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(colour_of(share))) + "/>\n";
+    }
+    return out + "</linearGradient></defs>\n";
+}
+
+void HeatMapPanels::append_key(std::string& out, double x, double y) const
+{
+    const double bar = key_height() - (!picture_.blank.empty() ? swatch_gap + bar_width : 0);
+    const double label_x = x + bar_width + label_gap;
+    const std::string left = attribute("x", x) + attribute("width", bar_width);
+    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#cividis)") + "/>\n";
+    const Ticks ticks = round_ticks(picture_.low, picture_.high);
+    for (const double tick : ticks.values) {
+        const double tick_y = y + bar * (1 - picture_.share(tick));
+        const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
+        out += "<path" + attribute("d", mark) + attribute("stroke", grey_ink) + "/>\n";
+        append_text(out, ticks.text(tick), label_x, tick_y, bar_font);
+    }
+    if (!picture_.blank.empty()) {
+        const double swatch_y = y + bar + swatch_gap;
+        out += "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_colour) +
+               "/>\n";
+        append_text(out, picture_.blank, label_x, swatch_y + bar_width / 2, bar_font);
+    }
+}
+
+} // namespace attn::report

@@ -1,0 +1,111 @@
+// The two kinds of panels of an SVG picture. svg.cpp puts them into a grid.
+#pragma once
+
+#include "attn/report/svg/axis_labels.hpp"
+#include "attn/report/svg/picture.hpp"
+#include "attn/report/svg/svg.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::report {
+
+inline constexpr std::string_view ink = "#1b1f24";
+inline constexpr std::string_view grey_ink = "#57606a";
+inline constexpr std::string_view blank_colour = "#eceef1"; ///< of places that have none of the scale
+
+/// Throws Error(too_large) when a picture has grown beyond 30 MB.
+void require_size(const std::string& svg, const Picture& picture);
+
+/// Text whose middle lies on `y`. `attributes` begin with a space.
+void append_text(std::string& out, std::string_view text, double x, double y, double font, std::string_view attributes = "");
+
+/// Pixels. `header` lies above the body of each panel, `gutter` to the left of the first one in a row of panels.
+struct PanelSize {
+    double width = 0, height = 0, header = 0, gutter = 0;
+};
+
+/// Where the body of a panel begins, and whether it is the first of its row.
+struct PanelPlace {
+    double x = 0, y = 0;
+    bool first = false;
+};
+
+/// Cells coloured by value, with the numbers in them where they fit, rows and columns named.
+class HeatMapPanels {
+public:
+    HeatMapPanels(const Picture& picture, const SvgOptions& options);
+
+    [[nodiscard]] const PanelSize& size() const { return size_; }
+    /// What rows and columns are, below the title.
+    [[nodiscard]] std::string note() const;
+    void append_panel(std::string& out, Index head, const PanelPlace& place) const;
+    /// The colour bar, top left at (x, y).
+    void append_key(std::string& out, double x, double y) const;
+    [[nodiscard]] double key_height() const;
+    [[nodiscard]] double key_width() const;
+    /// What goes into <defs>.
+    [[nodiscard]] static std::string definitions();
+
+private:
+    void choose_cells();
+    void choose_labels();
+    void choose_value_font();
+    void append_labels(std::string& out, const PanelPlace& place) const;
+    void append_cells(std::string& out, Index head, const PanelPlace& place) const;
+    void append_values(std::string& out, Index head, const PanelPlace& place) const;
+    void append_areas(std::string& out, Index head, const PanelPlace& place) const;
+
+    const Picture& picture_;
+    const SvgOptions& options_;
+    double cell_width_ = 0, cell_height_ = 0, gap_ = 0;
+    double value_font_ = 0; ///< 0: values do not fit
+    double row_font_ = 0, column_font_ = 0;
+    FittedLabels rows_, columns_;
+    PanelSize size_;
+};
+
+/// Query words on the left, key words on the right, lines between them as thick as the weight.
+class ArcPanels {
+public:
+    ArcPanels(const Picture& picture, const SvgOptions& options);
+
+    [[nodiscard]] const PanelSize& size() const { return size_; }
+    /// What the lines are, and which are left out.
+    [[nodiscard]] std::string note() const;
+    void append_panel(std::string& out, Index head, const PanelPlace& place) const;
+    void append_key(std::string& out, double x, double y) const;
+    [[nodiscard]] double key_height() const;
+    [[nodiscard]] double key_width() const;
+    [[nodiscard]] static std::string definitions() { return {}; }
+
+private:
+    /// What one head shows: lines, the weakest first, and the words of both sides by their places.
+    struct Panel {
+        std::vector<model::Pair> lines;
+        std::vector<Index> rows, columns;
+        bool some_lines = false; ///< weaker ones are left out
+    };
+    /// What the thickest line stands for; of numbers none of which has a line, 1.
+    [[nodiscard]] double thickest_value() const { return picture_.high > 0 ? picture_.high : 1; }
+    [[nodiscard]] double share(double value) const { return std::min(value / thickest_value(), 1.0); }
+    [[nodiscard]] std::vector<model::Pair> visible_lines(Index head, Index most) const;
+    [[nodiscard]] Panel panel_of(Index head, Index most) const;
+    [[nodiscard]] std::string label(const std::vector<std::string>& words, Index place) const;
+    void measure();
+    void append_words(std::string& out, const Panel& panel, const PanelPlace& place) const;
+    void append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const;
+
+    const Picture& picture_;
+    const SvgOptions& options_;
+    std::vector<Panel> panels_;
+    Ticks samples_;           ///< weights that the key shows
+    bool some_words_ = false; ///< words without a line are left out, the others have their positions
+    bool named_ = false;      ///< each line has a tooltip
+    double pitch_ = 0, left_ = 0, right_ = 0, span_ = 0;
+    PanelSize size_;
+};
+
+} // namespace attn::report

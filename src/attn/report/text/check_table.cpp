@@ -1,0 +1,48 @@
+// The report of `check`, declared in table.hpp.
+#include "attn/math/decimal.hpp"
+#include "attn/report/buffer.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/table.hpp"
+
+#include <algorithm>
+
+namespace attn::report {
+namespace {
+
+std::string describe(const model::Finding& finding)
+{
+    const std::string difference = "largest difference " + math::scientific(finding.largest_absolute, 1);
+    if (!finding.first.empty()) {
+        return std::to_string(finding.mismatched) + " of " + std::to_string(finding.compared) + ": " + visible(finding.first) +
+               (finding.largest_absolute == 0 ? "" : "; " + difference) + (finding.hint.empty() ? "" : "; " + finding.hint);
+    }
+    return std::to_string(finding.compared) + " compared, " + (finding.largest_absolute == 0 ? "all equal" : difference);
+}
+
+} // namespace
+
+void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink)
+{
+    Buffer buffer(sink);
+    Index width = 0;
+    Index failed = 0;
+    for (const model::Finding& finding : report.findings) {
+        width = std::max(width, display_width(visible(finding.what)));
+        failed += finding.first.empty() ? 0 : 1;
+    }
+    for (const model::Finding& finding : report.findings) {
+        const std::string what = visible(finding.what);
+        buffer.append(finding.first.empty() ? "ok        " : "MISMATCH  ");
+        buffer.append(what);
+        buffer.append(std::string(static_cast<std::size_t>(width - display_width(what) + 2), ' '));
+        buffer.append(describe(finding));
+        buffer.append("\n");
+    }
+    buffer.append(visible(name));
+    buffer.append(failed == 0 ? ": passed\n"
+                              : ": failed (" + std::to_string(failed) + " of " + std::to_string(report.findings.size()) +
+                                    " statements)\n");
+    buffer.flush();
+}
+
+} // namespace attn::report

@@ -1,0 +1,154 @@
+#include "attn/report/text/compare_table.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/json_writer.hpp"
+#include "attn/report/text/display.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace attn::report {
+namespace {
+
+std::string called(const std::string& name)
+{
+    return name.empty() ? "tensor" : visible(name);
+}
+
+/// "[0][2]"
+std::string brackets(const Shape& index)
+{
+    std::string text;
+    for (const Index i : index) {
+        text.append("[").append(std::to_string(i)).append("]");
+    }
+    return text;
+}
+
+std::string describe(const model::Place& place)
+{
+    return brackets(place.index) + (place.index.empty() ? "" : " ") + visible(place.a) + ", " + visible(place.b);
+}
+
+/// "33.3%", "0.0001%"
+std::string percent(double share)
+{
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), share, std::chars_format::general, 3).ptr;
+    return std::string(text.data(), end) + "%";
+}
+
+std::string describe(const model::TensorComparison& tensor)
+{
+    if (!tensor.why.empty()) {
+        return tensor.why;
+    }
+    std::string text = tensor.mismatched == 0
+                           ? std::to_string(tensor.compared) + " compared"
+                           : std::to_string(tensor.mismatched) + " of " + std::to_string(tensor.compared) + " (" +
+                                 percent(tensor.percentage()) + "), first at " + describe(*tensor.first);
+    if (tensor.absolute) {
+        text +=
+            "; largest difference " + math::scientific(tensor.absolute->value, 2) + " at " + describe(tensor.absolute->place);
+    } else if (tensor.mismatched == 0) {
+        text += ", all equal";
+    }
+    if (tensor.relative) {
+        text += "; largest relative " + math::scientific(tensor.relative->value, 2) + " at " + describe(tensor.relative->place);
+    }
+    return text;
+}
+
+/// Numbers as JSON has them, infinities, NaN and words as strings.
+void write_value(JsonWriter& json, const std::string& text)
+{
+    const bool number = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) && text != "-inf";
+    number ? json.raw(text) : json.string(text);
+}
+
+void write_place(JsonWriter& json, const model::Place& place)
+{
+    json.member("index", place.index);
+    json.key("a");
+    write_value(json, place.a);
+    json.key("b");
+    write_value(json, place.b);
+}
+
+void write_largest(JsonWriter& json, std::string_view key, const std::optional<model::LargestDifference>& largest)
+{
+    if (!largest) {
+        return;
+    }
+    json.begin_object(key);
+    json.member("difference", largest->value);
+    write_place(json, largest->place);
+    json.end_object();
+}
+
+void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
+{
+    json.begin_object();
+    json.member("name", tensor.name);
+    json.member("equal", tensor.agrees());
+    if (!tensor.why.empty()) {
+        json.member("reason", tensor.why);
+        json.end_object();
+        return;
+    }
+    json.member("shape", tensor.shape);
+    json.member("compared", tensor.compared);
+    json.member("mismatched", tensor.mismatched);
+    json.member("percentage", tensor.percentage());
+    if (tensor.first) {
+        json.begin_object("first");
+        write_place(json, *tensor.first);
+        json.end_object();
+    }
+    write_largest(json, "largest_absolute", tensor.absolute);
+    write_largest(json, "largest_relative", tensor.relative);
+    json.end_object();
+}
+
+} // namespace
+
+void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, const Sink& sink)
+{
+    Buffer buffer(sink);
+    Index width = 0;
+    for (const model::TensorComparison& tensor : comparison.tensors) {
+        width = std::max(width, display_width(called(tensor.name)));
+    }
+    for (const model::TensorComparison& tensor : comparison.tensors) {
+        const std::string name = called(tensor.name);
+        buffer.append(tensor.agrees() ? "ok        " : "MISMATCH  ");
+        buffer.append(name);
+        buffer.append(std::string(static_cast<std::size_t>(width - display_width(name) + 2), ' '));
+        buffer.append(describe(tensor));
+        buffer.append("\n");
+    }
+    buffer.append(visible(a) + " and " + visible(b));
+    buffer.append(comparison.agrees() ? " agree\n"
+                                      : " differ (" + std::to_string(comparison.differing()) + " of " +
+                                            std::to_string(comparison.tensors.size()) + ")\n");
+    buffer.flush();
+}
+
+void write_comparison_json(const model::Comparison& comparison, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    json.begin_object();
+    json.member("equal", comparison.agrees());
+    json.begin_array("tensors");
+    for (const model::TensorComparison& tensor : comparison.tensors) {
+        write_tensor(json, tensor);
+    }
+    json.end_array();
+    json.end_object();
+    json.newline();
+    buffer.flush();
+}
+
+} // namespace attn::report

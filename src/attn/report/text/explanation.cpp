@@ -1,0 +1,256 @@
+#include "attn/report/text/explanation.hpp"
+
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/explanation_steps.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace attn::report {
+
+using model::ExplainedKey;
+using model::PositionKind;
+using model::Target;
+
+void write_explanation(const model::Explanation& explanation, const ExplanationOptions& options, const Sink& sink)
+{
+    constexpr Index widest = 80;
+    Buffer buffer(sink);
+    Prose prose(buffer, std::min(options.width.value_or(widest), widest));
+    ExplanationSteps(explanation, options, prose).write();
+    buffer.flush();
+}
+
+void ExplanationSteps::write()
+{
+    write_title();
+    write_embedding();
+    write_query();
+    write_keys();
+    write_score();
+    write_scaling();
+    write_softcap();
+    write_masks();
+    write_softmax();
+    write_context();
+    write_output();
+}
+
+void ExplanationSteps::step(const std::string& text)
+{
+    prose_.blank();
+    const std::string number = std::to_string(++steps_) + ".";
+    prose_.heading(number + " " + text, std::ssize(number) + 1);
+}
+
+// ---- from the word to its query ---------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_title()
+{
+    const auto sentence = [&](const std::vector<std::string>& words) {
+        std::string text;
+        for (const std::string& word : words) {
+            text += (text.empty() ? "" : " ") + visible(word);
+        }
+        prose_.paragraph(shortened(text, prose_.width()));
+    };
+    prose_.heading("How \"" + words_.query_word() + "\" (position " + std::to_string(e_.position) + ")" +
+                       (e_.cross ? " of" : " attends to each word of"),
+                   0);
+    sentence(e_.tokens);
+    if (e_.cross) {
+        prose_.heading("attends to each word of", 0);
+        sentence(e_.key_tokens);
+    }
+    if (e_.heads > 1) {
+        const std::string head = "head " + std::to_string(e_.head) + " of " + std::to_string(e_.heads);
+        const std::string shared = e_.kv_heads == e_.heads ? ""
+                                                           : ", which reads key/value head " + std::to_string(e_.kv_head) +
+                                                                 " of " + std::to_string(e_.kv_heads);
+        prose_.heading(head + shared + "; --head N shows another", 0);
+    }
+}
+
+void ExplanationSteps::write_embedding()
+{
+    const std::string x = "x(" + words_.query_word() + ")";
+    const auto size = static_cast<Index>(e_.x.size());
+    const std::string row =
+        e_.id ? "row " + std::to_string(*e_.id) + " of the embedding table " + shape_text({e_.table_rows, size})
+              : "row " + std::to_string(e_.position) + " of the embeddings";
+    if (e_.sinusoid.empty()) {
+        const std::string added = positions_are(PositionKind::sinusoidal) ? ", with the sinusoids of its position" : "";
+        step("Embedding " + x + ": " + shape_text({size}) + ", " + row + added);
+    } else {
+        step("Embedding " + x + ": " + shape_text({size}) + ", the sum of two vectors");
+        prose_.paragraph(row + ",");
+        prose_.vector(words_.numbers(e_.embedding));
+        prose_.paragraph("and the sinusoids of position " + std::to_string(e_.position) + ",");
+        prose_.vector(words_.numbers(e_.sinusoid));
+        prose_.paragraph("are");
+    }
+    prose_.vector(words_.numbers(e_.x));
+}
+
+void ExplanationSteps::write_query()
+{
+    const Index d_k = std::ssize(e_.query);
+    const Index read = e_.swapped ? e_.keys_read : std::ssize(e_.x);
+    step((e_.swapped ? "Key " : "Query ") + words_.own_vector() + " = " +
+         words_.projection(e_.swapped ? Target::W_k : Target::W_q, "x(" + words_.query_word() + ")", d_k, read));
+    if (positions_are(PositionKind::rope)) {
+        prose_.paragraph("turned by RoPE: pair i by the angle " + std::to_string(e_.position) + " / " +
+                         plain(attention().positions->rope.base) + "^(2i/" +
+                         std::to_string(attention().positions->rope.dim.value_or(d_k)) + ")");
+    }
+    prose_.vector(words_.numbers(e_.query));
+}
+
+void ExplanationSteps::write_keys()
+{
+    const Index d_k = std::ssize(e_.query);
+    const Index d_v = std::ssize(e_.context);
+    const std::string word = e_.key ? cell_owner() : "word";
+    const std::string x = "x(" + word + ")";
+    const std::string key =
+        words_.other_vector(word) + " = " +
+        words_.projection(e_.swapped ? Target::W_q : Target::W_k, x, d_k, e_.swapped ? std::ssize(e_.x) : e_.keys_read);
+    const std::string value = vector_of("v", word) + " = " + words_.projection(Target::W_v, x, d_v, e_.values_read);
+    const bool extra = e_.key && cell_is_bias();
+    if (!e_.key) {
+        step(std::string(e_.swapped ? "Queries" : "Keys") + " and values, of every word in the same way");
+        prose_.paragraph(key);
+        prose_.paragraph(value);
+        return;
+    }
+    step(extra ? "Key " + words_.other_vector(word) + " = bias_k: " + shape_text({d_k}) + ", the same for every sentence"
+               : (e_.swapped ? "Query " : "Key ") + key);
+    prose_.vector(words_.numbers(cell().key));
+}
+
+// ---- scores -----------------------------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_score()
+{
+    const std::string terms = counted(std::ssize(e_.query), "product");
+    if (!e_.key) {
+        step("Scores: score = " + words_.own_vector() + "·" + words_.other_vector("word") + ", the sum of " + terms);
+        const ExplainedKey& first = e_.keys.front();
+        const int of_softmax = steps_ + 2 + (first.capped ? 1 : 0) + (first.masked ? 1 : 0);
+        prose_.paragraph("The scores of all keys are in the table of step " + std::to_string(of_softmax) + ".");
+        return;
+    }
+    step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_owner()) + ", the sum of " + terms);
+    write_products();
+    prose_.paragraph("score = " + words_.number(cell().score));
+}
+
+void ExplanationSteps::write_products()
+{
+    std::vector<double> sums(cell().products.size());
+    std::partial_sum(cell().products.begin(), cell().products.end(), sums.begin(),
+                     [&](double sum, double term) { return model::after_step(e_.config, sum + term); });
+    Column places{"i", {}};
+    const std::string last = std::to_string(sums.size() - 1);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::string place = std::to_string(i);
+        places.cells.push_back(std::string(last.size() - place.size(), ' ') + place);
+    }
+    const std::string own = e_.swapped ? "k[i]" : "q[i]";
+    const std::string other = e_.swapped ? "q[i]" : "k[i]";
+    prose_.table(places, {{own, words_.numbers(e_.query)},
+                          {other, words_.numbers(cell().key)},
+                          {own + "·" + other, words_.numbers(cell().products)},
+                          {"sum so far", words_.numbers(sums)}});
+}
+
+void ExplanationSteps::write_scaling()
+{
+    const std::string score = e_.key ? words_.number(cell().score) : "score";
+    const std::string result = e_.key ? " = " + words_.number(cell().scaled) : "";
+    if (attention().scale) {
+        const std::string factor = bracketed(plain(e_.scale));
+        step("Scaling: scaled = score·" + factor);
+        if (e_.key) {
+            prose_.paragraph(score + "·" + factor + result);
+        }
+        return;
+    }
+    const std::string size = std::to_string(e_.query.size());
+    const std::string root = words_.number(std::sqrt(static_cast<double>(e_.query.size())));
+    step("Scaling: scaled = " + glued("score / √d_k"));
+    prose_.paragraph(glued(score + " / √" + size) + " = " + glued(score + " / " + root) + " = " + score + "·" +
+                     words_.number(e_.scale) + result);
+}
+
+void ExplanationSteps::write_softcap()
+{
+    if (!attention().softcap) {
+        return;
+    }
+    const std::string cap = plain(*attention().softcap);
+    step("Softcap: capped = " + cap + glued("·tanh(scaled / " + cap + ")"));
+    if (e_.key) {
+        prose_.paragraph(cap + glued("·tanh(" + words_.number(cell().scaled) + " / " + cap + ")") + " = " +
+                         words_.number(*cell().capped));
+    }
+}
+
+// ---- masks ------------------------------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_masks()
+{
+    if (!e_.keys.front().masked) {
+        return;
+    }
+    const std::string before = e_.keys.front().capped ? "capped" : "scaled";
+    const bool alibi = positions_are(PositionKind::alibi);
+    const std::string name = attention().mask ? " + mask" : "";
+    step("Mask: masked = " + before + name + (alibi ? " + distance" : "") + ", -inf where a key is hidden");
+    if (attention().causal) {
+        prose_.paragraph("causal: hides the keys after position " + std::to_string(e_.position));
+    }
+    if (attention().window) {
+        const auto side = [](Index count) { return count < 0 ? std::string("all") : std::to_string(count); };
+        prose_.paragraph("window: hides all but " + side(attention().window->left) + " keys back and " +
+                         side(attention().window->right) + " ahead of position " + std::to_string(e_.position));
+    }
+    if (attention().mask) {
+        prose_.paragraph("mask: what " + quoted(attention().mask->file) + " holds for this row");
+    }
+    if (alibi) {
+        prose_.paragraph("distance: ALiBi, minus the head's slope times |" + std::to_string(e_.position) +
+                         " - position of the key|");
+    }
+    if (e_.key) {
+        write_cell_masks(before);
+    }
+}
+
+void ExplanationSteps::write_cell_masks(const std::string& before)
+{
+    const ExplainedKey& key = cell();
+    const bool alibi = positions_are(PositionKind::alibi);
+    if (key.hidden != model::Hidden::no) {
+        prose_.paragraph(in_quotes(cell_word()) + " is hidden: -inf");
+        return;
+    }
+    if (!attention().mask && !alibi) {
+        prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
+        return;
+    }
+    const double score = before == "capped" ? *key.capped : key.scaled;
+    const std::vector<std::string> numbers = words_.numbers({score, key.mask, key.distance, *key.masked});
+    std::vector<std::string> terms{numbers[0]};
+    if (attention().mask) {
+        terms.push_back(glued(bracketed(numbers[1]) + " (mask)"));
+    }
+    if (alibi) {
+        terms.push_back(glued(bracketed(numbers[2]) + " (distance)"));
+    }
+    terms.back() += glued(" = " + numbers[3]);
+    prose_.sum("", terms);
+}
+
+} // namespace attn::report

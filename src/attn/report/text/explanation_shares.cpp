@@ -1,0 +1,168 @@
+#include "attn/report/text/explanation_steps.hpp"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace attn::report {
+
+using model::ExplainedKey;
+using model::PositionKind;
+using model::Target;
+
+namespace {
+
+constexpr std::size_t most_terms = 12; ///< of a sum over the keys
+
+} // namespace
+
+// ---- softmax ----------------------------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_softmax()
+{
+    const std::string s = words_.last_name();
+    step("Softmax: weight = " + glued("exp(" + s + " - max) / sum"));
+    if (e_.sum == 0) {
+        prose_.paragraph("Every key is hidden: the row has no sum to divide by, and every weight is 0.");
+        write_softmax_table(words_.number(e_.sum));
+        return;
+    }
+    const auto largest = std::ranges::max_element(e_.keys, {}, &ExplainedKey::weight) - e_.keys.begin();
+    const auto shown = static_cast<std::size_t>(e_.key.value_or(largest));
+    const Quotient quotient = words_.quotient(e_.keys[shown]);
+    const std::vector<std::string> scores = words_.numbers({e_.keys[shown].last_score(), e_.maximum});
+    const std::string& maximum = scores[1];
+    prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + quotient.sum +
+                     ", of the exponentials of all " + std::to_string(e_.keys.size()) + " keys");
+    if (e_.maximum == std::numeric_limits<double>::infinity()) {
+        prose_.paragraph("A score overflowed: inf counts 1, beside which every finite one is 0.");
+    }
+    write_softmax_table(quotient.sum);
+    if (std::isfinite(e_.maximum) && e_.keys[shown].hidden == model::Hidden::no) {
+        prose_.blank();
+        const auto alike = std::ranges::count(e_.keys, e_.keys[shown].weight, &ExplainedKey::weight);
+        const std::string introduction = e_.key       ? ""
+                                         : alike == 1 ? "Most goes to "
+                                                      : "The first of " + std::to_string(alike) + " largest weights goes to ";
+        prose_.paragraph(introduction + in_quotes(words_.key_word(shown)) + ": " +
+                         glued("exp(" + scores[0] + " - " + bracketed(maximum) + ") / " + quotient.sum) + " = " +
+                         glued(quotient.exponential + " / " + quotient.sum) + " = " + quotient.weight);
+    }
+}
+
+void ExplanationSteps::write_softmax_table(const std::string& row_sum)
+{
+    Column labels{"", {}};
+    for (std::size_t j = 0; j < e_.keys.size(); ++j) {
+        labels.cells.push_back(words_.key_word(j));
+        std::ranges::replace(labels.cells.back(), glue, ' ');
+    }
+    labels.cells.emplace_back("sum");
+    std::vector<Column> columns;
+    const auto add = [&](const std::string& title, std::vector<std::string> cells, const std::string& sum = "") {
+        cells.push_back(sum);
+        columns.push_back({title, std::move(cells)});
+    };
+    const auto of = [&](auto get) { return words_.of_keys(get); };
+    const ExplainedKey& first = e_.keys.front();
+    const double weights = std::accumulate(e_.keys.begin(), e_.keys.end(), 0.0,
+                                           [](double sum, const ExplainedKey& key) { return sum + key.weight; });
+    add("score", of(&ExplainedKey::score));
+    add("scaled", of(&ExplainedKey::scaled));
+    if (first.capped) {
+        add("capped", of([](const ExplainedKey& key) { return *key.capped; }));
+    }
+    if (first.masked && attention().mask) {
+        add("mask", of(&ExplainedKey::mask));
+    }
+    if (first.masked && positions_are(PositionKind::alibi)) {
+        add("distance", of(&ExplainedKey::distance));
+    }
+    if (first.masked) {
+        add("masked", words_.masked());
+    }
+    add("exp", of(&ExplainedKey::exponential), row_sum);
+    add("weight", of(&ExplainedKey::weight), words_.number(weights));
+    prose_.blank();
+    prose_.table(labels, columns);
+}
+
+// ---- context ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::string>& values) const
+{
+    std::vector<std::size_t> chosen;
+    for (std::size_t j = 0; j < e_.keys.size(); ++j) {
+        if (e_.keys[j].weight != 0) {
+            chosen.push_back(j);
+        }
+    }
+    const std::size_t all = chosen.size();
+    if (all > most_terms) {
+        std::ranges::stable_sort(chosen, std::ranges::greater(), [&](std::size_t j) { return e_.keys[j].weight; });
+        chosen.resize(most_terms);
+        std::ranges::sort(chosen);
+    }
+    const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::weight);
+    std::vector<std::string> terms;
+    terms.reserve(chosen.size() + 1);
+    for (const std::size_t j : chosen) {
+        terms.push_back(weights[j] + "·" + bracketed(values[j]));
+    }
+    if (all > most_terms) {
+        terms.push_back(glued("… " + std::to_string(all - most_terms) + " with smaller weights"));
+    }
+    return terms.empty() ? std::vector<std::string>{"0"} : terms;
+}
+
+void ExplanationSteps::write_context()
+{
+    step("Context: the sum of weight·v(word) over the keys, " + shape_text({std::ssize(e_.context)}));
+    if (e_.key) {
+        write_share();
+    }
+    std::vector<std::string> values;
+    for (std::size_t j = 0; j < e_.keys.size(); ++j) {
+        values.push_back(vector_of("v", words_.key_owner(j)));
+    }
+    prose_.sum("context = ", weighted(values));
+    prose_.vector(words_.numbers(e_.context));
+    if (!e_.key && e_.sum != 0) {
+        std::vector<std::string> terms = weighted(words_.of_keys([](const ExplainedKey& key) { return key.value.front(); }));
+        terms.back() += glued(" = " + words_.numbers(e_.context).front());
+        prose_.paragraph("Its first number, from the first of each value:");
+        prose_.sum("", terms);
+    }
+}
+
+/// What the one key gives.
+void ExplanationSteps::write_share()
+{
+    const Index d_v = std::ssize(e_.context);
+    const std::string v = vector_of("v", cell_owner());
+    prose_.paragraph(v + " = " +
+                     (cell_is_bias() ? "bias_v: " + shape_text({d_v})
+                                     : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
+    prose_.vector(words_.numbers(cell().value));
+    prose_.paragraph("its share, " + words_.number(cell().weight) + "·" + v);
+    prose_.vector(words_.numbers(cell().weighted_value));
+}
+
+void ExplanationSteps::write_output()
+{
+    const Index d_v = std::ssize(e_.context);
+    const std::string place =
+        "this head's numbers are [" + std::to_string(e_.head * d_v) + "] to [" + std::to_string((e_.head + 1) * d_v - 1) + "]";
+    if (e_.heads > 1) {
+        step("Heads side by side: " + shape_text({std::ssize(e_.joined)}) + ", of which " + place);
+        prose_.vector(words_.numbers(e_.joined));
+    }
+    if (!e_.output.empty()) {
+        step("Output = " +
+             words_.projection(Target::W_o, e_.heads > 1 ? "heads" : "context", std::ssize(e_.output), std::ssize(e_.joined)));
+        prose_.vector(words_.numbers(e_.output));
+    }
+}
+
+} // namespace attn::report

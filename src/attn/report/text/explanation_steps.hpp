@@ -1,0 +1,62 @@
+// The steps of an explanation as text, one function each, in the order of the computation.
+#pragma once
+
+#include "attn/report/text/explanation_words.hpp"
+
+namespace attn::report {
+
+class ExplanationSteps {
+public:
+    /// Explanation and prose must outlive it.
+    ExplanationSteps(const model::Explanation& explanation, const ExplanationOptions& options, Prose& prose)
+        : e_(explanation), words_(explanation, options, prose.width()), prose_(prose)
+    {
+    }
+
+    void write();
+
+private:
+    void write_title();
+    void write_embedding();
+    void write_query();
+    void write_keys();
+    void write_score();
+    void write_products();
+    void write_scaling();
+    void write_softcap();
+    void write_masks();
+    void write_cell_masks(const std::string& before);
+    void write_softmax();
+    void write_softmax_table(const std::string& row_sum);
+    void write_context();
+    void write_share();
+    void write_output();
+
+    /// A numbered heading.
+    void step(const std::string& text);
+    /// "0.0185·v(Life)", … of the keys with the largest weights, in their order, and what is left out.
+    [[nodiscard]] std::vector<std::string> weighted(const std::vector<std::string>& values) const;
+
+    [[nodiscard]] const model::Attention& attention() const { return e_.config.attention; }
+    [[nodiscard]] bool positions_are(model::PositionKind kind) const
+    {
+        return attention().positions && attention().positions->kind == kind;
+    }
+    /// The key that was asked for.
+    [[nodiscard]] const model::ExplainedKey& cell() const { return e_.keys[static_cast<std::size_t>(*e_.key)]; }
+    [[nodiscard]] std::string cell_word() const { return words_.key_word(static_cast<std::size_t>(*e_.key)); }
+    [[nodiscard]] std::string cell_owner() const { return words_.key_owner(static_cast<std::size_t>(*e_.key)); }
+    [[nodiscard]] bool cell_is_bias() const { return words_.is_bias(static_cast<std::size_t>(*e_.key)); }
+    /// Its number in a list over all keys.
+    [[nodiscard]] std::string of_cell(const std::vector<std::string>& texts) const
+    {
+        return texts[static_cast<std::size_t>(*e_.key)];
+    }
+
+    const model::Explanation& e_;
+    Wording words_;
+    Prose& prose_;
+    int steps_ = 0;
+};
+
+} // namespace attn::report

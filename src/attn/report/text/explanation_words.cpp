@@ -1,0 +1,164 @@
+#include "attn/report/text/explanation_words.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/notation.hpp"
+
+#include <charconv>
+
+namespace attn::report {
+
+using model::ExplainedKey;
+using model::Target;
+
+namespace {
+
+double number_in(const std::string& text)
+{
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+} // namespace
+
+std::string glued(std::string text)
+{
+    std::ranges::replace(text, ' ', glue);
+    return text;
+}
+
+std::string plain(double value)
+{
+    const std::string text = math::shortest(value);
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+std::string in_quotes(const std::string& word)
+{
+    return '"' + word + '"';
+}
+
+std::string bracketed(const std::string& number)
+{
+    return number.starts_with('-') ? "(" + number + ")" : number;
+}
+
+std::string vector_of(const std::string& symbol, const std::string& word)
+{
+    return symbol + "(" + word + ")";
+}
+
+std::string shape_text(const Shape& lengths)
+{
+    return glued(to_string(lengths));
+}
+
+Wording::Wording(const model::Explanation& explanation, const ExplanationOptions& options, Index width)
+    : e_(explanation), digits_(options.digits), longest_word_(std::max<Index>(width / 4, 4))
+{
+    std::vector<std::string> words;
+    for (const ExplainedKey& key : e_.keys) {
+        words.push_back(key.word);
+    }
+    std::ranges::sort(words);
+    for (auto next = words.begin(); (next = std::adjacent_find(next, words.end())) != words.end(); ++next) {
+        repeated_.push_back(*next);
+    }
+}
+
+std::string Wording::shown(const std::string& word) const
+{
+    return glued(shortened(visible(word), longest_word_)); // a label may hold blanks
+}
+
+std::string Wording::query_word() const
+{
+    return shown(e_.tokens[static_cast<std::size_t>(e_.position)]);
+}
+
+std::string Wording::key_word(std::size_t j) const
+{
+    const std::string& word = e_.keys[j].word;
+    const bool several = std::ranges::binary_search(repeated_, word);
+    return shown(word) + (several ? "[" + std::to_string(j) + "]" : "");
+}
+
+std::string Wording::key_owner(std::size_t j) const
+{
+    return is_bias(j) ? "bias" : key_word(j);
+}
+
+std::string Wording::own_vector() const
+{
+    return vector_of(e_.swapped ? "k" : "q", query_word());
+}
+
+std::string Wording::other_vector(const std::string& word) const
+{
+    return vector_of(e_.swapped ? "q" : "k", word);
+}
+
+std::string Wording::projection(Target W, const std::string& of, Index made, Index read) const
+{
+    const auto is_it = [&](const model::Step& step) {
+        const auto* draw = std::get_if<model::Draw>(&step);
+        return draw != nullptr && draw->target == W;
+    };
+    const auto found = std::ranges::find_if(e_.config.draws, is_it);
+    const auto usual = W == Target::W_o ? model::Side::right : model::Side::left;
+    const auto side = found == e_.config.draws.end() ? usual : std::get<model::Draw>(*found).side.value_or(usual);
+    const std::string name(name_of(W));
+    const std::string bias = "b" + name.substr(1);
+    const bool biased = std::ranges::any_of(e_.biases, [&](Target target) { return name_of(target) == bias; });
+    const bool left = side == model::Side::left;
+    return (left ? name + "·" + of : of + "·" + name) + (biased ? " + " + bias : "") + ": " + shape_text({made}) + " = " +
+           (left ? shape_text({made, read}) + "·" + shape_text({read}) : shape_text({read}) + "·" + shape_text({read, made})) +
+           (biased ? " + " + shape_text({made}) : "");
+}
+
+std::vector<std::string> Wording::numbers(const std::vector<double>& values) const
+{
+    const Notation notation = notation_of(std::span<const double>(values), digits_);
+    std::vector<std::string> texts;
+    texts.reserve(values.size());
+    for (const double value : values) {
+        texts.push_back(text_of(value, notation, digits_));
+    }
+    return texts;
+}
+
+Quotient Wording::quotient(const ExplainedKey& key) const
+{
+    const auto text = [&](double value, int digits) {
+        return text_of(value, notation_of(std::span<const double>(&value, 1), digits_), digits);
+    };
+    Quotient quotient{text(key.exponential, digits_), text(e_.sum, digits_), text(key.weight, digits_)};
+    constexpr int most = 17;
+    for (int digits = digits_; digits <= most; ++digits) {
+        Quotient finer{text(key.exponential, digits), text(e_.sum, digits), quotient.weight};
+        if (text(number_in(finer.exponential) / number_in(finer.sum), digits_) == quotient.weight) {
+            return finer;
+        }
+    }
+    return quotient; // more digits than the weight has
+}
+
+std::vector<std::string> Wording::masked() const
+{
+    std::vector<std::string> texts = of_keys([](const ExplainedKey& key) { return *key.masked; });
+    for (std::size_t j = 0; j < texts.size(); ++j) {
+        const model::Hidden hidden = e_.keys[j].hidden;
+        if (hidden != model::Hidden::no) {
+            texts[j] = model::hidden_names.at(static_cast<std::size_t>(hidden));
+        }
+    }
+    return texts;
+}
+
+std::string Wording::last_name() const
+{
+    return e_.keys.front().masked ? "masked" : e_.keys.front().capped ? "capped" : "scaled";
+}
+
+} // namespace attn::report

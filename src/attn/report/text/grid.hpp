@@ -1,0 +1,42 @@
+// A matrix as aligned text, with names for its rows and columns.
+#pragma once
+
+#include "attn/report/buffer.hpp"
+#include "attn/report/text/notation.hpp"
+#include "attn/report/text/shading.hpp"
+#include "attn/tensor/shape.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn::report {
+
+struct GridStyle {
+    std::vector<std::string> row_labels;    ///< one a row; empty: rows have no names
+    std::vector<std::string> column_labels; ///< one a column
+    bool numbered_rows = false;             ///< row labels are numbers: aligned right
+    bool sums = false;                      ///< a last column with each row's sum where one of them is not 1
+    bool masked = false;                    ///< -inf stands for a masked place
+    int digits = 4;                         ///< after the point
+    NotationRule notation = NotationRule::fixed;
+    std::optional<Index> width;      ///< columns of the terminal
+    Shading shading = Shading::none; ///< of values from 0 to 1; the largest of each row is marked
+};
+
+/// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit
+/// `width` are left out with "…", from the right but for the sum; numbers are never cut. Colours change nothing else: without
+/// escape sequences and marks it is the same text. Blocks put columns one further apart, since they and the mark stand there.
+template <typename Scalar>
+void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
+
+/// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower. The legend of a shading
+/// stands behind it or, where that is too narrow, below it.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width,
+                 Shading legend = Shading::none);
+
+extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
+extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
+
+} // namespace attn::report

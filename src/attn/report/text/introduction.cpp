@@ -1,0 +1,103 @@
+#include "attn/report/text/introduction.hpp"
+
+#include "attn/report/text/display.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::report {
+namespace {
+
+using model::Initialisation;
+using model::Recipe;
+using model::Result;
+using model::Target;
+
+std::string extent_of(const Result& result)
+{
+    const std::string things = std::holds_alternative<model::SentenceInput>(result.config.input) ? "word"
+                               : std::holds_alternative<model::IdsInput>(result.config.input)    ? "id"
+                                                                                                 : "position";
+    std::string text = counted(std::ssize(result.tokens), things);
+    text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), "word") : "";
+    const AnyTensor* weights = result.find(name_of(model::Item::weights));
+    return weights == nullptr ? text : text + ", " + counted(shape_of(*weights).front(), "head");
+}
+
+/// Whether this is what the 2023 tutorial computes, which the recipe raschka-2023 states.
+bool is_the_tutorial(const Result& result)
+{
+    constexpr std::array words{"Life", "is", "short", "eat", "dessert", "first"};
+    const Recipe usual = model::default_recipe();
+    const Recipe& config = result.config;
+    return std::ranges::equal(result.tokens, words) && !result.cross && config.draws == usual.draws &&
+           config.dims == usual.dims && config.generator == usual.generator && config.dtype == usual.dtype &&
+           config.rounding == usual.rounding && config.attention == usual.attention && !config.parameters && !config.embeddings;
+}
+
+/// What the recipe's draws make.
+struct Drawn {
+    std::string seeds; ///< "seed 1, 2"
+    bool embeddings = false, projections = false, identity = false;
+};
+
+Drawn drawn_by(const Recipe& recipe)
+{
+    Drawn drawn;
+    for (const model::Step& step : recipe.draws) {
+        if (const auto* seed = std::get_if<model::Seed>(&step)) {
+            drawn.seeds += (drawn.seeds.empty() ? "seed " : ", ") + std::to_string(seed->value);
+            continue;
+        }
+        const auto& draw = std::get<model::Draw>(step);
+        if (draw.target >= Target::W_q) {
+            (draw.init == Initialisation::identity ? drawn.identity : drawn.projections) = true;
+        } else if (draw.target != Target::none) {
+            drawn.embeddings = true;
+        }
+    }
+    drawn.seeds += drawn.seeds.empty() || recipe.generator == model::Generator::torch ? "" : " of NumPy";
+    return drawn;
+}
+
+/// "random weights (seed 123: remark)", or nothing.
+std::string chance(const Drawn& drawn, const std::string& remark)
+{
+    if (!drawn.embeddings && !drawn.projections) {
+        return "";
+    }
+    const std::string what = !drawn.projections ? "embeddings" : !drawn.embeddings ? "projections" : "weights";
+    return "random " + what + " (" + drawn.seeds + (drawn.seeds.empty() || remark.empty() ? "" : ": ") + remark + ")";
+}
+
+std::string origin_of(const Result& result, bool brief)
+{
+    const Recipe& recipe = result.config;
+    if (!recipe.name.empty()) {
+        return "recipe " + visible(recipe.name) + (brief || recipe.title.empty() ? "" : ": " + visible(recipe.title));
+    }
+    const Drawn drawn = drawn_by(recipe);
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : ", ") + part; };
+    add(recipe.embeddings ? "word vectors from " + visible(recipe.embeddings->file) : "");
+    add(recipe.parameters ? "weights from " + visible(recipe.parameters->file) : "");
+    add(recipe.parameters && !recipe.parameters->prefix.empty() ? "layer " + visible(recipe.parameters->prefix) : "");
+    add(drawn.identity ? "identity projections" : "");
+    add(chance(drawn, recipe.parameters || recipe.embeddings ? ""
+                      : !is_the_tutorial(result)             ? "real arithmetic, no meaning"
+                      : brief                                ? "2023 tutorial, real sums, no meaning"
+                                                             : "the 2023 tutorial's numbers, real arithmetic, no meaning"));
+    return text;
+}
+
+} // namespace
+
+std::string introduction(const Result& result, std::optional<Index> width)
+{
+    const std::string extent = extent_of(result) + ", ";
+    const std::string whole = extent + origin_of(result, false);
+    return !width || display_width(whole) <= *width ? whole : extent + origin_of(result, true);
+}
+
+} // namespace attn::report

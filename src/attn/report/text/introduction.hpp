@@ -1,0 +1,15 @@
+// What a result is, in a line that stands above its tables.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+
+#include <optional>
+#include <string>
+
+namespace attn::report {
+
+/// "6 words, 1 head, random weights (seed 7: real arithmetic, no meaning)": how much there is, and where the parameters come
+/// from: a recipe, files, chance. On a narrow terminal shorter, if it can be; it may still be wider than that.
+[[nodiscard]] std::string introduction(const model::Result& result, std::optional<Index> width);
+
+} // namespace attn::report

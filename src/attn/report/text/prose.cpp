@@ -1,0 +1,183 @@
+#include "attn/report/text/prose.hpp"
+
+#include "attn/report/text/display.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace attn::report {
+namespace {
+
+constexpr Index gap = 2; // between columns
+
+std::string blanks(Index count)
+{
+    std::string text;
+    text.resize(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
+    return text;
+}
+
+std::string aligned_right(const std::string& text, Index width)
+{
+    return blanks(width - display_width(text)) + text;
+}
+
+Index width_of(const Column& column)
+{
+    Index width = display_width(column.title);
+    for (const std::string& cell : column.cells) {
+        width = std::max(width, display_width(cell));
+    }
+    return width;
+}
+
+/// Without glue, and without blanks at the end.
+std::string finished(std::string_view line)
+{
+    std::string text(line.substr(0, line.find_last_not_of(' ') + 1));
+    std::ranges::replace(text, glue, ' ');
+    return text;
+}
+
+/// As display_width, for text that glue holds together.
+Index width_with_glue(std::string_view text)
+{
+    return display_width(finished(text));
+}
+
+} // namespace
+
+std::string wrapped(std::string line, std::string_view text, Index hang, Index width)
+{
+    std::string lines;
+    bool empty = true; // nothing but the indentation so far
+    while (!text.empty()) {
+        std::size_t end = std::min(text.find(' '), text.size());
+        if (hang + width_with_glue(text.substr(0, end)) > width) { // glue does not hold what no line can hold
+            end = std::min(text.find_first_of(" \x1f"), text.size());
+        }
+        const std::string_view word = text.substr(0, end);
+        if (!empty && width_with_glue(line) + 1 + width_with_glue(word) > width) {
+            lines += finished(line) + "\n";
+            line = blanks(hang);
+            empty = true;
+        }
+        line.append(empty ? "" : " ").append(word);
+        empty = false;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines + finished(line) + "\n";
+}
+
+void Prose::put(std::string_view line)
+{
+    buffer_.append(finished(line));
+    buffer_.append("\n");
+}
+
+void Prose::heading(std::string_view text, Index hang)
+{
+    buffer_.append(wrapped("", text, std::min(hang, indent_), width_));
+}
+
+void Prose::paragraph(std::string_view text)
+{
+    buffer_.append(wrapped(blanks(indent_), text, indent_, width_));
+}
+
+void Prose::sum(std::string_view start, const std::vector<std::string>& terms)
+{
+    const Index hang = indent_ + display_width(start);
+    const bool own_line = hang > width_ / 2; // the terms begin below a long start
+    std::string line = blanks(indent_) + std::string(start);
+    if (own_line) {
+        put(line);
+        line = blanks(indent_);
+    }
+    bool first = true;
+    for (const std::string& term : terms) {
+        const std::string piece = (first ? "" : "+ ") + term;
+        if (!first && width_with_glue(line) + 1 + width_with_glue(piece) > width_) {
+            end_sum(line);
+            line = blanks(own_line ? indent_ : std::max(indent_, hang - gap)) + piece; // the signs stand before the first term
+        } else {
+            line.append(first ? "" : " ").append(piece);
+        }
+        first = false;
+    }
+    end_sum(line);
+}
+
+/// A line of a sum; a term that no line can hold is broken at its glue.
+void Prose::end_sum(const std::string& line)
+{
+    if (width_with_glue(line) <= width_) {
+        put(line);
+    } else {
+        paragraph(std::string_view(line).substr(line.find_first_not_of(' ')));
+    }
+}
+
+void Prose::vector(const std::vector<std::string>& numbers)
+{
+    Index widest = 0;
+    for (const std::string& number : numbers) {
+        widest = std::max(widest, display_width(number));
+    }
+    const Index label = std::ssize("[" + std::to_string(std::max<std::size_t>(numbers.size(), 1) - 1) + "]");
+    const Index fitting = (width_ - indent_ - label) / (widest + gap);
+    constexpr std::array<Index, 4> counts{8, 4, 2, 1};
+    const auto chosen = std::ranges::find_if(counts, [&](Index count) { return count <= fitting; });
+    const Index a_line = chosen == counts.end() ? 1 : *chosen;
+    std::string line;
+    for (Index i = 0; i < std::ssize(numbers); ++i) {
+        if (i % a_line == 0) {
+            line = blanks(indent_) + aligned_right("[" + std::to_string(i) + "]", label);
+        }
+        line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], widest);
+        if (i % a_line == a_line - 1 || i + 1 == std::ssize(numbers)) {
+            put(line);
+        }
+    }
+}
+
+void Prose::table(const Column& labels, const std::vector<Column>& columns)
+{
+    std::vector<Column> part;
+    Index used = indent_ + width_of(labels);
+    for (const Column& column : columns) {
+        const Index width = gap + width_of(column);
+        if (!part.empty() && used + width > width_) {
+            table_part(labels, part);
+            blank();
+            part.clear();
+            used = indent_ + width_of(labels);
+        }
+        part.push_back(column);
+        used += width;
+    }
+    table_part(labels, part);
+}
+
+void Prose::table_part(const Column& labels, const std::vector<Column>& columns)
+{
+    const Index label_width = width_of(labels);
+    std::vector<Index> widths;
+    std::ranges::transform(columns, std::back_inserter(widths), width_of);
+    const auto line = [&](const std::string& label, const auto& cell_of) {
+        std::string text = blanks(indent_) + label + blanks(label_width - display_width(label));
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            text += blanks(gap) + aligned_right(cell_of(columns[j]), widths[j]);
+        }
+        put(text);
+    };
+    line(labels.title, [](const Column& column) { return column.title; });
+    std::size_t row = 0;
+    for (const std::string& label : labels.cells) {
+        line(label, [row](const Column& column) { return column.cells[row]; });
+        ++row;
+    }
+}
+
+} // namespace attn::report

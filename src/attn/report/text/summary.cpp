@@ -1,0 +1,157 @@
+#include "attn/report/text/summary.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/grid.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace attn::report {
+namespace {
+
+using model::HeadSummary;
+using model::Result;
+
+/// A mean that a head has, or all of them have not: that depends on words and rows alone.
+struct MeanColumn {
+    const char* name;   ///< in JSON
+    const char* header; ///< in a table
+    std::optional<double> (*value)(const HeadSummary&);
+};
+constexpr std::array mean_columns{
+    MeanColumn{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }},
+    MeanColumn{"itself", "itself", [](const HeadSummary& head) { return head.itself; }},
+    MeanColumn{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
+    MeanColumn{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
+    MeanColumn{"next", "next", [](const HeadSummary& head) { return head.next; }},
+};
+
+std::vector<std::string> head_labels(std::size_t heads)
+{
+    std::vector<std::string> labels;
+    for (std::size_t h = 0; h < heads && heads > 1; ++h) {
+        labels.push_back("head " + std::to_string(h));
+    }
+    return labels;
+}
+
+void write_means(Buffer& buffer, const Result& result, const TableOptions& options)
+{
+    const std::vector<HeadSummary>& heads = result.summary->heads;
+    GridStyle style;
+    style.row_labels = head_labels(heads.size());
+    style.digits = options.digits;
+    style.width = options.width;
+    std::vector<double> means;
+    for (const HeadSummary& head : heads) {
+        for (const MeanColumn& column : mean_columns) {
+            if (const std::optional<double> mean = column.value(head)) {
+                means.push_back(*mean);
+                if (&head == &heads.front()) {
+                    style.column_labels.emplace_back(column.header);
+                }
+            }
+        }
+    }
+    write_title(buffer,
+                {"summary", "(means of " + counted(std::ssize(result.words_of_queries()), "row") + ";", "entropy in nats,",
+                 "at most " + math::fixed(result.summary->largest_entropy, options.digits) + ")"},
+                options.width);
+    write_grid(buffer, std::span<const double>(means), style);
+}
+
+/// A word for a pair, in `room` columns but at least two; of a repeated one it says which it is.
+std::string word_at(const std::vector<std::string>& words, Index position, Index room)
+{
+    const std::string& word = words[static_cast<std::size_t>(position)];
+    const std::string which = std::count(words.begin(), words.end(), word) > 1 ? '[' + std::to_string(position) + ']' : "";
+    return shortened(visible(word), std::max<Index>(room - std::ssize(which), 2)) + which;
+}
+
+/// "short → short 1.0000", within `width` columns as long as its number leaves room for two of each word.
+std::string text_of(const Result& result, const model::Pair& pair, int digits, Index width)
+{
+    constexpr std::string_view arrow = " → ";
+    const std::string number = ' ' + math::fixed(pair.weight, digits);
+    const Index room = (width - display_width(arrow) - std::ssize(number) - 1) / 2; // a comma follows
+    return word_at(result.tokens, pair.query, room) + std::string(arrow) + word_at(result.words_of_keys(), pair.key, room) +
+           number;
+}
+
+void write_pairs(Buffer& buffer, const Result& result, const TableOptions& options)
+{
+    constexpr Index narrow = 24;
+    const Index line = options.width.value_or(std::numeric_limits<Index>::max());
+    const std::vector<std::string> labels = head_labels(result.summary->heads.size());
+    Index indent = labels.empty() ? 0 : std::ssize(labels.back()) + 2;
+    const bool own_line = !labels.empty() && line - indent < narrow;
+    indent = own_line ? 0 : indent;
+    write_title(buffer, {"strongest", "pairs"}, options.width);
+    for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
+        const std::vector<model::Pair>& pairs = result.summary->heads[h].pairs;
+        const std::string label = labels.empty() ? "" : labels[h];
+        buffer.append(label);
+        buffer.append(own_line ? "\n"
+                               : std::string(static_cast<std::size_t>(std::max<Index>(indent - std::ssize(label), 0)), ' '));
+        buffer.append(pairs.empty() ? "none" : "");
+        Index used = indent;
+        for (std::size_t p = 0; p < pairs.size(); ++p) {
+            const std::string text =
+                text_of(result, pairs[p], options.digits, line - indent) + (p + 1 < pairs.size() ? "," : "");
+            const Index width = display_width(text);
+            const bool fits = p == 0 || used + 1 + width <= line;
+            buffer.append(p == 0 ? "" : fits ? " " : '\n' + std::string(static_cast<std::size_t>(indent), ' '));
+            buffer.append(text);
+            used = (fits ? used + (p == 0 ? 0 : 1) : indent) + width;
+        }
+        buffer.append("\n");
+    }
+}
+
+void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
+{
+    json.begin_object();
+    json.member("query", pair.query);
+    json.member("query_token", result.tokens[static_cast<std::size_t>(pair.query)]);
+    json.member("key", pair.key);
+    json.member("key_token", result.words_of_keys()[static_cast<std::size_t>(pair.key)]);
+    json.key("weight");
+    const bool single = result.summary->dtype == Dtype::float32; // the decimal that stands in the weights
+    json.raw(single ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight));
+    json.end_object();
+}
+
+} // namespace
+
+void write_summary(Buffer& buffer, const Result& result, const TableOptions& options)
+{
+    write_means(buffer, result, options);
+    buffer.append("\n");
+    write_pairs(buffer, result, options);
+}
+
+void write_summary(JsonWriter& json, const Result& result)
+{
+    json.begin_object();
+    json.member("largest_entropy", result.summary->largest_entropy);
+    json.begin_array("heads");
+    for (const HeadSummary& head : result.summary->heads) {
+        json.begin_object();
+        for (const MeanColumn& column : mean_columns) {
+            json.member(column.name, column.value(head));
+        }
+        json.begin_array("pairs");
+        for (const model::Pair& pair : head.pairs) {
+            write_pair(json, result, pair);
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+} // namespace attn::report

@@ -1,0 +1,257 @@
+#include "attn/report/text/table.hpp"
+
+#include "attn/report/axes.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/grid.hpp"
+#include "attn/report/text/introduction.hpp"
+#include "attn/report/text/summary.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::Result;
+
+// ---- one line each: tokens, vocabulary, ids ---------------------------------------------------------------------------
+
+struct Line {
+    std::string_view name;
+    std::vector<std::string> items;
+    std::string_view separator;
+};
+
+/// A word fit for one line; on a terminal it takes half of it at most.
+std::string shown_word(const std::string& word, const TableOptions& options)
+{
+    const std::string safe = visible(word);
+    return options.width ? shortened(safe, std::max<Index>(*options.width / 2, 6)) : safe;
+}
+
+std::vector<std::string> shown_words(const std::vector<std::string>& words, const TableOptions& options)
+{
+    std::vector<std::string> shown;
+    shown.reserve(words.size());
+    for (const std::string& word : words) {
+        shown.push_back(shown_word(word, options));
+    }
+    return shown;
+}
+
+/// A text in pieces between which a line may break.
+std::vector<std::string> words_in(const std::string& text, const TableOptions& options)
+{
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; stream >> word;) {
+        words.push_back(options.width ? shortened(word, *options.width) : word);
+    }
+    return words;
+}
+
+std::vector<std::string> numbers(const std::vector<Index>& values)
+{
+    std::vector<std::string> texts;
+    texts.reserve(values.size());
+    for (const Index value : values) {
+        texts.push_back(std::to_string(value));
+    }
+    return texts;
+}
+
+/// "Life 0", "dessert 1", …
+std::vector<std::string> words_with_ids(const std::vector<std::string>& vocabulary, const TableOptions& options)
+{
+    std::vector<std::string> texts = shown_words(vocabulary, options);
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+        texts[id] += ' ' + std::to_string(id);
+    }
+    return texts;
+}
+
+/// "Life 0", "is 4", …; a word that is nothing but its id, once.
+std::vector<std::string> words_and_ids(const std::vector<std::string>& words, const std::vector<Index>& ids,
+                                       const TableOptions& options)
+{
+    std::vector<std::string> texts = shown_words(words, options);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string id = std::to_string(ids[i]);
+        texts[i] += texts[i] == id ? "" : ' ' + id;
+    }
+    return texts;
+}
+
+std::vector<Line> lines_of(const Result& result, const TableOptions& options)
+{
+    std::vector<Line> lines;
+    if (options.ids_in_words && !result.token_ids.empty()) {
+        lines.push_back({"ids", words_and_ids(result.tokens, result.token_ids, options), ", "});
+        if (result.cross) {
+            lines.push_back({"key ids", words_and_ids(result.key_tokens, result.key_token_ids, options), ", "});
+        }
+        return lines;
+    }
+    const auto add = [&](Item item, bool exists, std::vector<std::string> items, std::string_view separator = " ") {
+        if (result.show.contains(item) && exists) {
+            lines.push_back({model::name_of(item), std::move(items), separator});
+        }
+    };
+    add(Item::tokens, true, shown_words(result.tokens, options));
+    add(Item::key_tokens, result.cross, shown_words(result.key_tokens, options));
+    if (result.vocabulary) {
+        add(Item::vocabulary, true, words_with_ids(*result.vocabulary, options), ", ");
+    }
+    add(Item::token_ids, !result.token_ids.empty(), numbers(result.token_ids));
+    add(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), numbers(result.key_token_ids));
+    return lines;
+}
+
+/// The items that fit, whole ones only; "…" stands for the rest. On a narrow terminal the name has a line of its own.
+void write_line(Buffer& buffer, const Line& line, Index name_width, std::optional<Index> width)
+{
+    constexpr Index narrow = 24;
+    const bool own_line = width && *width - name_width < narrow;
+    buffer.append(line.name);
+    buffer.append(own_line ? "\n" : std::string(static_cast<std::size_t>(name_width - std::ssize(line.name)), ' '));
+    Index used = own_line ? 0 : name_width;
+    for (std::size_t i = 0; i < line.items.size(); ++i) {
+        const std::string piece = (i == 0 ? "" : std::string(line.separator)) + line.items[i];
+        const Index rest = i + 1 < line.items.size() ? std::ssize(line.separator) + 1 : 0;
+        if (width) {
+            used += display_width(piece);
+            if (used + rest > *width) {
+                buffer.append(i == 0 ? "" : line.separator);
+                buffer.append("…");
+                break;
+            }
+        }
+        buffer.append(piece);
+    }
+    buffer.append("\n");
+}
+
+// ---- tables -----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> texts_of(const AxisLabels& labels)
+{
+    std::vector<std::string> texts;
+    for (const std::string& word : labels.words) {
+        texts.push_back(visible(word));
+    }
+    return labels.words.empty() ? numbers(labels.numbers) : texts;
+}
+
+GridStyle style_of(const TableOptions& options)
+{
+    GridStyle style;
+    style.digits = options.digits;
+    style.width = options.width;
+    style.notation = options.notation;
+    return style;
+}
+
+/// Heads as rows, query words as columns.
+template <typename Scalar>
+void write_entropy(Buffer& buffer, const Result& result, const Tensor<Scalar>& entropy, const TableOptions& options)
+{
+    GridStyle style = style_of(options);
+    style.column_labels = texts_of(labels_of(result, Axis::queries, entropy.columns()));
+    const bool one = entropy.rows() == 1;
+    for (Index head = 0; head < entropy.rows() && !one; ++head) {
+        style.row_labels.push_back("head " + std::to_string(head));
+    }
+    write_title(buffer, {"entropy", to_string(one ? Shape{entropy.columns()} : entropy.shape)}, options.width);
+    write_grid(buffer, std::span<const Scalar>(entropy.values), style);
+}
+
+template <typename Scalar>
+void write_matrices(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+                    const TableOptions& options)
+{
+    const Axes axes = axes_of(name);
+    const bool vector = tensor.shape.size() < 2;
+    GridStyle style = style_of(options);
+    style.column_labels = texts_of(labels_of(result, axes.column, tensor.columns()));
+    if (!vector) {
+        const AxisLabels rows = labels_of(result, axes.row, tensor.rows());
+        style.row_labels = texts_of(rows);
+        style.numbered_rows = rows.words.empty();
+    }
+    const bool weights = name == model::name_of(Item::weights);
+    style.sums = weights;
+    style.shading = weights ? options.shading : Shading::none;
+    style.masked = name == model::name_of(Item::masked_scores);
+    const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
+    const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
+    const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
+    for (Index head = 0; head < heads; ++head) {
+        const Shading legend = head == 0 ? style.shading : Shading::none;
+        if (heads == 1 && !result.head) {
+            write_title(buffer, {name, to_string(shape)}, options.width, legend);
+        } else {
+            buffer.append(head == 0 ? "" : "\n");
+            write_title(buffer, {name + ',', "head " + std::to_string(result.head.value_or(head)), to_string(shape)},
+                        options.width, legend);
+        }
+        write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
+    }
+}
+
+void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
+{
+    std::visit(
+        [&](const auto& tensor) {
+            if (array.name == model::name_of(Item::entropy)) {
+                write_entropy(buffer, result, tensor, options);
+            } else {
+                write_matrices(buffer, result, array.name, tensor, options);
+            }
+        },
+        array.tensor);
+}
+
+} // namespace
+
+void write_table(const model::Result& result, const TableOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    write_table(result, options, buffer);
+    buffer.flush();
+}
+
+void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer)
+{
+    if (options.introduced) {
+        write_title(buffer, words_in(introduction(result, options.width), options), options.width);
+    }
+    const std::vector<Line> lines = lines_of(result, options);
+    Index name_width = 0;
+    for (const Line& line : lines) {
+        name_width = std::max(name_width, std::ssize(line.name) + 2);
+    }
+    for (const Line& line : lines) {
+        write_line(buffer, line, name_width, options.width);
+    }
+    bool first = lines.empty() && !options.introduced;
+    const auto write = [&](const model::Array& array) {
+        buffer.append(first ? "" : "\n");
+        first = false;
+        write_array(buffer, result, array, options);
+    };
+    if (result.show.contains(Item::parameters)) {
+        for (const model::Array& array : result.parameters) {
+            write(array);
+        }
+    }
+    for (const model::Array* array : shown_arrays(result)) {
+        write(*array);
+    }
+    if (result.show.contains(Item::summary) && result.summary) {
+        buffer.append(first ? "" : "\n");
+        write_summary(buffer, result, options);
+    }
+}
+
+} // namespace attn::report

@@ -1,0 +1,31 @@
+// Result → text tables for people.
+#pragma once
+
+#include "attn/model/check/check.hpp"
+#include "attn/model/run/result.hpp"
+#include "attn/report/buffer.hpp"
+#include "attn/report/text/notation.hpp"
+#include "attn/report/text/shading.hpp"
+
+#include <optional>
+
+namespace attn::report {
+
+struct TableOptions {
+    int digits = 4;                  ///< after the point
+    std::optional<Index> width = {}; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
+    Shading shading = Shading::none; ///< of the weights: a heat map, with a legend beside its title
+    NotationRule notation = NotationRule::fixed;
+    bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
+    bool introduced = false;   ///< by a line that says what this is
+};
+
+/// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1.
+void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
+/// The same to a buffer, which is not flushed: for many results in a row.
+void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
+
+/// A report of `check`: one line a finding, then the verdict.
+void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink);
+
+} // namespace attn::report

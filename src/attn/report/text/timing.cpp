@@ -1,0 +1,98 @@
+#include "attn/report/text/timing.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/json_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace attn::report {
+namespace {
+
+constexpr std::array<std::string_view, 12> column_names{"seq", "heads",     "kv_heads", "head_dim", "value_dim", "threads",
+                                                        "isa", "median ms", "GFLOP/s",  "peak",     "of peak",   "peak MiB"};
+
+using Row = std::array<std::string, column_names.size()>;
+
+Row row_of(const Timing& timing)
+{
+    const model::Workload& w = timing.workload;
+    return {std::to_string(w.seq),
+            std::to_string(w.heads),
+            std::to_string(w.kv_heads),
+            std::to_string(w.head_dim),
+            std::to_string(w.value_dim),
+            std::to_string(timing.threads),
+            std::string(core::name_of(timing.isa)),
+            math::fixed(timing.median_seconds * 1e3, 3),
+            math::fixed(timing.gflops(), 1),
+            math::fixed(timing.peak_gflops, 1),
+            math::fixed(100 * timing.gflops() / timing.peak_gflops, 1) + "%",
+            math::fixed(static_cast<double>(timing.peak_rss_bytes) / (1 << 20), 1)};
+}
+
+void write(JsonWriter& json, const Timing& timing)
+{
+    const model::Workload& w = timing.workload;
+    json.begin_object();
+    json.member("seq", w.seq);
+    json.member("heads", w.heads);
+    json.member("head_dim", w.head_dim);
+    json.member("threads", timing.threads);
+    json.member("isa", core::name_of(timing.isa));
+    json.begin_object("seconds");
+    json.member("min", timing.least_seconds);
+    json.member("median", timing.median_seconds);
+    json.end_object();
+    json.member("gflops", timing.gflops());
+    json.member("peak_gflops", timing.peak_gflops);
+    json.member("peak_rss_bytes", timing.peak_rss_bytes);
+    json.member("kv_heads", w.kv_heads);
+    json.member("value_dim", w.value_dim);
+    json.member("causal", w.attention.causal);
+    if (w.attention.window) {
+        json.key("window");
+        json.integers({w.attention.window->left, w.attention.window->right});
+    }
+    json.member("repeats", timing.repeats);
+    json.end_object();
+}
+
+} // namespace
+
+void write_timings(std::span<const Timing> timings, const Sink& sink)
+{
+    std::vector<Row> rows{Row{}};
+    std::ranges::copy(column_names, rows.front().begin());
+    std::ranges::transform(timings, std::back_inserter(rows), row_of);
+    Buffer buffer(sink);
+    for (const Row& row : rows) {
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            const auto width = [&](const Row& other) { return other.at(column).size(); };
+            const std::size_t widest = width(*std::ranges::max_element(rows, {}, width));
+            buffer.append(std::string(widest - row.at(column).size() + (column == 0 ? 0 : 2), ' '));
+            buffer.append(row.at(column));
+        }
+        buffer.append("\n");
+    }
+    buffer.flush();
+}
+
+void write_timings_json(std::span<const Timing> timings, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    if (timings.size() != 1) {
+        json.begin_array();
+    }
+    std::ranges::for_each(timings, [&](const Timing& timing) { write(json, timing); });
+    if (timings.size() != 1) {
+        json.end_array();
+    }
+    json.newline();
+    buffer.flush();
+}
+
+} // namespace attn::report

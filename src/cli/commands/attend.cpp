@@ -1,0 +1,147 @@
+// attn-cli attend: the attention operator over tensors from files.
+#include "attn/model/attend/attend.hpp"
+
+#include "attn/report/json/tensor_json.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/tensor_inputs.hpp"
+#include "cli/options/attend_options.hpp"
+#include "cli/output/isa_note.hpp"
+#include "cli/output/tensor_output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
+#include "cli/system/system.hpp"
+
+#include <array>
+#include <memory>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
+    Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
+};
+constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
+                                                  "--heads", "--window", "--scale", "--show",   "-o"};
+constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is needed where it holds several\n"
+                                   "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
+                                   "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
+                                   "at the end. The result has the type and the layout of the queries.\n";
+
+/// The tensors that the options name.
+class Inputs {
+public:
+    Inputs(const AttendOptions& options, Log& log) : log_(log)
+    {
+        inputs_.queries = open("queries", *options.queries);
+        inputs_.keys = open("keys", *options.keys);
+        inputs_.values = open("values", *options.values);
+        inputs_.past_key = open("past_key", options.past_key);
+        inputs_.past_value = open("past_value", options.past_value);
+        inputs_.mask = open("mask", options.mask);
+        inputs_.lengths = open("lengths", options.lengths);
+    }
+
+    [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
+    void read_numbers() { files_.read_numbers(); }
+    void require_unchanged() const { files_.require_unchanged(); }
+
+private:
+    TensorView open(const char* what, const std::string& text)
+    {
+        TensorView view = files_.open(text);
+        log_.detail(std::string(what) + " " + std::string(name_of(view.type)) + " " + to_string(view.shape));
+        return view;
+    }
+    std::optional<TensorView> open(const char* what, const std::optional<std::string>& text)
+    {
+        return text ? std::optional(open(what, *text)) : std::nullopt;
+    }
+
+    Log& log_;
+    TensorInputs files_;
+    model::AttendInputs inputs_;
+};
+
+/// What cannot be written is noticed before the work.
+void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
+{
+    for (const model::Stage stage : options.attend.show) {
+        const bool cached = stage == model::Stage::present_key || stage == model::Stage::present_value;
+        require_storable(cached ? inputs.keys.type : inputs.queries.type, options.format);
+    }
+}
+
+void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
+{
+    if (is_binary(options.format)) {
+        std::vector<io::TensorBytes> written;
+        written.reserve(tensors.size());
+        for (const StoredTensor& tensor : tensors) {
+            written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
+        }
+        return write_tensors(written, options.format, {}, output);
+    }
+    for (const StoredTensor& tensor : tensors) {
+        const auto name = options.stages_named ? std::optional<std::string_view>(tensor.name) : std::nullopt;
+        report::write_tensor_json(tensor.view(), {.name = name, .masked = tensor.name == "masked_scores"}, output.sink());
+    }
+}
+
+int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
+{
+    Output output(options.output.path);
+    refuse_terminal(output, options.format);
+    Inputs inputs(options, log);
+    require_storable(inputs.tensors(), options);
+
+    StageReporter stages(log);
+    model::RunSettings settings;
+    settings.threads = globals.threads;
+    settings.isa = globals.isa.value_or(core::best_isa());
+    settings.memory_limit = memory_limit();
+    settings.observer = stages.observer();
+    settings.read_numbers = [&] { inputs.read_numbers(); };
+    const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);
+    inputs.require_unchanged();
+    for (const std::string& warning : result.warnings) {
+        log.warning(warning);
+    }
+    if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
+        log.warning(*note);
+    }
+    if (settings.observer) {
+        settings.observer({"output", {}, 0});
+    }
+    write(result.tensors, options, output);
+    output.finish();
+    if (settings.observer) {
+        settings.observer({"output", {}, 1});
+    }
+    return success;
+}
+
+Execute declare(Options& options)
+{
+    const auto attend = std::make_shared<AttendOptions>();
+    declare_attend(options, *attend);
+    return [attend](const Operands& operands, const Globals& globals, Log& log) {
+        finish_attend_options(operands, *attend);
+        return execute_attend(*attend, globals, log);
+    };
+}
+
+} // namespace
+
+constinit const Command attend_command{
+    .name = "attend",
+    .operands = "",
+    .summary = "Attention over queries, keys and values from files, with every stage on request.",
+    .examples = examples,
+    .common = common,
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

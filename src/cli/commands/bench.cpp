@@ -1,0 +1,213 @@
+// attn-cli bench: how long attention of given sizes takes, beside what the machine can do at most.
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/report/text/timing.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/options/command.hpp"
+#include "cli/output/output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include <sys/resource.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli bench --threads 1", "three sizes on one core"},
+    Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
+    Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
+};
+constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
+                                   "for each pair of a query and a key that it sees, in the median of the\n"
+                                   "computations; peak is what fused multiply-adds in registers reach on as many\n"
+                                   "threads, timed in turns with them. JSON: seconds of one computation,\n"
+                                   "peak_rss_bytes of the process so far.\n";
+
+constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
+
+struct BenchOptions {
+    std::vector<Index> lengths{128, 512, 2048};
+    std::optional<Index> kv_heads, value_dim, repeats;
+    bool json = false;
+    model::Workload workload; ///< of every length
+};
+
+void finish_options(const Operands& operands, BenchOptions& bench)
+{
+    expect_at_most(operands, 0, "bench takes options alone");
+    model::Workload& workload = bench.workload;
+    workload.kv_heads = bench.kv_heads.value_or(workload.heads);
+    workload.value_dim = bench.value_dim.value_or(workload.head_dim);
+    if (workload.heads % workload.kv_heads != 0) {
+        throw Error(ErrorKind::usage, "--kv-heads", std::to_string(workload.kv_heads),
+                    "a divisor of the " + std::to_string(workload.heads) + " heads");
+    }
+}
+
+/// As the portable path needs it, which converts keys and values to double.
+void require_memory(const model::Workload& workload)
+{
+    const Index required = checked_product(workload.bytes(), 3, "memory for the tensors and copies of them");
+    if (const Index limit = memory_limit(); required > limit) {
+        throw Error(ErrorKind::too_large, "--seq " + std::to_string(workload.seq) + " needs about " + std::to_string(required) +
+                                              " bytes and " + std::to_string(limit) +
+                                              " are free; ask for fewer tokens or heads");
+    }
+}
+
+using Clock = std::chrono::steady_clock;
+
+template <typename Work>
+double seconds_of(Work work)
+{
+    const Clock::time_point begin = Clock::now();
+    work();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+/// The machine's rate in GFLOP/s over about `seconds`: as long as what it is compared with, so that whatever else runs slows
+/// down both.
+double sample_peak(core::Isa isa, int threads, double seconds)
+{
+    for (Index rounds = 100;;) {
+        double operations = 0;
+        const double elapsed = seconds_of([&] { operations = model::multiply_add(isa, rounds, threads); });
+        if (elapsed >= seconds / 2) {
+            return operations / elapsed * 1e-9;
+        }
+        rounds = static_cast<Index>(static_cast<double>(rounds) * std::clamp(seconds / elapsed, 1.5, 100.0));
+    }
+}
+
+Index peak_resident_bytes()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return Index{usage.ru_maxrss} * 1024;
+}
+
+report::Timing measure(const model::Workload& workload, std::optional<Index> repeats, core::Isa isa, int threads)
+{
+    constexpr double enough_seconds = 0.5;
+    constexpr std::size_t enough_repeats = 5;
+    constexpr double turn_seconds = 5e-3; // short computations follow each other, as they do in a program
+    require_memory(workload);
+    model::WorkloadTensors tensors(workload);
+    tensors.attend(isa, threads); // touches every page, wakes the processor
+    std::vector<double> seconds;
+    std::vector<double> peaks;
+    double total = 0;
+    double since_peak = 0;
+    const auto enough = [&] {
+        const std::size_t done = seconds.size();
+        return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
+    };
+    while (!enough()) {
+        seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
+        total += seconds.back();
+        since_peak += seconds.back();
+        if (since_peak >= turn_seconds || enough()) {
+            peaks.push_back(sample_peak(isa, threads, std::clamp(since_peak, turn_seconds, 1.0)));
+            since_peak = 0;
+        }
+    }
+    return {.workload = workload,
+            .threads = threads,
+            .isa = isa,
+            .least_seconds = std::ranges::min(seconds),
+            .median_seconds = median(seconds),
+            .repeats = static_cast<Index>(seconds.size()),
+            .peak_gflops = median(peaks),
+            .peak_rss_bytes = peak_resident_bytes()};
+}
+
+int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
+{
+    Output output{std::nullopt};
+    std::vector<report::Timing> timings;
+    const core::Isa isa = globals.isa.value_or(core::best_isa());
+    for (const Index length : options.lengths) {
+        options.workload.seq = length;
+        timings.push_back(measure(options.workload, options.repeats, isa, globals.threads));
+        log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
+    }
+    if (options.json) {
+        report::write_timings_json(timings, output.sink());
+    } else {
+        report::write_timings(timings, output.sink());
+    }
+    output.finish();
+    return success;
+}
+
+Execute declare(Options& options)
+{
+    namespace field = model::field;
+    const auto bench = std::make_shared<BenchOptions>();
+    const model::Allowed length = model::allow::integer(1, most_tokens);
+    options.group("Sizes");
+    options.add({.name = "--seq",
+                 .allowed = {.type = model::FieldType::integers, .least = 1, .most = most_tokens},
+                 .meaning = "queries and keys; several sizes give several measurements",
+                 .usual = "128,512,2048",
+                 .symbol = "LIST"},
+                bench->lengths);
+    options.add({.name = "--heads", .allowed = field::heads.allowed, .meaning = "query heads", .usual = "8", .symbol = "H"},
+                bench->workload.heads);
+    options.add(option_of(field::kv_heads), bench->kv_heads);
+    options.add({.name = "--head-dim",
+                 .allowed = length,
+                 .meaning = "components per query or key of one head",
+                 .usual = "64",
+                 .symbol = "D"},
+                bench->workload.head_dim);
+    options.add({.name = "--value-dim",
+                 .allowed = length,
+                 .meaning = "components per value of one head",
+                 .usual = "D",
+                 .symbol = "D_V"},
+                bench->value_dim);
+    options.group("Attention");
+    options.add(option_of(field::causal), bench->workload.attention.causal);
+    options.add(option_of(field::window), bench->workload.attention.window);
+    options.group("Measurement");
+    options.add({.name = "--repeat",
+                 .allowed = model::allow::integer(1, field::largest_int32),
+                 .meaning = "computations timed per size",
+                 .usual = "as many as fit half a second, at least 5",
+                 .symbol = "N"},
+                bench->repeats);
+    options.add(
+        {.name = "--json", .allowed = model::allow::flag, .meaning = "print an object for one size, an array for several"},
+        bench->json);
+    return [bench](const Operands& operands, const Globals& globals, Log& log) {
+        finish_options(operands, *bench);
+        return execute_bench(*bench, globals, log);
+    };
+}
+
+} // namespace
+
+constinit const Command bench_command{
+    .name = "bench",
+    .operands = "",
+    .summary = "Time the attention core for given sizes.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

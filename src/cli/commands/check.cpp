@@ -1,0 +1,259 @@
+// attn-cli check: recompute what files and recipes state, and compare.
+#include "attn/model/check/check.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/io/json/saved_result.hpp"
+#include "attn/report/text/table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
+#include "cli/input/recipe_files.hpp"
+#include "cli/input/recipes.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/input_options.hpp"
+#include "cli/output/isa_note.hpp"
+#include "cli/output/output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
+#include "cli/system/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace attn::cli {
+namespace {
+
+/// A result with all stages is far larger than the sentence it came from.
+constexpr std::size_t largest_file = std::size_t{1} << 30U;
+
+struct CheckOptions {
+    bool all = false;
+    std::optional<double> rtol, atol;
+    std::size_t max_input_bytes = largest_file;
+};
+
+constexpr std::array examples{
+    Example{R"(attn-cli run "Life is short" --show all -o golden.json)", "save a result, and later"},
+    Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
+    Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
+    Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
+};
+constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
+                                   "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
+                                   "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
+                                   "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
+                                   "input, …). The line of a result that states an error is not checked, which\n"
+                                   "counts as 65. All are checked, and the largest code wins.\n";
+
+constexpr std::string_view tolerances_are_for_results =
+    "--rtol and --atol are for saved results; recipes bring tolerances of their own";
+
+/// Text that cannot be told is none; whoever reads it says what is wrong.
+bool begins_recipe(std::string_view json)
+{
+    try {
+        return io::kind_of(json) == io::Document::recipe;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+class Checker {
+public:
+    Checker(const CheckOptions& options, const Globals& globals, Log& log)
+        : log_(log), most_bytes_(options.max_input_bytes), stages_(log),
+          isa_note_(globals.isa), tolerance_{.rtol = options.rtol.value_or(0), .atol = options.atol.value_or(0)},
+          tolerance_given_(options.rtol || options.atol)
+    {
+        settings_.threads = globals.threads;
+        settings_.isa = globals.isa.value_or(core::Isa::portable); // as `run` does
+        settings_.observer = stages_.observer();
+    }
+
+    void recipe_or_file(const std::string& name);
+    [[nodiscard]] int finish();
+
+private:
+    template <typename Write>
+    void tell(const Write& write);
+    template <typename Work>
+    void attempt(const std::string& name, const std::string& quoted_name, Work work);
+    void file(const std::string& path);
+    void document(std::string_view json, const std::string& name);
+    void report(const model::CheckReport& report, const std::string& name);
+
+    Log& log_;
+    std::size_t most_bytes_;
+    Output output_{std::nullopt};
+    StageReporter stages_;
+    IsaNote isa_note_;
+    model::RunSettings settings_;
+    model::Tolerance tolerance_;
+    bool tolerance_given_ = false; ///< and no recipe has been told that it does not count
+    bool reader_gone_ = false;
+    bool differs_ = false;
+    int worst_ = success;
+};
+
+/// Writes while somebody reads. When the reader leaves, the rest is checked for the exit code alone: 0 means that all agree.
+template <typename Write>
+void Checker::tell(const Write& write)
+{
+    try {
+        if (!reader_gone_) {
+            write();
+        }
+    } catch (const ReaderGone&) {
+        reader_gone_ = true;
+    }
+}
+
+/// Does the work; an error of it is reported, with the name as it stands in messages, and the rest goes on.
+template <typename Work>
+void Checker::attempt(const std::string& name, const std::string& quoted_name, Work work)
+{
+    if (reader_gone_ && differs_) {
+        return; // nobody hears more, and the exit code says it
+    }
+    settings_.memory_limit = memory_limit();
+    stages_.set_prefix(name + ": ");
+    try {
+        work();
+    } catch (const Error& error) {
+        // Without its output the report is worth nothing.
+        if (error.kind() == ErrorKind::io) {
+            throw;
+        }
+        tell([&] { output_.flush(); }); // so that a terminal shows both in order
+        log_.error(quoted_name + ": " + error.what());
+        worst_ = std::max(worst_, exit_code(error.kind()));
+    }
+}
+
+void Checker::report(const model::CheckReport& report, const std::string& name)
+{
+    tell([&] { report::write_check(report, name, output_.sink()); });
+    differs_ = differs_ || !report.passed();
+    worst_ = std::max(worst_, report.passed() ? success : difference_found);
+    if (const auto note = isa_note_.about(report.portable_because)) {
+        log_.warning(*note);
+    }
+}
+
+void Checker::document(std::string_view json, const std::string& name)
+{
+    TensorInputs files;
+    switch (io::kind_of(json)) {
+    case io::Document::recipe: {
+        if (std::exchange(tolerance_given_, false)) {
+            log_.warning(std::string(tolerances_are_for_results));
+        }
+        model::Recipe recipe = io::parse_recipe(json);
+        (void)load_files(recipe, {files, settings_, log_});
+        return report(model::check(recipe, settings_), name);
+    }
+    case io::Document::result: {
+        model::SavedResult saved = io::parse_saved_result(json);
+        (void)load_files(saved.config, {files, settings_, log_});
+        return report(model::check(saved, tolerance_, settings_), name);
+    }
+    case io::Document::failed_line:
+        tell([&] {
+            output_.write(name + ": not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200) +
+                          "\n");
+        });
+        worst_ = std::max<int>(worst_, bad_data);
+        return;
+    case io::Document::tensor:
+    case io::Document::unknown: break;
+    }
+    throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/recipe/1" nor "attn-cli/result/1")");
+}
+
+void Checker::file(const std::string& path)
+{
+    const std::string contents = read_json_file(path, most_bytes_);
+    std::vector<JsonText> documents = split_documents(contents);
+    if (documents.empty()) {
+        throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");
+    }
+    if (documents.size() > 1 && begins_recipe(documents.front().text)) {
+        documents = {{contents, 1}}; // a recipe stands alone: what follows it is malformed
+    }
+    for (const JsonText& json : documents) {
+        const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
+        const std::string name = visible_path(path) + place;
+        attempt(name, name_of_input(path) + place, [&] { document(json.text, name); });
+    }
+}
+
+void Checker::recipe_or_file(const std::string& name)
+{
+    attempt(visible_path(name), name_of_input(name), [&] {
+        if (const auto builtin = io::find(io::builtin_recipes(), name)) {
+            document(*builtin, name);
+            return;
+        }
+        if (names_nothing(name)) {
+            throw Error(ErrorKind::no_input, "no such file or recipe" + recipe_hint(name));
+        }
+        file(name);
+    });
+}
+
+int Checker::finish()
+{
+    tell([&] { output_.finish(); });
+    return worst_;
+}
+
+int execute_check(const CheckOptions& options, const Operands& operands, const Globals& globals, Log& log)
+{
+    Checker checker(options, globals, log);
+    if (!options.all && operands.words.empty()) {
+        throw Error(ErrorKind::usage, "check: give files or recipes, or --all for every built-in recipe");
+    }
+    const auto is_builtin = [](const std::string& name) { return io::find(io::builtin_recipes(), name).has_value(); };
+    if ((options.rtol || options.atol) && std::ranges::all_of(operands.words, is_builtin)) {
+        throw Error(ErrorKind::usage, std::string(tolerances_are_for_results) + "; no saved result is given");
+    }
+    if (options.all) {
+        for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
+            checker.recipe_or_file(std::string(recipe.name));
+        }
+    }
+    for (const std::string& name : operands.words) {
+        checker.recipe_or_file(name);
+    }
+    return checker.finish();
+}
+
+Execute declare(Options& options)
+{
+    const auto check = std::make_shared<CheckOptions>();
+    options.group("Comparison");
+    options.add({.name = "--all", .allowed = model::allow::flag, .meaning = "check all built-in recipes"}, check->all);
+    options.add(tolerance_option("--rtol", "relative tolerance for saved results", "0: the decimals must be equal"),
+                check->rtol);
+    options.add(tolerance_option("--atol", "absolute tolerance for saved results", "0"), check->atol);
+    options.add(max_input_bytes_option("1073741824"), check->max_input_bytes);
+    return [check](const Operands& operands, const Globals& globals, Log& log) {
+        return execute_check(*check, operands, globals, log);
+    };
+}
+
+} // namespace
+
+constinit const Command check_command{
+    .name = "check",
+    .operands = "FILE|RECIPE…",
+    .summary = "Recompute saved results and recipes, and compare with the numbers in them.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

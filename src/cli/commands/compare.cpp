@@ -1,0 +1,123 @@
+// attn-cli compare: two files of numbers, tensor by tensor.
+#include "attn/model/check/compare.hpp"
+
+#include "attn/report/text/compare_table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/compared_file.hpp"
+#include "cli/options/command.hpp"
+#include "cli/output/output.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+
+namespace attn::cli {
+namespace {
+
+struct CompareOptions {
+    std::optional<double> rtol, atol;
+    std::optional<Index> ulps;
+    bool equal_nan = true;
+    bool json = false;
+};
+
+constexpr std::array examples{
+    Example{"attn-cli compare mine.npy golden.npy", "as numpy.testing.assert_allclose(mine, golden)"},
+    Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
+    Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
+    Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
+};
+constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz or\n"
+                                   ".safetensors, in any mix. Tensors are paired by name; two files of one tensor\n"
+                                   "each whatever their names. A name on one side only is a difference; so are words\n"
+                                   "that differ when both sides are results. Numbers agree when |A - B| <= atol +\n"
+                                   "rtol*|B|.\n"
+                                   "Exit code: 0 all agree; 1 a difference.\n";
+
+/// Whether there are differences that a wider tolerance would forgive.
+bool tolerance_may_help(const model::Comparison& comparison)
+{
+    return std::ranges::any_of(comparison.tensors,
+                               [](const model::TensorComparison& tensor) { return tensor.mismatched != 0 && tensor.absolute; });
+}
+
+void write(const model::Comparison& comparison, const CompareOptions& options, const Operands& operands)
+{
+    Output output{std::nullopt};
+    if (options.json) {
+        report::write_comparison_json(comparison, output.sink());
+    } else {
+        report::write_comparison(comparison, operands.words[0], operands.words[1], output.sink());
+        const bool chosen = options.rtol || options.atol || options.ulps;
+        if (!chosen && tolerance_may_help(comparison)) {
+            output.sink()("the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n");
+        }
+    }
+    output.finish();
+}
+
+int execute_compare(const CompareOptions& typed, const Operands& operands)
+{
+    model::CompareOptions options{.ulps = typed.ulps, .equal_nan = typed.equal_nan};
+    options.tolerance.rtol = typed.rtol.value_or(options.tolerance.rtol);
+    options.tolerance.atol = typed.atol.value_or(options.tolerance.atol);
+    expect_at_most(operands, 2, "compare takes two files");
+    if (operands.words.size() < 2) {
+        throw Error(ErrorKind::usage, "compare: give two files, each FILE or FILE:NAME");
+    }
+    const std::string& name_a = operands.words[0];
+    const std::string& name_b = operands.words[1];
+    if (split_tensor_argument(name_a).path == "-" && split_tensor_argument(name_b).path == "-") {
+        throw Error(ErrorKind::usage, "compare: standard input can be read once; allowed: one -");
+    }
+    const ComparedFile a(name_a);
+    const ComparedFile b(name_b);
+    const model::Comparison comparison = model::compare(a.contents(), b.contents(), options);
+    a.require_unchanged();
+    b.require_unchanged();
+    try {
+        write(comparison, typed, operands);
+    } catch (const ReaderGone&) { // the exit code says what it left unread
+    }
+    return comparison.agrees() ? success : difference_found;
+}
+
+Execute declare(Options& options)
+{
+    static constexpr std::array<std::string_view, 2> answers{"no", "yes"};
+    const auto compare = std::make_shared<CompareOptions>();
+    options.group("Comparison");
+    options.add(tolerance_option("--rtol", "relative tolerance", "1e-7"), compare->rtol);
+    options.add(tolerance_option("--atol", "absolute tolerance", "0"), compare->atol);
+    options.add({.name = "--ulps",
+                 .allowed = model::allow::integer(0, std::numeric_limits<Index>::max()),
+                 .meaning = "tolerance in units in the last place of the type with fewer digits, instead of --rtol and --atol",
+                 .symbol = "N"},
+                compare->ulps);
+    options.add({.name = "--equal-nan",
+                 .allowed = model::allow::one_of(answers),
+                 .meaning = "whether NaN equals NaN",
+                 .usual = "yes",
+                 .symbol = "yes|no"},
+                compare->equal_nan);
+    options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "print the report as JSON"}, compare->json);
+    options.exclude({"--ulps", "--rtol"});
+    options.exclude({"--ulps", "--atol"});
+    return [compare](const Operands& operands, const Globals&, Log&) { return execute_compare(*compare, operands); };
+}
+
+} // namespace
+
+constinit const Command compare_command{
+    .name = "compare",
+    .operands = "A B",
+    .summary = "Compare two files of numbers, tensor by tensor.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,119 @@
+// attn-cli explain: the arithmetic behind one query word, or one cell, step by step.
+#include "attn/model/explain/explanation.hpp"
+
+#include "attn/report/text/explanation.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/run_input.hpp"
+#include "cli/options/format.hpp"
+#include "cli/output/output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
+
+#include <array>
+#include <memory>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{R"(attn-cli explain "Life is short, eat dessert first" --query is)", "how one word attends, with every number"},
+    Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
+    Example{R"(attn-cli explain "Life is short" --query 0 --heads 4 --head 3 --causal)", "the fourth head, under a mask"},
+    Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
+    Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
+};
+constexpr std::array<std::string_view, 9> common{"--query", "--key",    "--head", "--heads", "--causal",
+                                                 "--seed",  "--recipe", "--json", "--digits"};
+constexpr std::string_view notes = "The input and its options are those of `run`, and so are the numbers: each that\n"
+                                   "`run` gives is shown as it is there, with the terms that add up to it. These\n"
+                                   "are the sums of --isa portable, the only one that adds in the order shown.\n";
+
+constexpr std::array formats{Format::table, Format::json};
+
+struct ExplainOptions : InputOptions {
+    OutputOptions output;
+    model::Question question; ///< its position follows from the words
+};
+
+int execute_explain(const ExplainOptions& options, const Globals& globals, Log& log)
+{
+    if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {
+        throw Error(ErrorKind::usage, "--isa", core::name_of(*globals.isa),
+                    "portable or auto: explain shows sums in the order in which portable adds");
+    }
+    const Format format = decide_format(options.output, formats);
+    const int digits = decide_digits(options.output, format);
+    RunInput input(options, make_recipe(options), globals, log);
+    Output output(options.output.path);
+    StageReporter stages(log);
+    input.load(format);
+    if (options.source == Source::standard_input || options.source == Source::pipe) {
+        input.read_standard_input("SENTENCE, --ids or --recipe");
+    }
+    input.settings().observer = stages.observer();
+
+    model::Question question = options.question;
+    question.position = model::query_position(input.recipe(), input.settings().origin);
+    const model::Explanation explanation = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+        return model::explain(model::run_for(question.position, recipe, settings), question, settings);
+    });
+    input.warn_of_assumptions();
+    input.files().require_unchanged();
+    if (format == Format::json) {
+        report::write_explanation_json(explanation, output.sink());
+    } else {
+        for (const std::string& warning : explanation.warnings) {
+            log.warning(warning);
+        }
+        report::write_explanation(explanation, {.digits = digits, .width = output.columns()}, output.sink());
+    }
+    output.finish();
+    if (input.recipe().query.empty()) {
+        log.warning("the first word is explained; --query WORD or POSITION chooses another");
+    }
+    return success;
+}
+
+Execute declare(Options& options)
+{
+    const auto explain = std::make_shared<ExplainOptions>();
+    options.group("What to explain");
+    OptionInfo query = option_of(model::field::query);
+    query.meaning = "the word whose row is explained: a word or a position from 0";
+    query.usual = "the first word";
+    query.symbol = "POS|WORD";
+    options.add(query, [&into = explain->overrides](const model::FieldValue& rows) { into.set(model::field::query, rows); });
+    options.add({.name = "--key",
+                 .meaning = "one cell of the row, with every product",
+                 .usual = "all keys side by side",
+                 .symbol = "POS|WORD"},
+                explain->question.key);
+    options.add({.name = "--head",
+                 .allowed = model::allow::integer(0, model::field::most_heads - 1),
+                 .meaning = "which head",
+                 .usual = "0",
+                 .symbol = "N"},
+                explain->question.head);
+    declare_input(options, *explain);
+    options.group("Output");
+    declare_output(options, explain->output, formats);
+    declare_digits(options, explain->output);
+    return [explain](const Operands& operands, const Globals& globals, Log& log) {
+        read_source(operands, *explain);
+        return execute_explain(*explain, globals, log);
+    };
+}
+
+} // namespace
+
+constinit const Command explain_command{
+    .name = "explain",
+    .operands = "[SENTENCE]",
+    .summary = "The arithmetic behind one query word (--query) or one cell (--query, --key), step by step.",
+    .examples = examples,
+    .common = common,
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

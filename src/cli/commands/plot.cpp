@@ -1,0 +1,219 @@
+// attn-cli plot: a picture of weights that a file holds.
+#include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/tensor_json.hpp"
+#include "attn/io/words/word_vectors.hpp"
+#include "attn/model/explain/plotted.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/report/svg/svg.hpp"
+#include "attn/report/text/table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
+#include "cli/input/tensor_inputs.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/picture_options.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/page.hpp"
+#include "cli/output/shading.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <array>
+#include <memory>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array formats{Format::svg, Format::html, Format::table};
+
+constexpr std::array examples{
+    Example{"attn-cli plot result.json -o weights.svg", "a result that `run --json` saved: one heat map per head"},
+    Example{"attn-cli plot result.json --plot arcs --top 5 -o lines.svg", "lines between words, the five strongest per head"},
+    Example{"attn-cli plot result.json --head 3 -o head.svg", "the fourth head alone"},
+    Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
+    Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
+    Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
+            "one row of one batch, positions as names"},
+};
+constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) as .npy,\n"
+                                   "FILE.npz:NAME or FILE.safetensors:NAME, float16, bfloat16, float32 or float64.\n"
+                                   "Its numbers are drawn as they stand there; nothing is computed again. Numbers\n"
+                                   "that are no weights are drawn from the least to the largest, with a warning.\n";
+
+struct PlotOptions {
+    TensorArgument file;
+    std::optional<std::string> tokens, key_tokens;
+    std::optional<Index> batch, head, top;
+    std::vector<std::string> query;
+    OutputOptions output;
+    Format format = Format::svg;
+    PictureOptions picture_options;
+    report::SvgOptions picture;
+    int digits = 4; ///< of tables
+};
+
+void finish_options(const Operands& operands, PlotOptions& plot)
+{
+    expect_at_most(operands, 1, "plot takes one file");
+    if (operands.words.empty()) {
+        throw Error(ErrorKind::usage, "plot: give a file: a saved result, or weights as .npy, .npz:NAME or .safetensors:NAME");
+    }
+    plot.file = split_tensor_argument(operands.words.front());
+    plot.format = decide_format(plot.output, formats);
+    plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
+    if (plot.format != Format::svg && plot.top) {
+        throw Error(ErrorKind::usage, "--top is for --plot arcs");
+    }
+    if (plot.format == Format::html && plot.head) {
+        throw Error(ErrorKind::usage, "--head is for pictures and tables; a page shows every head");
+    }
+    plot.digits = decide_digits(plot.output, plot.format);
+    (void)decide_notation(plot.output, plot.format);
+}
+
+std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs)
+{
+    if (!path) {
+        return std::nullopt;
+    }
+    const MappedFile& file = inputs.any_file(*path);
+    const std::vector<std::string_view> words = io::word_lines(file.bytes(), file.name());
+    return std::vector<std::string>(words.begin(), words.end());
+}
+
+model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
+                               std::string_view what)
+{
+    return model::result_of({.weights = weights,
+                             .batch = options.batch,
+                             .tokens = words_of(options.tokens, inputs),
+                             .key_tokens = words_of(options.key_tokens, inputs),
+                             .read_numbers = [&] { inputs.read_numbers(); }},
+                            what);
+}
+
+model::Result result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
+{
+    if (io::kind_of(json) == io::Document::tensor) {
+        const StoredTensor tensor = io::parse_tensor_json(json);
+        return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
+    }
+    if (io::kind_of(json) != io::Document::result) {
+        throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
+    }
+    for (const auto& [given, name] :
+         {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),
+          std::pair(options.batch.has_value(), "--batch"), std::pair(!options.file.name.empty(), "FILE:NAME")}) {
+        if (given) {
+            throw Error(ErrorKind::usage,
+                        std::string(name) + " is for tensors; a saved result has its words and one array of weights");
+        }
+    }
+    return model::result_of(io::parse_saved_result(json));
+}
+
+model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
+{
+    const MappedFile& file = inputs.json_or_tensors(options.file.path);
+    if (!begins_json(file.bytes())) {
+        return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
+    }
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    const std::vector<JsonText> documents = split_documents(text);
+    if (documents.size() != 1) {
+        throw Error(ErrorKind::data, file.name(), std::to_string(documents.size()) + " results",
+                    "one, such as `sed -n 1p FILE | attn-cli plot -` takes out");
+    }
+    try {
+        return result_of_json(documents.front().text, options, inputs);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::data) {
+            throw;
+        }
+        throw Error(error.kind(), file.name() + ": " + error.what());
+    }
+}
+
+void write(model::Result result, const PlotOptions& options, Output& output, Colour colour)
+{
+    if (options.format == Format::html) { // all that the file holds, since a page has steps
+        result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
+        leave_out_stages(result);
+        return write_page(result, output);
+    }
+    result.show = {model::Item::weights};
+    switch (options.format) {
+    case Format::table:
+        return report::write_table(result,
+                                   {.digits = options.digits,
+                                    .width = output.columns(),
+                                    .shading = shading_of(output, colour),
+                                    .notation = decide_notation(options.output, options.format)},
+                                   output.sink());
+    default: return report::write_svg(result, options.picture, output.sink());
+    }
+}
+
+int execute_plot(const PlotOptions& options, Log& log)
+{
+    Output output(options.output.path);
+    TensorInputs inputs;
+    model::Result result = read_file(options, inputs);
+    if (options.head) {
+        result = model::with_head(std::move(result), *options.head);
+    }
+    if (!options.query.empty()) {
+        result = model::with_rows(std::move(result), options.query);
+    }
+    if (const auto doubt = model::doubt_about(result)) {
+        log.warning(*doubt);
+    }
+    inputs.require_unchanged();
+    write(std::move(result), options, output, log.colour());
+    output.finish();
+    return success;
+}
+
+Execute declare(Options& options)
+{
+    const auto plot = std::make_shared<PlotOptions>();
+    const model::Allowed place = model::allow::integer(0, model::field::largest_int32);
+    options.group("Input");
+    options.add({.name = "--tokens",
+                 .meaning = "the words of the rows, one per line; also used for the columns if there are equally many",
+                 .symbol = "FILE"},
+                plot->tokens);
+    options.add({.name = "--key-tokens", .meaning = "the words of the columns, one per line", .symbol = "FILE"},
+                plot->key_tokens);
+    options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
+                plot->batch);
+    options.group("Output");
+    options.add({.name = "--head", .allowed = place, .meaning = "only this head, in pictures and tables", .symbol = "N"},
+                plot->head);
+    options.add(option_of(model::field::query), plot->query);
+    declare_output(options, plot->output, formats);
+    options.add({.name = "--top",
+                 .allowed = model::allow::integer(1, most_lines),
+                 .meaning = "with --plot arcs draw only the K strongest lines per head",
+                 .symbol = "K"},
+                plot->top);
+    declare_digits(options, plot->output);
+    declare_notation(options, plot->output);
+    declare_pictures(options, plot->picture_options);
+    return [plot](const Operands& operands, const Globals&, Log& log) {
+        finish_options(operands, *plot);
+        return execute_plot(*plot, log);
+    };
+}
+
+} // namespace
+
+constinit const Command plot_command{
+    .name = "plot",
+    .operands = "FILE",
+    .summary = "Draw the weights of a saved result, or weights that another program saved.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

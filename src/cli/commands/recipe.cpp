@@ -1,0 +1,76 @@
+// attn-cli recipe: the built-in recipes.
+#include "attn/io/json/recipe.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/recipes.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli recipe list", "their names and titles"},
+    Example{"attn-cli recipe show owen-2025 > mine.json", "a copy to edit"},
+    Example{"attn-cli run --recipe mine.json", "and its result"},
+};
+
+std::string list_of_recipes()
+{
+    std::size_t widest = 0;
+    for (const io::BuiltinFile& file : io::builtin_recipes()) {
+        widest = std::max(widest, file.name.size());
+    }
+    std::string text;
+    for (const io::BuiltinFile& file : io::builtin_recipes()) {
+        std::string name(file.name);
+        name.resize(widest + 2, ' ');
+        text += name + io::parse_recipe(file.contents).title + "\n";
+    }
+    return text;
+}
+
+int execute_recipe(const Operands& operands, const Globals&, Log&)
+{
+    constexpr std::array<std::string_view, 2> actions{"list", "show"};
+    const std::vector<std::string>& words = operands.words;
+    if (words.empty()) {
+        throw Error(ErrorKind::usage, "recipe: an action is missing: list, or show NAME");
+    }
+    if (choice("recipe", words[0], actions) == 0) {
+        expect_at_most(operands, 1, "recipe list takes none");
+        print(list_of_recipes());
+        return success;
+    }
+    expect_at_most(operands, 2, "recipe show takes one name");
+    if (words.size() < 2) {
+        throw Error(ErrorKind::usage, "recipe show: a name is missing" + recipe_hint(""));
+    }
+    print(builtin_recipe(words[1]));
+    return success;
+}
+
+Execute declare(Options&)
+{
+    return execute_recipe;
+}
+
+} // namespace
+
+constinit const Command recipe_command{
+    .name = "recipe",
+    .operands = "list|show NAME",
+    .summary = "List the built-in recipes, or print one as it is in data/recipes/.",
+    .examples = examples,
+    .common = {},
+    .notes = {},
+    .declare = declare,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,233 @@
+// attn-cli run: a sentence in, attention out.
+#include "attn/model/run/run.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/report/csv.hpp"
+#include "attn/report/json/json.hpp"
+#include "attn/report/svg/svg.hpp"
+#include "attn/report/text/table.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/commands/run_lines.hpp"
+#include "cli/input/embeddings.hpp"
+#include "cli/input/run_input.hpp"
+#include "cli/options/run_options.hpp"
+#include "cli/output/hints.hpp"
+#include "cli/output/isa_note.hpp"
+#include "cli/output/notes.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/page.hpp"
+#include "cli/output/result_tensors.hpp"
+#include "cli/output/shading.hpp"
+#include "cli/output/tensor_output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{R"(attn-cli run "Life is short, eat dessert first")", "the table of the 2023 tutorial"},
+    Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
+    Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
+    Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
+    Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
+    Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
+    Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result per line"},
+    Example{"attn-cli run --lines part-2.txt --first-index 1000 --json", "a part of them; its lines count on from there"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "one heat map per head; --plot arcs draws lines"},
+    Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
+    Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
+    Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
+};
+constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--positions", "--query", "--seed",
+                                                  "--recipe", "--lines",  "--show",      "--json",  "-o"};
+constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
+                                   "that begins with a dash goes after --. With --lines a line that cannot be\n"
+                                   "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
+                                   "Results come in the order of the lines, each as soon as no other line is there\n"
+                                   "to go with it; the memory does not grow with their number. In parts, by many\n"
+                                   "processes, the lines of each count on with --first-index; the README shows how\n"
+                                   "with GNU parallel and Spark.\n"
+                                   "Tables escape control characters of words; CSV keeps them, between quotes.\n";
+
+/// One run of the command: computes results and writes them.
+class Runner {
+public:
+    Runner(const Operands& operands, const RunOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
+        : operands_(operands), options_(options), log_(log), output_(options.output.path), stages_(log), isa_note_(globals.isa),
+          input_(options, std::move(recipe), globals, log)
+    {
+        refuse_terminal(output_, options.format);
+        input_.load(options.format);
+        table_.digits = options.digits;
+        table_.notation = options.notation;
+        table_.width = output_.columns();
+        table_.ids_in_words = shows_the_usual();
+        table_.introduced = shows_the_usual() && options.source != Source::lines;
+        table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
+        model::RunSettings& settings = input_.settings();
+        settings.show = options.show_all ? model::everything(input_.recipe()) : model::Show{};
+        settings.show.insert(options.show.begin(), options.show.end());
+        settings.top = options.top;
+        settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+        if (options.source != Source::lines || log.verbose()) {
+            settings.observer = stages_.observer();
+        }
+        if (options.format == Format::html) {
+            settings.observer = page_observer(std::move(settings.observer));
+            settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
+        }
+        if (options.format == Format::svg && settings.show.contains(model::Item::weights) && input_.recipe().attention.mask) {
+            settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
+        }
+        if (options.source == Source::lines) {
+            prepare_embeddings(settings);
+        }
+    }
+
+    /// The recipe as it is.
+    int once();
+    /// The recipe with each line of the stream as its sentence.
+    int each_line();
+    /// The recipe with all of standard input as its sentence.
+    int standard_input();
+
+private:
+    [[nodiscard]] bool shows_the_usual() const { return options_.show.empty() && !options_.show_all; }
+    void write(const model::Result& result);
+    void hint(const model::Result& result);
+
+    const Operands& operands_;
+    const RunOptions& options_;
+    Log& log_;
+    Output output_;
+    report::TableOptions table_;
+    StageReporter stages_;
+    IsaNote isa_note_;
+    RunInput input_;
+};
+
+void Runner::write(const model::Result& result)
+{
+    switch (options_.format) {
+    case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = !options_.no_header, .index = {}}, output_.sink()); break;
+    case Format::table: report::write_table(result, table_, output_.sink()); break;
+    case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
+    case Format::html: write_page(result, output_); break;
+    default: write_result_tensors(result, options_.format, output_);
+    }
+}
+
+/// To a person who looks at the table, of what has been typed.
+void Runner::hint(const model::Result& result)
+{
+    const bool typed = options_.source == Source::overrides || options_.source == Source::recipe;
+    if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
+        return;
+    }
+    for (const std::string& command : next_commands(operands_, result, 2 * *table_.width)) {
+        log_.hint(command);
+    }
+}
+
+int Runner::once()
+{
+    model::Result result = input_.computed(model::run);
+    if (options_.format == Format::html && shows_the_usual()) {
+        leave_out_stages(result);
+    }
+    if (options_.format == Format::svg) {
+        result.show = {options_.show.front()};
+    }
+    input_.warn_of_assumptions();
+    input_.files().require_unchanged();
+    for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
+        say(log_, note);
+    }
+    if (const auto note = isa_note_.about(result.portable_because)) {
+        log_.warning(*note);
+    }
+    write(result);
+    output_.finish();
+    hint(result);
+    return success;
+}
+
+int Runner::standard_input()
+{
+    input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
+    return once();
+}
+
+int Runner::each_line()
+{
+    input_.warn_of_assumptions();
+    return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, isa_note_, log_});
+}
+
+/// A single word that names something else was probably meant to.
+void warn_of_names(const Operands& operands, const RunOptions& options, Log& log)
+{
+    const std::string word = operands.words.empty() ? "-" : operands.words.front();
+    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
+        return;
+    }
+    const std::string start = attn::quoted(word) + " is taken as a sentence; ";
+    std::error_code ignored;
+    if (io::find(io::builtin_recipes(), word)) {
+        log.warning(start + "--recipe " + word + " runs the built-in recipe");
+    } else if (std::filesystem::is_regular_file(word, ignored)) {
+        log.warning(start + "--lines reads a file" + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
+    } else if (!options.show.empty() && std::ranges::find(model::item_names, word) != model::item_names.end()) {
+        log.warning(start + "commas separate the names after --show");
+    } else if (begins_with_typographic_dash(word)) {
+        log.warning(start + "options begin with the ASCII '-'");
+    }
+}
+
+int execute_run(const RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
+{
+    warn_of_names(operands, options, log);
+    Runner runner(operands, options, make_recipe(options), globals, log);
+    switch (options.source) {
+    case Source::lines: return runner.each_line();
+    case Source::standard_input:
+    case Source::pipe: return runner.standard_input();
+    case Source::overrides:
+    case Source::recipe: break;
+    }
+    return runner.once();
+}
+
+Execute declare(Options& options)
+{
+    const auto run = std::make_shared<RunOptions>();
+    declare_run(options, *run);
+    return [run](const Operands& operands, const Globals& globals, Log& log) {
+        finish_run_options(operands, *run);
+        return execute_run(*run, operands, globals, log);
+    };
+}
+
+} // namespace
+
+constinit const Command run_command{
+    .name = "run",
+    .operands = "[SENTENCE]",
+    .summary = "A sentence to tokens, vocabulary, ids, embeddings, queries, keys, values, scores, weights and context.",
+    .examples = examples,
+    .common = common,
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

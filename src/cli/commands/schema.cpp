@@ -1,0 +1,48 @@
+// attn-cli schema: the JSON Schema (draft 2020-12) of what the tool writes and reads.
+#include "attn/io/builtin.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <array>
+#include <vector>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli schema > result.schema.json", "of what `run --json` writes"},
+    Example{"attn-cli schema recipe", "of recipes"},
+};
+
+int execute_schema(const Operands& operands, const Globals&, Log&)
+{
+    expect_at_most(operands, 1, "schema takes one name");
+    std::vector<std::string_view> names;
+    for (const io::BuiltinFile& file : io::builtin_schemas()) {
+        names.push_back(file.name);
+    }
+    const std::string name = operands.words.empty() ? "result" : operands.words.front();
+    print(io::builtin_schemas()[choice("schema", name, names)].contents);
+    return success;
+}
+
+Execute declare(Options&)
+{
+    return execute_schema;
+}
+
+} // namespace
+
+constinit const Command schema_command{
+    .name = "schema",
+    .operands = "[result|recipe|tensor|explanation]",
+    .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors or explanations.",
+    .examples = examples,
+    .common = {},
+    .notes = {},
+    .declare = declare,
+};
+
+} // namespace attn::cli

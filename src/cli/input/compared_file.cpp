@@ -1,0 +1,85 @@
+#include "cli/input/compared_file.hpp"
+
+#include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/tensor_json.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
+
+#include <algorithm>
+
+namespace attn::cli {
+
+ComparedFile::ComparedFile(const std::string& text)
+    : argument_(split_tensor_argument(text)), file_(argument_.path, [this](std::span<const std::byte> front) {
+          require_json_or_tensors(front, name_of_input(argument_.path));
+      })
+{
+    require_json_or_tensors(file_.bytes(), file_.name());
+    begins_json(file_.bytes()) ? read_json(argument_.name) : read_tensors(argument_.name);
+}
+
+void ComparedFile::read_tensors(const std::string& wanted)
+{
+    tensors_ = io::read_tensors(file_.bytes(), file_.name(), wanted);
+    if (!wanted.empty()) {
+        contents_.tensors.push_back({wanted, tensors_.at(wanted, file_.name())});
+        return;
+    }
+    if (!tensors_.unsupported.empty()) {
+        (void)tensors_.at(tensors_.unsupported.front().name, file_.name()); // which says what type it is
+    }
+    for (const io::TensorFile::Entry& entry : tensors_.entries) {
+        contents_.tensors.push_back({entry.name, entry.view});
+    }
+}
+
+void ComparedFile::add_document(std::string_view json, const std::string& prefix)
+{
+    const auto keep = [&](StoredTensor tensor) {
+        tensor.name = prefix + tensor.name;
+        const StoredTensor& kept = stored_.emplace_back(std::move(tensor));
+        contents_.tensors.push_back({kept.name, kept.view()});
+    };
+    switch (io::kind_of(json)) {
+    case io::Document::tensor: return keep(io::parse_tensor_json(json));
+    case io::Document::result: {
+        model::ResultTensors result = model::tensors_of(io::parse_saved_result(json));
+        for (StoredTensor& tensor : result.tensors) {
+            keep(std::move(tensor));
+        }
+        for (model::NamedWords& words : result.words) {
+            contents_.words.push_back({prefix + words.name, std::move(words.words)});
+        }
+        return;
+    }
+    case io::Document::failed_line:
+        throw Error(ErrorKind::data, "holds an error in place of a result: " + io::parse_failed_line(json));
+    default: throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
+    }
+}
+
+/// Several results, as `run --lines` writes them, are told apart by their lines; the tensors of `attend --show` by their names.
+void ComparedFile::read_json(const std::string& wanted)
+{
+    const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
+    const std::vector<JsonText> documents = split_documents(text);
+    for (const JsonText& document : documents) {
+        const std::string line = documents.size() > 1 ? "line " + std::to_string(document.line) : "";
+        try {
+            const bool result = !line.empty() && io::kind_of(document.text) == io::Document::result;
+            add_document(document.text, result ? line + " " : "");
+        } catch (const Error& error) {
+            throw Error(error.kind(), file_.name() + ": " + (line.empty() ? "" : line + ": ") + error.what());
+        }
+    }
+    if (wanted.empty()) {
+        return;
+    }
+    contents_.words.clear();
+    std::erase_if(contents_.tensors, [&](const model::NamedTensor& tensor) { return tensor.name != wanted; });
+    if (contents_.tensors.empty()) {
+        throw Error(ErrorKind::data, "tensor of " + file_.name(), quoted(wanted), "the name of an array of numbers in it");
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,35 @@
+// One side of `compare`: the tensors of a file of any kind.
+#pragma once
+
+#include "attn/io/tensors/tensor_file.hpp"
+#include "attn/model/check/compare.hpp"
+#include "cli/input/tensor_inputs.hpp"
+#include "cli/system/mapped_file.hpp"
+
+#include <deque>
+#include <string>
+
+namespace attn::cli {
+
+/// A result or tensors as JSON, .npy, .npz or .safetensors, by what the first bytes say.
+class ComparedFile {
+public:
+    /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats.
+    explicit ComparedFile(const std::string& text);
+
+    [[nodiscard]] const model::Contents& contents() const { return contents_; }
+    void require_unchanged() const { file_.require_unchanged(); }
+
+private:
+    void read_json(const std::string& wanted);
+    void read_tensors(const std::string& wanted);
+    void add_document(std::string_view json, const std::string& prefix);
+
+    TensorArgument argument_;
+    MappedFile file_;
+    io::TensorFile tensors_;          ///< what views may need
+    std::deque<StoredTensor> stored_; ///< from JSON
+    model::Contents contents_;
+};
+
+} // namespace attn::cli

@@ -1,0 +1,112 @@
+#include "cli/input/embeddings.hpp"
+
+#include "attn/io/words/word_vectors.hpp"
+#include "attn/model/layer/embedding_tensor.hpp"
+#include "attn/tensor/error.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "cli/options/options.hpp"
+
+#include <memory>
+
+namespace attn::cli {
+namespace {
+
+/// Word vectors as text, in a file that stays where it is.
+class TextVectors {
+public:
+    TextVectors(const MappedFile& file, bool allow_nonfinite)
+        : file_(file), text_(io::open_vector_text(file.bytes(), file.name())), allow_nonfinite_(allow_nonfinite)
+    {
+    }
+
+    [[nodiscard]] Index dim() const { return text_.dim; }
+
+    [[nodiscard]] model::FoundVectors find(const model::WantedWords& wanted) const
+    {
+        return index_ ? index_->find(wanted, allow_nonfinite_) : io::find_vectors(text_, wanted, search());
+    }
+
+    void make_index() { index_.emplace(text_, search()); }
+
+private:
+    [[nodiscard]] io::VectorSearch search() const
+    {
+        const auto drop = [this, from = std::size_t{0}](std::size_t offset) mutable {
+            file_.drop(from, offset);
+            from = offset;
+        };
+        return {.allow_nonfinite = allow_nonfinite_, .passed = drop};
+    }
+
+    const MappedFile& file_;
+    io::VectorText text_;
+    bool allow_nonfinite_;
+    std::optional<io::VectorIndex> index_;
+};
+
+model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileEmbeddings& embeddings)
+{
+    if (!embeddings.name.empty() || embeddings.words) {
+        throw Error(ErrorKind::data, file.name(), "word vectors as text",
+                    std::string("a tensor (.npy, .npz, .safetensors) beside ") +
+                        (embeddings.words ? "a list of its words" : "the name of one, " + quoted(embeddings.name)));
+    }
+    const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
+    return {.name = file.name(),
+            .dim = text->dim(),
+            .find = [text](const model::WantedWords& wanted) { return text->find(wanted); },
+            .prepare = [text] { text->make_index(); }};
+}
+
+model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbeddings& embeddings, TensorInputs& inputs)
+{
+    const model::EmbeddingTensor tensor =
+        model::embedding_tensor({.name = embeddings.name.empty() ? file.name() : quoted(embeddings.name) + " of " + file.name(),
+                                 .rows = inputs.open({embeddings.file, embeddings.name}),
+                                 .allow_nonfinite = embeddings.allow_nonfinite});
+    if (!embeddings.words) {
+        return model::vectors_of_ids(tensor);
+    }
+    const MappedFile& words_file = inputs.any_file(embeddings.words->file);
+    const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
+    const Index rows = tensor.rows.shape[0];
+    if (list->size() != rows) {
+        throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
+                    std::to_string(rows) + ", as many as " + tensor.name + " has rows");
+    }
+    return model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
+}
+
+} // namespace
+
+void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests)
+{
+    settings.word_vectors.reset();
+    if (!recipe.embeddings) {
+        return;
+    }
+    model::FileEmbeddings& embeddings = *recipe.embeddings;
+    refuse_standard_input(embeddings.file, option_name(model::field::embeddings_file));
+    const MappedFile& file = inputs.any_file(embeddings.file);
+    require_digest(file, embeddings.digest, digests);
+    if (embeddings.words) {
+        refuse_standard_input(embeddings.words->file, option_name(model::field::words_file));
+        require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest, digests);
+    }
+    model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
+                                                                  : model::WordVectors(vectors_of_text(file, embeddings));
+    recipe = model::with_vectors(recipe, vectors, settings.origin);
+    inputs.read_numbers();
+    settings.word_vectors = std::move(vectors);
+}
+
+void prepare_embeddings(const model::RunSettings& settings)
+{
+    const auto* words = settings.word_vectors ? std::get_if<model::VectorsOfWords>(&*settings.word_vectors) : nullptr;
+    if (words != nullptr && words->prepare) {
+        words->prepare();
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,55 @@
+#include "cli/input/recipes.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/io/json/saved_result.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/system/files.hpp"
+
+#include <vector>
+
+#include <unistd.h>
+
+namespace attn::cli {
+
+std::string recipe_hint(const std::string& name)
+{
+    std::vector<std::string_view> names;
+    for (const io::BuiltinFile& file : io::builtin_recipes()) {
+        names.push_back(file.name);
+    }
+    return "; built-in recipes: " + joined(names) + did_you_mean(name, names);
+}
+
+bool names_nothing(const std::string& name)
+{
+    return name != "-" && !io::find(io::builtin_recipes(), name) && ::access(name.c_str(), F_OK) != 0;
+}
+
+std::string_view builtin_recipe(const std::string& name)
+{
+    const auto found = io::find(io::builtin_recipes(), name);
+    if (!found) {
+        throw Error(ErrorKind::no_input, "no built-in recipe " + quoted(name) + recipe_hint(name));
+    }
+    return *found;
+}
+
+model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes)
+{
+    if (const auto found = io::find(io::builtin_recipes(), name_or_path)) {
+        return io::parse_recipe(*found);
+    }
+    if (names_nothing(name_or_path)) {
+        throw Error(ErrorKind::no_input, "no recipe and no file " + quoted_path(name_or_path) + recipe_hint(name_or_path));
+    }
+    const std::string json = read_json_file(name_or_path, most_bytes);
+    try {
+        return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
+    } catch (const Error& error) { // the library does not know the file's name
+        throw Error(error.kind(), name_of_input(name_or_path) + ": " + error.what());
+    }
+}
+
+} // namespace attn::cli

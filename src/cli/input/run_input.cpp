@@ -1,0 +1,119 @@
+#include "cli/input/run_input.hpp"
+
+#include "attn/model/layer/words.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/embeddings.hpp"
+#include "cli/input/recipes.hpp"
+#include "cli/system/files.hpp"
+
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+namespace field = model::field;
+
+/// Names for the ids or positions that the recipe brought.
+void label(model::Recipe& recipe, const std::vector<std::string>& labels)
+{
+    if (auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
+        ids->labels = labels;
+    } else if (auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
+        positions->labels = labels;
+    } else {
+        throw Error(ErrorKind::usage, "--labels needs --ids, or a recipe of ids or positions");
+    }
+}
+
+/// A table without words gives its rows to the words of whatever input there is, in the order of their ids. Where there are
+/// more rows than words, the layer was not made for this input alone.
+std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const model::Origin& origin, bool lines)
+{
+    if (origin.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
+        return std::nullopt;
+    }
+    const std::string rows = origin.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no words for them: ";
+    if (lines) {
+        return rows + "they go by the ids of each line's own vocabulary, so that other lines give other words the same rows";
+    }
+    const auto distinct = std::ssize(*model::read_words(recipe, origin).vocabulary);
+    if (distinct >= *recipe.dims.vocab_size) {
+        return std::nullopt;
+    }
+    return rows + "they go by the ids of this sentence's own vocabulary (" + std::to_string(distinct) +
+           "), so that another sentence gives other words the same rows; --ids chooses rows";
+}
+
+/// FILE:NAME is the tensor NAME of a file.
+void split_name(model::Overrides& overrides, const model::FieldInfo& file, const model::FieldInfo& name)
+{
+    if (const auto text = overrides.find<std::string>(file)) {
+        TensorArgument argument = split_tensor_argument(*text);
+        overrides.set(file, std::move(argument.path));
+        overrides.set(name, std::move(argument.name));
+    }
+}
+
+} // namespace
+
+model::Recipe make_recipe(const InputOptions& options)
+{
+    model::Recipe recipe = options.recipe ? load_recipe(*options.recipe, options.max_input_bytes) : model::default_recipe();
+    model::Overrides overrides = options.overrides;
+    split_name(overrides, field::mask_file, field::mask_name);
+    split_name(overrides, field::embeddings_file, field::embeddings_name);
+    if (options.source != Source::overrides && options.source != Source::recipe) {
+        overrides.set(field::sentence, std::string()); // the text comes later
+    }
+    recipe = model::apply(std::move(recipe), overrides, model::Origin(overrides, option_name));
+    if (options.labels && options.source == Source::recipe) {
+        label(recipe, *options.labels);
+    }
+    return recipe;
+}
+
+RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
+    : options_(options), recipe_(std::move(recipe)), log_(log)
+{
+    settings_.origin =
+        options.recipe ? model::Origin(options.overrides, option_name) : model::Origin::options_alone(option_name);
+    settings_.threads = globals.threads;
+}
+
+void RunInput::load(Format format)
+{
+    const Digests digests = holds_config(format) ? Digests::all : Digests::stated;
+    assumption_ = load_files(recipe_, {files_, settings_, log_, digests});
+}
+
+void RunInput::read_standard_input(std::string_view otherwise)
+{
+    const bool unasked_terminal = options_.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
+    if (!is_usable(STDIN_FILENO) || unasked_terminal) {
+        throw Error(ErrorKind::usage, "a sentence is missing: give " + std::string(otherwise) + ", or pipe a text in");
+    }
+    std::string text = read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-"));
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw Error(ErrorKind::data, std::string("no words in the input: standard input ") +
+                                         (text.empty() ? "is empty" : "holds only white space") +
+                                         "; allowed: at least one word");
+    }
+    model::Overrides sentence;
+    sentence.set(field::sentence, std::move(text));
+    if (const auto cross = options_.overrides.find<std::string>(field::cross)) {
+        sentence.set(field::cross, *cross);
+    }
+    recipe_ = model::apply(std::move(recipe_), sentence);
+}
+
+void RunInput::warn_of_assumptions()
+{
+    if (assumption_) {
+        log_.warning(*assumption_);
+    }
+    if (const auto rows = warning_of_rows(recipe_, settings_.origin, options_.source == Source::lines)) {
+        log_.warning(*rows);
+    }
+}
+
+} // namespace attn::cli

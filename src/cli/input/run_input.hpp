@@ -1,0 +1,59 @@
+// What a run computes from, made ready: the recipe of the options with its files and its text.
+#pragma once
+
+#include "attn/model/run/run.hpp"
+#include "cli/input/recipe_files.hpp"
+#include "cli/options/format.hpp"
+#include "cli/options/input_options.hpp"
+#include "cli/system/system.hpp"
+
+#include "attn/tensor/error.hpp"
+
+namespace attn::cli {
+
+/// The recipe that the options describe; a text that is not known yet is an empty sentence. Throws Error.
+[[nodiscard]] model::Recipe make_recipe(const InputOptions& options);
+
+/// The recipe, the files that it names, and the settings that follow from both. Observer and what is shown are the caller's.
+class RunInput {
+public:
+    RunInput(const InputOptions& options, model::Recipe recipe, const Globals& globals, Log& log);
+
+    /// Opens the files that the recipe names, for a result that will be written in this format. Throws as load_files.
+    void load(Format format);
+    /// Takes all of standard input as the sentence. Throws Error for a terminal that nobody pointed to, saying what might be
+    /// given `otherwise`, and for no words.
+    void read_standard_input(std::string_view otherwise);
+    /// What load() assumed, and whose the rows of a table are, to be said once nothing is wrong.
+    void warn_of_assumptions();
+
+    [[nodiscard]] const model::Recipe& recipe() const { return recipe_; }
+    [[nodiscard]] model::RunSettings& settings() { return settings_; }
+    [[nodiscard]] const TensorInputs& files() const { return files_; }
+
+    /// compute(recipe, settings) with little memory allowed or, where that is too little, with what there is.
+    template <typename Compute>
+    [[nodiscard]] auto computed(Compute compute)
+    {
+        settings_.memory_limit = small_memory;
+        try {
+            return compute(recipe_, settings_);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::too_large) {
+                throw;
+            }
+        }
+        settings_.memory_limit = memory_limit();
+        return compute(recipe_, settings_);
+    }
+
+private:
+    const InputOptions& options_;
+    model::Recipe recipe_;
+    Log& log_;
+    TensorInputs files_; ///< that the recipe names
+    model::RunSettings settings_;
+    std::optional<std::string> assumption_;
+};
+
+} // namespace attn::cli

@@ -1,0 +1,138 @@
+#include "cli/input/tensor_inputs.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
+#include "cli/options/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+bool exists(const std::string& path)
+{
+    return path == "-" || ::access(path.c_str(), F_OK) == 0;
+}
+
+TensorArgument split_at(const std::string& text, std::size_t colon)
+{
+    return {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
+}
+
+/// "'W_q', 'W_k', …; did you mean 'W_k'?"; the first few are enough.
+std::string list_of(const std::vector<std::string>& names, const std::string& wanted)
+{
+    const std::vector<std::string_view> all(names.begin(), names.end());
+    return names.empty() ? "none, it holds no tensor" : quoted_list(names) + did_you_mean(wanted, all);
+}
+
+/// `wanted`, or without one the name of the only tensor there is.
+std::string name_in(const MappedFile& file, const std::string& wanted)
+{
+    const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    if (wanted.empty()) {
+        if (names.size() == 1) {
+            return names.front();
+        }
+        throw Error(ErrorKind::data, "tensor of " + file.name(), "no name", "FILE:NAME, of " + list_of(names, wanted));
+    }
+    const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
+    if (!nameless && std::ranges::find(names, wanted) == names.end()) {
+        throw Error(ErrorKind::data, "tensor of " + file.name(), quoted(wanted), list_of(names, wanted));
+    }
+    return wanted;
+}
+
+} // namespace
+
+TensorArgument split_tensor_argument(const std::string& text)
+{
+    std::size_t end = std::string::npos; // of the path
+    do {
+        if (exists(text.substr(0, end))) {
+            return split_at(text, end);
+        }
+        end = end == 0 ? std::string::npos : text.rfind(':', end - 1);
+    } while (end != std::string::npos);
+    for (const std::string_view ending : std::array<std::string_view, 3>{".npy:", ".npz:", ".safetensors:"}) {
+        if (const std::size_t found = text.find(ending); found != std::string::npos) {
+            return split_at(text, found + ending.size() - 1);
+        }
+    }
+    return split_at(text, std::string::npos);
+}
+
+void refuse_standard_input(const std::string& path, const std::string& option)
+{
+    if (path == "-") {
+        throw Error(ErrorKind::usage, option, "standard input", "a file, which the config of the result can name");
+    }
+}
+
+void require_json_or_tensors(std::span<const std::byte> front, const std::string& name)
+{
+    if (!begins_json(front)) {
+        (void)io::format_of(front, name, "a result or tensor as JSON, or ");
+    }
+}
+
+const MappedFile& TensorInputs::map(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };
+    return files_.try_emplace(path, path, check).first->second;
+}
+
+const MappedFile& TensorInputs::any_file(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) {
+        if (std::ranges::find(front, std::byte{0}) != front.end()) {
+            (void)io::format_of(front, name_of_input(path));
+        }
+    };
+    return files_.try_emplace(path, path, check).first->second;
+}
+
+const MappedFile& TensorInputs::json_or_tensors(const std::string& path)
+{
+    const auto check = [&](std::span<const std::byte> front) { require_json_or_tensors(front, name_of_input(path)); };
+    const MappedFile& file = files_.try_emplace(path, path, check).first->second;
+    check(file.bytes());
+    return file;
+}
+
+TensorView TensorInputs::open(const TensorArgument& argument)
+{
+    const MappedFile& file = map(argument.path);
+    const std::string name = name_in(file, argument.name);
+    io::TensorFile& opened = tensors_.emplace_back(io::open_tensors(file.bytes(), file.name(), name));
+    opened_.push_back(&opened);
+    return opened.at(name, file.name());
+}
+
+void TensorInputs::read_numbers()
+{
+    const std::scoped_lock lock(reading_);
+    for (io::TensorFile* file : opened_) {
+        file->read_numbers();
+    }
+    opened_.clear();
+}
+
+io::TensorFile& TensorInputs::all(const std::string& path)
+{
+    const MappedFile& file = map(path);
+    return tensors_.emplace_back(io::open_tensors(file.bytes(), file.name()));
+}
+
+void TensorInputs::require_unchanged() const
+{
+    for (const auto& [path, file] : files_) {
+        file.require_unchanged();
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,66 @@
+// Tensors that options name: FILE, or FILE:NAME.
+#pragma once
+
+#include "attn/io/tensors/tensor_file.hpp"
+#include "cli/system/mapped_file.hpp"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+struct TensorArgument {
+    std::string path; ///< "-": standard input
+    std::string name; ///< empty: the only tensor of the file
+};
+
+/// The longest front of `text` that ends before a colon, or at its end, and is an existing file; the rest is the name. Both may
+/// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
+[[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
+
+/// Throws Error(usage) with the option's name for "-": what a result is computed of must have a name there.
+void refuse_standard_input(const std::string& path, const std::string& option);
+
+/// Throws Error(data) for a file, of which the first bytes are enough, that is neither JSON nor of tensors.
+void require_json_or_tensors(std::span<const std::byte> front, const std::string& name);
+
+/// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
+class TensorInputs {
+public:
+    /// The numbers are there once read_numbers() has been called. Throws Error(no_input), Error(io), Error(too_large), and
+    /// Error(data) for a broken file and a name that it does not have.
+    [[nodiscard]] TensorView open(const TensorArgument& argument);
+    [[nodiscard]] TensorView open(const std::string& text) { return open(split_tensor_argument(text)); }
+
+    /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
+    void read_numbers();
+
+    /// Every tensor of a file; whoever asks reads the numbers. Throws as open().
+    [[nodiscard]] io::TensorFile& all(const std::string& path);
+
+    /// The file that a tensor was taken from.
+    [[nodiscard]] const MappedFile& file(const std::string& path) { return map(path); }
+
+    /// A file of tensors or of text, in the same keeping. Throws Error(data) for what can be told to be neither before all is
+    /// read.
+    [[nodiscard]] const MappedFile& any_file(const std::string& path);
+
+    /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither.
+    [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path);
+
+    /// Throws Error(io) when a file was written to in the meantime.
+    void require_unchanged() const;
+
+private:
+    const MappedFile& map(const std::string& path);
+
+    std::map<std::string, MappedFile> files_;
+    std::deque<io::TensorFile> tensors_;  ///< of which views may need what was inflated
+    std::vector<io::TensorFile*> opened_; ///< of them those of which numbers are to be read
+    std::mutex reading_;
+};
+
+} // namespace attn::cli

@@ -1,0 +1,139 @@
+#include "cli/options/attend_options.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+namespace field = model::field;
+
+constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
+constexpr std::string_view tensor_symbol = "FILE[:NAME]";
+
+/// The names of stages, and "all".
+std::span<const std::string_view> show_names()
+{
+    static const auto names = [] {
+        std::vector<std::string_view> all(model::stage_names.begin(), model::stage_names.end());
+        all.emplace_back("all");
+        return all;
+    }();
+    return names;
+}
+
+/// Every stage that there is with these options.
+std::set<model::Stage> every_stage(const AttendOptions& options)
+{
+    using model::Stage;
+    std::set stages{Stage::scores, Stage::scaled_scores, Stage::weights, Stage::context, Stage::entropy};
+    if (options.attend.softcap) {
+        stages.insert(Stage::capped_scores);
+    }
+    if (options.attend.causal || options.attend.window || options.mask || options.lengths) {
+        stages.insert(Stage::masked_scores);
+    }
+    if (options.past_key) {
+        stages.insert({Stage::present_key, Stage::present_value});
+    }
+    return stages;
+}
+
+} // namespace
+
+void declare_attend(Options& options, AttendOptions& attend)
+{
+    const auto tensor = [&](const char* name, const char* meaning, auto& member) {
+        options.add({.name = name, .meaning = meaning, .symbol = tensor_symbol}, member);
+    };
+    model::Attend& how = attend.attend;
+    options.group("Input");
+    tensor("-q,--queries", "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", attend.queries);
+    tensor("-k,--keys", "as the queries, with S keys and H_kv heads, a divisor of H", attend.keys);
+    tensor("-v,--values", "as the keys; the last dimension may differ", attend.values);
+    options.add({.name = "--heads",
+                 .allowed = field::heads.allowed,
+                 .meaning = "heads that lie side by side in the last dimension",
+                 .symbol = "H"},
+                how.heads);
+    options.add({.name = "--kv-heads",
+                 .allowed = field::kv_heads.allowed,
+                 .meaning = "number of heads in the keys and values",
+                 .usual = "H",
+                 .symbol = "H_KV"},
+                how.kv_heads);
+    tensor("--past-key", "cached keys (B, H_kv, P, d), before the new ones", attend.past_key);
+    tensor("--past-value", "cached values", attend.past_value);
+    options.add(
+        {.name = "--allow-nonfinite", .allowed = model::allow::flag, .meaning = "accept infinities and NaN in the inputs"},
+        how.allow_nonfinite);
+    options.group("Attention");
+    options.add(option_of(field::causal), how.causal);
+    options.add(option_of(field::window), how.window);
+    options.add({.name = "--causal-align",
+                 .allowed = model::allow::one_of(model::align_names),
+                 .meaning = "position of query 0 among the keys, for --causal and --window; top-left: 0; bottom-right: keys - "
+                            "T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
+                 .usual = "offset",
+                 .symbol = "RULE"},
+                how.align);
+    tensor("--mask",
+           "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
+           "too short, the remaining keys are masked",
+           attend.mask);
+    tensor("--lengths", "(B) int64: number of valid keys per batch entry; not with --past-key", attend.lengths);
+    options.add(option_of(field::scale), how.scale);
+    options.add(option_of(field::softcap), how.softcap);
+    options.add({.name = "--softmax-dtype",
+                 .allowed = model::allow::one_of(model::softmax_type_names),
+                 .meaning = "type to round to before and after the softmax",
+                 .symbol = "TYPE"},
+                how.softmax_type);
+    options.add({.name = "--empty-rows",
+                 .allowed = model::allow::one_of(model::empty_row_names),
+                 .meaning = "what a query without any key gives",
+                 .usual = "zero",
+                 .symbol = "WHAT"},
+                how.nan_for_empty_rows);
+    options.group("Output");
+    options.add({.name = "--show",
+                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
+                 .meaning = "stages to write, such as scores,weights,context",
+                 .usual = "context",
+                 .symbol = "LIST"},
+                [&](const model::FieldValue& places) {
+                    attend.stages_named = true;
+                    for (const Index place : std::get<std::vector<Index>>(places)) {
+                        attend.show_all = attend.show_all || place == std::ssize(model::stage_names);
+                        attend.show.push_back(static_cast<model::Stage>(place));
+                    }
+                });
+    declare_output(options, attend.output, formats);
+    options.need({"--kv-heads"}, "--heads");
+    options.need({"--past-key"}, "--past-value");
+    options.need({"--past-value"}, "--past-key");
+    options.exclude({"--lengths", "--past-key"});
+}
+
+void finish_attend_options(const Operands& operands, AttendOptions& attend)
+{
+    expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
+    for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
+        if (!*file) {
+            throw Error(ErrorKind::usage,
+                        std::string("attend: ") + name + " FILE is missing; queries, keys and values are needed");
+        }
+    }
+    if (attend.stages_named) {
+        attend.attend.show = attend.show_all ? every_stage(attend) : std::set(attend.show.begin(), attend.show.end());
+    }
+    attend.format = decide_format(attend.output, formats);
+    if (attend.format == Format::npy && attend.attend.show.size() > 1) {
+        throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages",
+                    "one in an .npy; .npz and .safetensors hold several");
+    }
+}
+
+} // namespace attn::cli

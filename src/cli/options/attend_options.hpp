@@ -1,0 +1,31 @@
+// The options of `attend`: what they are called, and what the typed text means.
+#pragma once
+
+#include "attn/model/attend/attend.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/format.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+/// Tensors are named as typed: FILE or FILE:NAME.
+struct AttendOptions {
+    std::optional<std::string> queries, keys, values; ///< all three are needed
+    std::optional<std::string> past_key, past_value, mask, lengths;
+    model::Attend attend;
+    std::vector<model::Stage> show;
+    bool show_all = false;
+    bool stages_named = false; ///< --show was given: each object of JSON says which stage it is
+    OutputOptions output;
+    Format format = Format::json;
+};
+
+void declare_attend(Options& options, AttendOptions& attend);
+
+/// What follows from the options as typed. Throws Error(usage) for what is missing or contradictory. Touches no file.
+void finish_attend_options(const Operands& operands, AttendOptions& attend);
+
+} // namespace attn::cli

@@ -1,0 +1,73 @@
+// A command as data: what --help prints, the options that it declares, and what runs it.
+#pragma once
+
+#include "attn/model/run/run.hpp"
+#include "cli/options/options.hpp"
+#include "cli/system/log.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::cli {
+
+struct Example {
+    std::string_view command;
+    std::string_view meaning;
+};
+
+struct TypedOption {
+    std::string name;
+    std::optional<std::string> value; ///< none: a switch
+    std::string group;                ///< in help
+};
+
+/// What is typed that is no option, in order; and the options once more, for who repeats them.
+struct Operands {
+    std::vector<std::string> words;
+    std::size_t after_dashes = 0; ///< of them, the last ones: what came after "--"
+    std::vector<TypedOption> options = {};
+};
+
+/// The options that every command has.
+struct Globals {
+    int threads = 1;
+    std::optional<core::Isa> isa; ///< none: whatever suits the command
+};
+
+/// Reads what the options could not know alone, and does the work; gives the exit code.
+using Execute = std::function<int(const Operands&, const Globals&, Log&)>;
+
+struct Command {
+    std::string_view name;
+    std::string_view operands; ///< "[SENTENCE]"
+    std::string_view summary;
+    std::span<const Example> examples;        ///< -h shows the first three
+    std::span<const std::string_view> common; ///< the options that -h shows; all when empty
+    std::string_view notes;                   ///< after the options; lines as they are to stand there
+    Execute (*declare)(Options&);             ///< the members that the options set live as long as what it gives
+};
+
+extern const Command run_command;
+extern const Command attend_command;
+extern const Command explain_command;
+extern const Command check_command;
+extern const Command compare_command;
+extern const Command plot_command;
+extern const Command recipe_command;
+extern const Command bench_command;
+extern const Command schema_command;
+
+/// In the order of --help.
+[[nodiscard]] std::span<const Command* const> commands();
+
+/// "–heads" or "—heads", as a word processor turns "--heads" into.
+[[nodiscard]] bool begins_with_typographic_dash(std::string_view word);
+
+/// Throws Error(usage) for operand number `most` and those after it, with the hint or one that fits better.
+void expect_at_most(const Operands& operands, std::size_t most, std::string_view hint);
+
+} // namespace attn::cli

@@ -1,0 +1,160 @@
+#include "cli/options/format.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/options/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array<std::string_view, 8> names{"table", "json",        "csv", "npy",
+                                                "npz",   "safetensors", "svg", "html"}; // in the order of Format
+
+struct Ending {
+    std::string_view text;
+    std::optional<Format> format; ///< nothing: a format that we do not write, which would only be found out later
+};
+constexpr std::array endings{
+    Ending{".txt", Format::table},  Ending{".json", Format::json},
+    Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json},
+    Ending{".csv", Format::csv},    Ending{".npy", Format::npy},
+    Ending{".npz", Format::npz},    Ending{".svg", Format::svg},
+    Ending{".html", Format::html},  Ending{".safetensors", Format::safetensors},
+};
+
+std::string_view name_of(Format format)
+{
+    return names[static_cast<std::size_t>(format)];
+}
+
+/// Why --digits is not for a format.
+std::string_view digits_of(Format format)
+{
+    if (format == Format::html) {
+        return "a page rounds what it shows, and saves JSON with the shortest decimals that read back";
+    }
+    return is_binary(format) ? "binary files hold the numbers whole" : "JSON and CSV give the shortest decimals that read back";
+}
+
+std::string ending_of(const std::string& path)
+{
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const std::size_t dot = name.rfind('.');
+    const bool none = dot == std::string::npos || dot == 0 || dot + 1 == name.size(); // ".results" is a name
+    std::string ending = none ? "" : name.substr(dot);
+    std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return ending;
+}
+
+/// "table (.txt), json (.json), csv (.csv)"
+std::string list_of(std::span<const Format> allowed)
+{
+    std::string text;
+    for (const Format format : allowed) {
+        const auto ending = std::ranges::find(endings, std::optional(format), &Ending::format);
+        text += std::string(text.empty() ? "" : ", ") + std::string(name_of(format)) + " (" + std::string(ending->text) + ")";
+    }
+    return text;
+}
+
+/// `said` tells whether the format is known without the ending.
+std::optional<Format> format_of(const std::string& path, bool said, std::span<const Format> allowed)
+{
+    const std::string text = ending_of(path);
+    const auto ending = std::ranges::find(endings, text, &Ending::text);
+    if (ending == endings.end()) {
+        if (text.empty() || said) {
+            return std::nullopt;
+        }
+        std::vector<std::string_view> known;
+        std::ranges::transform(endings, std::back_inserter(known), &Ending::text);
+        throw Error(ErrorKind::usage, "-o", quoted(path),
+                    "the formats " + list_of(allowed) + ", no ending, or any ending with --format" + did_you_mean(text, known));
+    }
+    if (!ending->format || std::ranges::find(allowed, *ending->format) == allowed.end()) {
+        throw Error(ErrorKind::usage, "-o", quoted(path), "the formats " + list_of(allowed));
+    }
+    return ending->format;
+}
+
+} // namespace
+
+void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
+{
+    std::string formats;
+    for (const Format format : allowed) {
+        formats += std::string(formats.empty() ? "" : ", ") + std::string(name_of(format));
+    }
+    const std::string meaning = formats + "; or by the ending of -o";
+    options.add({.name = "--format", .meaning = meaning, .usual = name_of(allowed.front()), .symbol = "NAME"}, output.format);
+    if (std::ranges::find(allowed, Format::json) != allowed.end()) {
+        options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
+    }
+    options.add({.name = "-o",
+                 .meaning = "write to FILE, never half a file, in the format of its ending; - is standard output",
+                 .symbol = "FILE"},
+                output.path);
+}
+
+void declare_digits(Options& options, OutputOptions& output)
+{
+    constexpr Index most = 17; // a double has no more
+    options.add({.name = "--digits",
+                 .allowed = model::allow::integer(0, most),
+                 .meaning = "digits after the point in tables and pictures",
+                 .usual = "4, in pictures 2",
+                 .symbol = "N"},
+                output.digits);
+}
+
+void declare_notation(Options& options, OutputOptions& output)
+{
+    options.add({.name = "--notation",
+                 .allowed = model::allow::one_of(report::notation_names),
+                 .meaning = "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 "
+                            "or one is 100,000 or more; row: one per row, as PyTorch prints that row",
+                 .usual = "fixed",
+                 .symbol = "NAME"},
+                output.notation);
+}
+
+report::NotationRule decide_notation(const OutputOptions& output, Format format)
+{
+    if (output.notation && format != Format::table) {
+        throw Error(ErrorKind::usage, "--notation is for tables only");
+    }
+    return output.notation.value_or(report::NotationRule::fixed);
+}
+
+int decide_digits(const OutputOptions& output, Format format)
+{
+    constexpr int in_tables = 4, in_pictures = 2;
+    if (output.digits && format != Format::table && format != Format::svg) {
+        throw Error(ErrorKind::usage, "--digits is for tables and pictures only; " + std::string(digits_of(format)));
+    }
+    return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
+}
+
+Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
+{
+    const auto& [format, path, json, digits, notation] = output;
+    std::vector<std::string_view> allowed_names;
+    std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
+    const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
+    if (json && said.value_or(Format::json) != Format::json) {
+        throw Error(ErrorKind::usage, "--json and --format " + *format + " exclude each other");
+    }
+    const std::optional<Format> wanted = json ? Format::json : said;
+    const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
+    if (wanted && by_ending && *wanted != *by_ending) {
+        throw Error(ErrorKind::usage,
+                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*path));
+    }
+    return wanted.value_or(by_ending.value_or(allowed.front()));
+}
+
+} // namespace attn::cli

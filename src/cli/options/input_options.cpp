@@ -1,0 +1,257 @@
+#include "cli/options/input_options.hpp"
+
+#include "attn/model/run/result.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+using model::FieldInfo;
+using model::FieldType;
+namespace field = model::field;
+namespace draw_field = model::draw_field;
+
+/// Fields that no option sets: they describe a recipe, come with another option, or only articles need them.
+constexpr std::array<const FieldInfo*, 21> without_option{
+    &field::schema,
+    &field::name,
+    &field::title,
+    &field::source,
+    &field::note,
+    &field::sentence,
+    &field::positions_count,
+    &field::labels_of_positions,
+    &field::key_dim,
+    &field::value_dim,
+    &field::score_order,
+    &field::embeddings_allow_nonfinite,
+    &field::mask_name,
+    &field::embeddings_name,
+    &field::rope_base,
+    &field::rope_dim,
+    &field::rope_style,
+    &field::words_bytes,
+    &field::embeddings_bytes,
+    &field::query,
+    &field::verify,
+};
+
+struct Group {
+    std::string_view title;
+    std::array<std::string_view, 3> sections; ///< of the recipe
+};
+constexpr std::string_view none = "-";
+constexpr std::array<Group, 4> groups{{{"Input", {"input", none, none}},
+                                       {"Parameters", {"dims", "", "parameters"}},
+                                       {"Word vectors", {"embeddings", "embeddings.words", none}},
+                                       {"Attention", {"attention", "attention.mask", "attention.positions"}}}};
+
+bool has_option(const FieldInfo& field)
+{
+    const FieldType type = field.allowed.type;
+    return type != FieldType::digest && type != FieldType::objects &&
+           std::ranges::find(without_option, &field) == without_option.end();
+}
+
+/// "none", "alibi", or "rope:base=500000,dim=32,style=interleaved".
+void read_positions(std::string_view text, model::Overrides& overrides)
+{
+    const std::string option = option_name(field::positions);
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    std::vector<std::string_view> kinds(model::position_names.begin(), model::position_names.end());
+    kinds.insert(kinds.begin(), "none");
+    const auto kind = static_cast<Index>(choice(option, text.substr(0, colon), kinds)) - 1;
+    overrides.set(field::positions, kind < 0 ? model::FieldValue() : model::FieldValue(kind));
+    if (colon == text.size()) {
+        return;
+    }
+    constexpr std::array<const field::Recipes*, 3> details{&field::rope_base, &field::rope_dim, &field::rope_style};
+    if (!goes_with(field::rope_base.only, kind)) {
+        throw Error(ErrorKind::usage, option, quoted(text), "details after a colon with rope alone");
+    }
+    for (const std::string_view item : list(option, text.substr(colon + 1))) {
+        const std::size_t equals = std::min(item.find('='), item.size());
+        std::vector<std::string_view> keys;
+        std::ranges::transform(details, std::back_inserter(keys), &FieldInfo::name);
+        const FieldInfo& detail = *details.at(choice(option, item.substr(0, equals), keys));
+        const std::string_view value = item.substr(std::min(equals + 1, item.size()));
+        if (overrides.contains(detail)) {
+            throw Error(ErrorKind::usage, option_name(detail) + ": given more than once");
+        }
+        overrides.set(detail, value_of(option_name(detail), value, detail.allowed));
+    }
+}
+
+void declare_field(Options& options, const FieldInfo& field, model::Overrides& overrides)
+{
+    OptionInfo option = option_of(field);
+    if (&field == &field::output_projection) {
+        option.name += ",!--no-" + option.name.substr(2);
+    }
+    if (&field == &field::positions) {
+        option.allowed = model::allow::text;
+        option.meaning = "how words know their places, such as rope:base=500000,dim=8; none; sinusoidal: added to the "
+                         "embeddings; rope: rotates queries and keys, with base=X (10000), dim=N leading components (d_k), "
+                         "style=half|interleaved (half); alibi: subtracts slope·distance from the scores";
+        return options.add(option,
+                           [&](const model::FieldValue& text) { read_positions(std::get<std::string>(text), overrides); });
+    }
+    options.add(option, [&](const model::FieldValue& value) { overrides.set(field, value); });
+}
+
+/// What looks like the second item of a list: "--show tokens weights", "--ids 2 6 8".
+void refuse_items_without_commas(const Operands& operands, const InputOptions& input)
+{
+    const auto is_number = [](std::string_view word) {
+        return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    const auto stray = std::ranges::find_if(operands.words, is_number);
+    const auto ids = input.overrides.find<std::vector<Index>>(field::ids);
+    if (ids && stray != operands.words.end()) {
+        std::string list;
+        for (const Index id : *ids) {
+            list += std::to_string(id) + ",";
+        }
+        refuse_second_item(option_name(field::ids), list + *stray, *stray);
+    }
+}
+
+void read_labels(InputOptions& input)
+{
+    const auto ids = input.overrides.find<std::vector<Index>>(field::ids);
+    if (!input.labels || input.source == Source::recipe) { // the recipe decides whether it has ids
+        return;
+    }
+    const std::string name = option_name(field::labels_of_ids);
+    if (!ids) {
+        throw Error(ErrorKind::usage, name + " needs " + option_name(field::ids));
+    }
+    if (input.labels->size() != ids->size()) {
+        throw Error(ErrorKind::usage, name, std::to_string(input.labels->size()) + " labels",
+                    "one for each of the " + std::to_string(ids->size()) + " ids");
+    }
+    input.overrides.set(field::labels_of_ids, *input.labels);
+}
+
+void exclude(bool one, bool other, const std::string& names)
+{
+    if (one && other) {
+        throw Error(ErrorKind::usage, names + " exclude each other");
+    }
+}
+
+} // namespace
+
+bool is_of_computation(std::string_view group)
+{
+    return std::ranges::find(groups, group, &Group::title) != groups.end();
+}
+
+OptionInfo max_input_bytes_option(std::string_view usual)
+{
+    return {.name = "--max-input-bytes",
+            .allowed = model::allow::integer(1, Index{1} << 40U),
+            .meaning = "refuse a longer text, file or line of a file",
+            .usual = usual,
+            .symbol = "N"};
+}
+
+void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray)
+{
+    throw Error(ErrorKind::usage,
+                "unexpected argument " + quoted(stray) + "; commas separate the items of a list: " + option + " " + list);
+}
+
+void declare_input(Options& options, InputOptions& input)
+{
+    const auto name = [](const FieldInfo& field) { return option_name(field); };
+    for (const Group& group : groups) {
+        options.group(group.title);
+        for (const FieldInfo* field : field::all) {
+            if (std::ranges::find(group.sections, field->section()) == group.sections.end() || !has_option(*field)) {
+                continue;
+            }
+            if (field == &field::allow_nonfinite) {
+                options.add(option_of(*field), input.allow_nonfinite);
+            } else if (field == &field::labels_of_ids) {
+                options.add(option_of(*field), input.labels);
+            } else {
+                declare_field(options, *field, input.overrides);
+            }
+        }
+        if (group.title == "Parameters") {
+            declare_field(options, draw_field::seed, input.overrides);
+            declare_field(options, draw_field::init, input.overrides);
+        }
+    }
+    options.group("Input");
+    options.add(
+        {.name = "--recipe", .meaning = "take everything from a recipe; options beside it override it", .symbol = "NAME|FILE"},
+        input.recipe);
+    options.add(max_input_bytes_option("67108864"), input.max_input_bytes);
+
+    const std::string params = name(field::parameters_file);
+    const std::string embeddings = name(field::embeddings_file);
+    options.need({name(field::prefix), name(field::layout)}, params);
+    options.need({name(field::words_file), name(field::unknown)}, embeddings);
+    options.exclude({params, name(draw_field::init)});
+    for (const FieldInfo* of_text :
+         {static_cast<const FieldInfo*>(&field::cross), static_cast<const FieldInfo*>(&field::tokenizer),
+          static_cast<const FieldInfo*>(&field::casefold)}) {
+        options.exclude({name(field::ids), name(*of_text)});
+    }
+}
+
+void read_source(const Operands& operands, InputOptions& input)
+{
+    refuse_items_without_commas(operands, input);
+    expect_at_most(operands, 1, "a sentence of several words needs quotes");
+    model::Overrides& overrides = input.overrides;
+    const bool sentence = !operands.words.empty();
+    const bool ids = overrides.contains(field::ids);
+    const std::string ids_name = option_name(field::ids);
+    exclude(sentence, input.lines.has_value(), "SENTENCE and --lines");
+    exclude(sentence, ids, "SENTENCE and " + ids_name);
+    exclude(input.lines.has_value(), ids, "--lines and " + ids_name);
+    if (ids) {
+        if (!overrides.contains(field::vocab_size) && !overrides.contains(field::embeddings_file) && !input.recipe) {
+            throw Error(ErrorKind::usage, ids_name + " needs " + option_name(field::vocab_size));
+        }
+    } else if (input.lines) {
+        input.source = Source::lines;
+    } else if (sentence && operands.words.front() != "-") {
+        const std::size_t bytes = operands.words.front().size();
+        if (bytes > input.max_input_bytes) {
+            throw Error(ErrorKind::data, "SENTENCE", std::to_string(bytes) + " bytes",
+                        "up to " + std::to_string(input.max_input_bytes) + "; --max-input-bytes allows more");
+        }
+        overrides.set(field::sentence, operands.words.front());
+    } else {
+        input.source = sentence ? Source::standard_input : input.recipe ? Source::recipe : Source::pipe;
+    }
+    const bool input_is_read = input.source == Source::standard_input || input.source == Source::pipe || input.lines == "-";
+    exclude(input_is_read, input.recipe == "-", "a recipe and a text from standard input");
+    read_labels(input);
+    if (input.allow_nonfinite) {
+        const bool parameters = overrides.contains(field::parameters_file);
+        const bool embeddings = overrides.contains(field::embeddings_file);
+        if (!parameters && !embeddings) {
+            throw Error(ErrorKind::usage, option_name(field::allow_nonfinite) + " needs " +
+                                              option_name(field::parameters_file) + " or " +
+                                              option_name(field::embeddings_file));
+        }
+        if (parameters) {
+            overrides.set(field::allow_nonfinite, true);
+        }
+        if (embeddings) {
+            overrides.set(field::embeddings_allow_nonfinite, true);
+        }
+    }
+}
+
+} // namespace attn::cli

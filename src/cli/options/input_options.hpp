@@ -1,0 +1,46 @@
+// What `run` and `explain` compute from: the options of input, parameters and attention.
+#pragma once
+
+#include "attn/model/recipe/overrides.hpp"
+#include "cli/options/command.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+/// Where the input comes from.
+enum class Source {
+    overrides,      ///< SENTENCE or --ids, already in the overrides
+    recipe,         ///< --recipe without a sentence: its own
+    standard_input, ///< "-"
+    pipe,           ///< nothing: standard input, unless it is a terminal
+    lines,          ///< --lines
+};
+
+struct InputOptions {
+    Source source = Source::overrides;
+    std::optional<std::string> lines; ///< path of --lines, "-" for standard input
+    Index first_index = 0;            ///< of its first line
+    std::optional<std::string> recipe;
+    model::Overrides overrides;
+    std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
+    bool allow_nonfinite = false;                   ///< in the files of parameters and embeddings
+    std::size_t max_input_bytes = std::size_t{64} << 20U;
+};
+
+/// The fields of a recipe as options, with --recipe and --max-input-bytes.
+void declare_input(Options& options, InputOptions& input);
+/// Whether the options of a group say what is computed, and not how it is shown.
+[[nodiscard]] bool is_of_computation(std::string_view group);
+[[nodiscard]] OptionInfo max_input_bytes_option(std::string_view usual);
+
+/// Throws Error(usage): "--ids 2 6" lacks commas.
+[[noreturn]] void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray);
+
+/// Says where the input comes from: SENTENCE, --lines, --ids, --recipe, standard input. Throws Error(usage) for what is
+/// contradictory. Touches no file.
+void read_source(const Operands& operands, InputOptions& input);
+
+} // namespace attn::cli

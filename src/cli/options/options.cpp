@@ -1,0 +1,232 @@
+#include "cli/options/options.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/suggest.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attn::cli {
+namespace {
+
+using model::Allowed;
+using model::FieldInfo;
+using model::FieldType;
+using model::FieldValue;
+namespace field = model::field;
+
+/// Where the key does not give the name.
+constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 8> other_names{{
+    {&field::parameters_file, "--params"},
+    {&field::embeddings_file, "--embeddings"},
+    {&field::words_file, "--embedding-words"},
+    {&field::mask_file, "--mask"},
+    {&field::positions, "--positions"},
+    {&field::rope_base, "--positions rope:base"},
+    {&field::rope_dim, "--positions rope:dim"},
+    {&field::rope_style, "--positions rope:style"},
+}};
+
+std::vector<Index> integers_of(std::string_view option, std::string_view text, const Allowed& allowed)
+{
+    std::vector<Index> numbers;
+    for (const std::string_view item : list_of_words(option, text)) {
+        numbers.push_back(integer(option, item, allowed.least, allowed.most));
+    }
+    if (allowed.longest != 0 && numbers.size() > allowed.longest) {
+        throw Error(ErrorKind::usage, option, quoted(text), "one number for both sides, or two: L,R");
+    }
+    while (numbers.size() < allowed.fewest) { // one number of two stands for both
+        numbers.push_back(numbers.back());
+    }
+    return numbers;
+}
+
+std::vector<Index> choices_of(std::string_view option, std::string_view text, const Allowed& allowed)
+{
+    std::vector<Index> places;
+    for (const std::string_view item : list_of_words(option, text)) {
+        places.push_back(static_cast<Index>(choice(option, item, allowed.names)));
+    }
+    return places;
+}
+
+/// Words, or positions, whose digits are read as numbers are.
+std::vector<std::string> rows_of(std::string_view option, std::string_view text, const Allowed& allowed)
+{
+    std::vector<std::string> rows;
+    for (const std::string_view item : list(option, text)) {
+        if (std::ranges::all_of(item, [](char c) { return c >= '0' && c <= '9'; })) {
+            (void)integer(option, item, allowed.least, allowed.most);
+        }
+        rows.emplace_back(item);
+    }
+    return rows;
+}
+
+Index integer_of(std::string_view option, std::string_view text, const Allowed& allowed)
+{
+    const Index number = integer(option, text, allowed.least, allowed.most);
+    if (number % allowed.multiple_of != 0) {
+        throw Error(ErrorKind::usage, option, quoted(text), "an even number");
+    }
+    return number;
+}
+
+std::vector<std::string> texts_of(std::string_view option, std::string_view text)
+{
+    const std::vector<std::string_view> items = list(option, text);
+    return {items.begin(), items.end()};
+}
+
+/// Whether one of "-q,--queries" or "--x,!--no-x" is among the words, "--x=1" being "--x" there.
+bool is_typed(std::string_view names, const std::vector<std::string_view>& words)
+{
+    while (!names.empty()) {
+        const std::size_t comma = std::min(names.find(','), names.size());
+        std::string_view name = names.substr(0, comma);
+        name.remove_prefix(name.starts_with('!') ? 1 : 0);
+        if (std::ranges::find(words, name) != words.end()) {
+            return true;
+        }
+        names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+    return false;
+}
+
+/// The name that messages use: the long one, not that of the opposite.
+std::string long_name(const std::string& names)
+{
+    const std::string own = names.substr(0, names.find(",!"));
+    return own.substr(own.find(',') + 1);
+}
+
+/// "query heads, 1 to 65536 (default 1)"
+std::string description(const OptionInfo& option)
+{
+    const Allowed& allowed = option.allowed;
+    std::string text(option.meaning);
+    if (allowed.type == FieldType::choice || allowed.type == FieldType::choices) {
+        text += (text.empty() ? "" : ": ") + joined(allowed.names.subspan(static_cast<std::size_t>(allowed.least)));
+    } else if (allowed.type == FieldType::integer && allowed.most != std::numeric_limits<Index>::max()) {
+        text += (text.empty() ? "" : ", ") + std::to_string(allowed.least) + " to " + std::to_string(allowed.most);
+    }
+    return option.usual.empty() ? text : text + (text.empty() ? "(default " : " (default ") + std::string(option.usual) + ")";
+}
+
+} // namespace
+
+std::string option_name(const FieldInfo& field)
+{
+    const auto* const other = std::ranges::find(other_names, &field, &decltype(other_names)::value_type::first);
+    if (other != other_names.end()) {
+        return std::string(other->second);
+    }
+    std::string name = "--" + std::string(field.name());
+    std::ranges::replace(name, '_', '-');
+    return name;
+}
+
+OptionInfo option_of(const FieldInfo& field)
+{
+    return {option_name(field), field.allowed, field.meaning, field.usual, field.symbol};
+}
+
+OptionInfo tolerance_option(const char* name, std::string_view meaning, std::string_view usual)
+{
+    return {.name = name,
+            .allowed = model::allow::real_from(0, "a finite number from 0, such as 1e-6"),
+            .meaning = meaning,
+            .usual = usual,
+            .symbol = "X"};
+}
+
+FieldValue value_of(std::string_view option, std::string_view text, const Allowed& allowed)
+{
+    switch (allowed.type) {
+    case FieldType::flag: return true;
+    case FieldType::integer: return integer_of(option, text, allowed);
+    case FieldType::natural: return natural(option, text, 0, std::numeric_limits<std::uint64_t>::max());
+    case FieldType::real: {
+        if (allowed.none && text == "none") {
+            return *allowed.none;
+        }
+        return real(option, text, {.least = allowed.above, .least_itself = allowed.above_itself, .allowed = allowed.in_words});
+    }
+    case FieldType::choice: {
+        const auto first = static_cast<std::size_t>(allowed.least);
+        return static_cast<Index>(first + choice(option, text, allowed.names.subspan(first)));
+    }
+    case FieldType::texts: return texts_of(option, text);
+    case FieldType::integers: return integers_of(option, text, allowed);
+    case FieldType::rows: return rows_of(option, text, allowed);
+    case FieldType::choices: return choices_of(option, text, allowed);
+    case FieldType::text:
+    case FieldType::digest:
+    case FieldType::lengths:
+    case FieldType::objects: break;
+    }
+    return std::string(text);
+}
+
+void Options::add(const OptionInfo& option, Set set)
+{
+    if (typed_ != nullptr && !is_typed(option.name, *typed_)) {
+        return;
+    }
+    const std::string name = long_name(option.name);
+    const auto refuse_second = [name] { throw Error(ErrorKind::usage, name + ": given more than once"); };
+    CLI::Option* declared = nullptr;
+    if (option.allowed.type == FieldType::flag) {
+        declared = app_.add_flag_function(option.name, [=, &app = app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
+            const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
+            if (sum != times && sum != -times) {
+                throw Error(ErrorKind::usage, name + " and --no-" + name.substr(2) + " exclude each other");
+            }
+            if (times > 1) {
+                refuse_second();
+            }
+            set(sum == 1);
+        });
+    } else {
+        declared = app_.add_option(option.name, [=, allowed = option.allowed](const CLI::results_t& texts) {
+            if (texts.size() > 1) {
+                refuse_second();
+            }
+            set(value_of(name, texts.front() == disguised_plus_plus ? plus_plus : texts.front(), allowed));
+            return true;
+        });
+        declared->type_name(std::string(option.symbol));
+    }
+    declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->description(description(option))->group(group_);
+}
+
+void Options::need(std::initializer_list<std::string> options, const std::string& other)
+{
+    CLI::Option* needed = app_.get_option_no_throw(other);
+    for (const std::string& option : options) {
+        CLI::Option* needing = app_.get_option_no_throw(option);
+        if (needing != nullptr && needed != nullptr) {
+            needing->needs(needed);
+        }
+        incomplete_ = incomplete_ || (needing != nullptr && needed == nullptr);
+    }
+}
+
+void Options::exclude(std::initializer_list<std::string> options)
+{
+    std::vector<CLI::Option*> declared;
+    for (const std::string& option : options) {
+        if (CLI::Option* found = app_.get_option_no_throw(option); found != nullptr) {
+            std::ranges::for_each(declared, [&](CLI::Option* other) { other->excludes(found); });
+            declared.push_back(found);
+        }
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,84 @@
+// The options of a command, each declared once and bound to the member that it sets. CLI11 matches the words, knows the groups
+// and what needs or excludes what; help, manual pages and completions read the declarations.
+//
+// CLI11 reads 010 as 8, 0x10 as 16, ' 4' as 4 and -1 as 2^64-1, so every value passes `value_of`, strict and ranged, before it
+// is assigned.
+#pragma once
+
+#include "attn/model/recipe/overrides.hpp"
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace attn::cli {
+
+/// CLI11 ends a subcommand at "++" without a word; a sentence or a value may be just that, and is disguised on its way.
+inline constexpr std::string_view plus_plus = "++";
+inline constexpr std::string_view disguised_plus_plus = "\x01\x02++";
+
+/// An option as data. Where a recipe has such a field, it comes from the field (option_of).
+struct OptionInfo {
+    std::string name; ///< "--heads", or with its short form "-q,--queries"
+    model::Allowed allowed = model::allow::text;
+    std::string_view meaning = {}; ///< a phrase; the range, the choices and what is usual are added by help
+    std::string_view usual = {};   ///< what holds without it
+    std::string_view symbol = {};  ///< what help calls the value
+};
+
+/// --rtol and --atol.
+[[nodiscard]] OptionInfo tolerance_option(const char* name, std::string_view meaning, std::string_view usual);
+
+/// What is typed for a field of a recipe: "--embed-dim" for "dims.embed_dim"; a few have names of their own.
+[[nodiscard]] std::string option_name(const model::FieldInfo& field);
+[[nodiscard]] OptionInfo option_of(const model::FieldInfo& field);
+
+/// The meaning of a typed text. Throws Error(usage): the option, the text, what is allowed.
+[[nodiscard]] model::FieldValue value_of(std::string_view option, std::string_view text, const model::Allowed& allowed);
+
+/// The declarations of one command.
+class Options {
+public:
+    /// `typed`: only options among these words are declared, since declaring all takes longer than a short sentence; nullptr:
+    /// all.
+    explicit Options(CLI::App& app, const std::vector<std::string_view>* typed = nullptr) : app_(app), typed_(typed) {}
+
+    /// The title of those that follow.
+    void group(std::string_view title) { group_ = title; }
+
+    using Set = std::function<void(const model::FieldValue&)>;
+    void add(const OptionInfo& option, Set set);
+    /// Bound to a member: a bool is a switch; an std::optional stays empty when the option is not given.
+    template <typename Member>
+    void add(const OptionInfo& option, Member& member)
+    {
+        add(option, [&member](const model::FieldValue& value) { model::assign(member, value); });
+    }
+    /// A field of the recipe, which the option lays over it.
+    void add(const model::FieldInfo& field, model::Overrides& overrides)
+    {
+        add(option_of(field), [&](const model::FieldValue& value) { overrides.set(field, value); });
+    }
+
+    /// Whether a typed option needs one that is not typed, and so not declared; then all have to be.
+    [[nodiscard]] bool incomplete() const { return incomplete_; }
+
+    /// Every one of `options` means something only beside `other`.
+    void need(std::initializer_list<std::string> options, const std::string& other);
+    /// No two of them go together.
+    void exclude(std::initializer_list<std::string> options);
+
+private:
+    CLI::App& app_;
+    const std::vector<std::string_view>* typed_;
+    bool incomplete_ = false;
+    std::string group_;
+};
+
+} // namespace attn::cli

@@ -1,0 +1,29 @@
+// The options of pictures, which `run` and `plot` have in common.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "attn/report/svg/svg.hpp"
+#include "cli/options/format.hpp"
+
+#include <vector>
+
+namespace attn::cli {
+
+inline constexpr Index most_lines = 1000000; ///< of arcs
+
+struct PictureOptions {
+    std::optional<report::Plot> plot;
+    std::optional<std::string> title;
+};
+
+void declare_pictures(Options& options, PictureOptions& picture);
+
+/// Throws Error(usage) for picture options beside a format that is no picture, and for --top of a picture other than arcs.
+[[nodiscard]] report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top,
+                                            const OutputOptions& output, Format format);
+
+/// What a picture shows: the one array of `show`, or weights. Throws Error(usage) for more than one, or one that cannot be
+/// drawn.
+[[nodiscard]] std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all, report::Plot plot);
+
+} // namespace attn::cli

@@ -1,0 +1,157 @@
+#include "cli/options/run_options.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array formats{Format::table,       Format::json, Format::csv, Format::npz,
+                             Format::safetensors, Format::svg,  Format::html};
+
+constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
+
+/// The names of items, and "all".
+std::span<const std::string_view> show_names()
+{
+    static const auto names = [] {
+        std::vector<std::string_view> all(model::item_names.begin(), model::item_names.end());
+        all.emplace_back("all");
+        return all;
+    }();
+    return names;
+}
+
+void read_show(const model::FieldValue& places, RunOptions& run)
+{
+    for (const Index place : std::get<std::vector<Index>>(places)) {
+        if (place == std::ssize(model::item_names)) {
+            run.show_all = true;
+        } else {
+            run.show.push_back(static_cast<model::Item>(place));
+        }
+    }
+}
+
+/// A summary is no array of numbers; --top is of a summary or of a picture.
+void require_top(const RunOptions& run)
+{
+    const bool report = run.format == Format::table || run.format == Format::json;
+    if (!report && std::ranges::find(run.show, model::Item::summary) != run.show.end()) {
+        throw Error(ErrorKind::usage, "--show summary is for tables and JSON");
+    }
+    if (!report && run.format != Format::svg && run.top) {
+        throw Error(ErrorKind::usage, "--top is for tables, JSON and --plot arcs");
+    }
+    if (report && run.top.value_or(1) > model::largest_top) {
+        throw Error(ErrorKind::usage, "--top", std::to_string(*run.top), "1 to " + std::to_string(model::largest_top));
+    }
+}
+
+/// A record of CSV is a number.
+void require_numbers_for_csv(const RunOptions& options)
+{
+    const auto words_alone = [](model::Item item) {
+        return item == model::Item::tokens || item == model::Item::key_tokens || item == model::Item::vocabulary;
+    };
+    if (options.format == Format::csv && !options.show_all && !options.show.empty() &&
+        std::ranges::all_of(options.show, words_alone)) {
+        throw Error(ErrorKind::usage, "--show", "nothing but words", "with CSV at least one array of numbers, such as weights");
+    }
+}
+
+/// A page is a picture of weights.
+void require_weights_for_html(const RunOptions& options)
+{
+    if (options.format == Format::html && !options.show_all && !options.show.empty() &&
+        std::ranges::find(options.show, model::Item::weights) == options.show.end()) {
+        throw Error(ErrorKind::usage, "--show", "no weights", "with HTML a list with weights in it, or no --show");
+    }
+}
+
+/// "--show tokens weights": one name alone may be a sentence.
+void refuse_items_without_commas(const Operands& operands, const RunOptions& run)
+{
+    const auto is_name = [](const std::string& word) { return std::ranges::find(show_names(), word) != show_names().end(); };
+    const auto stray = std::ranges::find_if(operands.words, is_name);
+    if (run.show.empty() || operands.words.size() < 2 || stray == operands.words.end()) {
+        return;
+    }
+    std::string list;
+    for (const model::Item item : run.show) {
+        list += std::string(model::name_of(item)) + ",";
+    }
+    refuse_second_item("--show", list + *stray, *stray);
+}
+
+} // namespace
+
+void declare_run(Options& options, RunOptions& run)
+{
+    options.group("Input");
+    options.add(
+        {.name = "--lines", .meaning = "one sentence per line, one result per line; - is standard input", .symbol = "FILE"},
+        run.lines);
+    options.add({.name = "--first-index",
+                 .allowed = model::allow::integer(0, most_first_index),
+                 .meaning = "\"index\" of the first line, for a part of a longer input",
+                 .usual = "0",
+                 .symbol = "N"},
+                run.first_index);
+    options.need({"--first-index"}, "--lines");
+    declare_input(options, run);
+    options.group("Output");
+    options.add(model::field::query, run.overrides);
+    options.add({.name = "--show",
+                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
+                 .meaning = "what to print, such as weights,scores (all leaves out summary)",
+                 .usual = "tokens, vocabulary, weights, context and, with a projection, output",
+                 .symbol = "LIST"},
+                [&](const model::FieldValue& places) { read_show(places, run); });
+    options.add({.name = "--top",
+                 .allowed = model::allow::integer(1, most_lines),
+                 .meaning =
+                     "add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, "
+                     "and the K strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
+                 .usual = "3 with --show summary",
+                 .symbol = "K"},
+                run.top);
+    declare_output(options, run.output, formats);
+    options.add(
+        {.name = "--no-header", .allowed = model::allow::flag, .meaning = "CSV without its first line, the column names"},
+        run.no_header);
+    declare_digits(options, run.output);
+    declare_notation(options, run.output);
+    options.add(model::field::verify, run.overrides);
+    declare_pictures(options, run.picture_options);
+}
+
+void finish_run_options(const Operands& operands, RunOptions& run)
+{
+    run.format = decide_format(run.output, formats);
+    run.digits = decide_digits(run.output, run.format);
+    if (run.no_header && run.format != Format::csv) {
+        throw Error(ErrorKind::usage, "--no-header is for CSV");
+    }
+    run.notation = decide_notation(run.output, run.format);
+    require_top(run);
+    require_numbers_for_csv(run);
+    run.picture = picture_of(run.picture_options, run.top, run.output, run.format);
+    if (run.format == Format::svg) {
+        run.show = drawn_item(run.show, run.show_all, run.picture.plot);
+        run.top.reset();
+    }
+    require_weights_for_html(run);
+    refuse_items_without_commas(operands, run);
+    read_source(operands, run);
+    const bool one_result = is_binary(run.format) || run.format == Format::svg || run.format == Format::html;
+    if (run.lines && one_result) {
+        throw Error(ErrorKind::usage,
+                    "--lines and a format that holds one result (npz, safetensors, svg, html) exclude each other");
+    }
+}
+
+} // namespace attn::cli

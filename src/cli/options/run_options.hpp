@@ -1,0 +1,34 @@
+// The options of `run` beyond its input.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "attn/report/svg/svg.hpp"
+#include "cli/options/format.hpp"
+#include "cli/options/input_options.hpp"
+#include "cli/options/picture_options.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+struct RunOptions : InputOptions {
+    std::vector<model::Item> show;
+    bool show_all = false;
+    std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
+    OutputOptions output;
+    Format format = Format::table;
+    int digits = 4;         ///< of tables
+    bool no_header = false; ///< of CSV
+    report::NotationRule notation = report::NotationRule::fixed;
+    PictureOptions picture_options;
+    report::SvgOptions picture; ///< of an SVG
+};
+
+void declare_run(Options& options, RunOptions& run);
+
+/// What follows from the options as typed. Throws Error(usage) for what is contradictory. Touches no file.
+void finish_run_options(const Operands& operands, RunOptions& run);
+
+} // namespace attn::cli

@@ -1,0 +1,18 @@
+#include "cli/options/suggest.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+
+namespace attn::cli {
+
+std::size_t choice(std::string_view option, std::string_view text, std::span<const std::string_view> names)
+{
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) {
+        throw Error(ErrorKind::usage, option, quoted(text), joined(names) + did_you_mean(text, names));
+    }
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+} // namespace attn::cli

@@ -1,0 +1,102 @@
+#include "cli/output/hints.hpp"
+
+#include "attn/model/run/strongest.hpp"
+#include "attn/report/text/display.hpp"
+#include "cli/options/input_options.hpp"
+
+#include <algorithm>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view digits = "0123456789";
+constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+bool is_one_of(char c, std::string_view characters)
+{
+    return characters.find(c) != std::string_view::npos;
+}
+
+/// A word as --query and --key find it again, or its position.
+std::string place_of(const std::vector<std::string>& words, Index position)
+{
+    const std::string& word = words[static_cast<std::size_t>(position)];
+    const bool plain = std::ranges::all_of(
+        word, [](char c) { return is_one_of(c, letters) || is_one_of(c, digits) || static_cast<unsigned char>(c) >= 0x80; });
+    const bool a_number = word.find_first_not_of(digits) == std::string::npos;
+    return plain && !a_number && std::ranges::count(words, word) == 1 ? word : std::to_string(position);
+}
+
+/// The input, and what leads from it to the weights.
+std::string computation(const Operands& typed)
+{
+    std::string text = typed.words.empty() ? "" : ' ' + shell_word(typed.words.front());
+    for (const TypedOption& option : typed.options) {
+        if (is_of_computation(option.group)) {
+            text += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
+        }
+    }
+    return text;
+}
+
+/// " --query short --key short", with --head where there are several; nothing where every weight is 0.
+std::string strongest_cell(const model::Result& result)
+{
+    const AnyTensor* weights = result.find(name_of(model::Item::weights));
+    if (weights == nullptr) {
+        return "";
+    }
+    return std::visit(
+        [&]<typename Scalar>(const Tensor<Scalar>& tensor) -> std::string {
+            const auto strongest = model::strongest_pairs(std::span<const Scalar>(tensor.values), tensor.columns(), 1);
+            if (strongest.empty()) {
+                return "";
+            }
+            const Index row = strongest.front().query % tensor.rows();
+            const Index head = strongest.front().query / tensor.rows();
+            const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
+            return (tensor.shape.front() > 1 ? " --head " + std::to_string(head) : "") + " --query " +
+                   place_of(result.tokens, position) + " --key " + place_of(result.words_of_keys(), strongest.front().key);
+        },
+        *weights);
+}
+
+} // namespace
+
+std::string shell_word(const std::string& text)
+{
+    const bool bare = !text.empty() && std::ranges::all_of(text, [](char c) {
+        return is_one_of(c, digits) || is_one_of(c, letters) || is_one_of(c, "_./,:=+-");
+    });
+    if (bare) {
+        return text;
+    }
+    if (text.find_first_of("\"$`\\!") == std::string::npos) {
+        return '"' + text + '"';
+    }
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted += c == '\'' ? R"('\'')" : std::string(1, c);
+    }
+    return quoted + '\'';
+}
+
+std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)
+{
+    if (typed.after_dashes > 0) {
+        return {};
+    }
+    const std::string computed = computation(typed);
+    const std::string cell = strongest_cell(result);
+    std::vector<std::string> commands;
+    if (!cell.empty()) {
+        commands.push_back("attn-cli explain" + computed + cell);
+    }
+    commands.push_back("attn-cli run" + computed + " -o page.html");
+    std::erase_if(commands, [&](const std::string& command) {
+        return report::visible(command) != command || report::display_width(command) > most;
+    });
+    return commands;
+}
+
+} // namespace attn::cli

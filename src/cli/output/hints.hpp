@@ -1,0 +1,20 @@
+// What one might type after `run`.
+#pragma once
+
+#include "attn/model/run/result.hpp"
+#include "cli/options/command.hpp"
+
+#include <string>
+#include <vector>
+
+namespace attn::cli {
+
+/// `text` as a shell takes it for one word and changes nothing.
+[[nodiscard]] std::string shell_word(const std::string& text);
+
+/// Commands over the same input with the same parameters and attention, ready to be typed: `explain` of the strongest cell, and
+/// the page. `typed` is what `run` was given. Nothing where the input cannot be typed again, or a command takes over `most`
+/// columns.
+[[nodiscard]] std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most);
+
+} // namespace attn::cli

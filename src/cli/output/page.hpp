@@ -1,0 +1,21 @@
+// The HTML page of a result: what it holds, and the file.
+#pragma once
+
+#include "attn/model/run/run.hpp"
+#include "cli/output/output.hpp"
+
+namespace attn::cli {
+
+/// What a page shows of a run unless --show says otherwise: all but parameters and embeddings.
+[[nodiscard]] model::Show page_items(const model::Recipe& recipe);
+
+/// `otherwise`, if there is one, that also ends a run, with Error(too_large), which is about to compute more than a page can
+/// hold.
+[[nodiscard]] model::Observer page_observer(model::Observer otherwise);
+
+/// Shows less where there are many weights: the stages that the page computes from queries and keys by itself.
+void leave_out_stages(model::Result& result);
+
+void write_page(const model::Result& result, Output& output);
+
+} // namespace attn::cli

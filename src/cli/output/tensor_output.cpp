@@ -1,0 +1,32 @@
+#include "cli/output/tensor_output.hpp"
+
+#include "attn/io/tensors/npy.hpp"
+#include "attn/tensor/error.hpp"
+
+namespace attn::cli {
+
+void refuse_terminal(const Output& output, Format format)
+{
+    if (is_binary(format) && output.columns()) {
+        throw Error(ErrorKind::usage, "standard output is a terminal; write a binary format to a file with -o, or into a pipe");
+    }
+}
+
+void require_storable(ElementType type, Format format)
+{
+    if (format == Format::npy || format == Format::npz) {
+        [[maybe_unused]] const std::string header = io::npy_header(type, {}); // which refuses what the formats cannot hold
+    }
+}
+
+void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output)
+{
+    switch (format) {
+    case Format::npy: return io::write_npy(tensors.at(0), output.sink());
+    case Format::npz: return io::write_npz(tensors, output.sink());
+    case Format::safetensors: return io::write_safetensors(tensors, output.sink(), metadata);
+    default: throw Error(ErrorKind::internal, "write_tensors: no format of tensors");
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,19 @@
+// Tensors to .npy, .npz, .safetensors.
+#pragma once
+
+#include "attn/io/tensors/tensor_file.hpp"
+#include "cli/options/format.hpp"
+#include "cli/output/output.hpp"
+
+namespace attn::cli {
+
+/// Throws Error(usage) when the output is a terminal, which can do nothing with a binary format.
+void refuse_terminal(const Output& output, Format format);
+
+/// Throws Error(usage) for bfloat16 in .npy and .npz, so that it is noticed before anything is computed.
+void require_storable(ElementType type, Format format);
+
+/// In a binary format. The metadata goes into a .safetensors alone.
+void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output);
+
+} // namespace attn::cli

@@ -1,0 +1,149 @@
+#include "cli/system/descriptor.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/system/signals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::size_t piece = std::size_t{1} << 16U;
+
+/// Whether the call failed for the moment only; waits until it may succeed.
+bool try_again(int error, int descriptor, short event, std::string_view name)
+{
+    if (error == EAGAIN || error == EWOULDBLOCK) { // somebody else made the descriptor non-blocking
+        pollfd wait{descriptor, event, 0};
+        wait_for({&wait, 1}, -1, name);
+        return true;
+    }
+    return error == EINTR;
+}
+
+/// How many bytes a single write takes; 0 when it has to be repeated.
+std::size_t write_some(int descriptor, std::string_view bytes, std::string_view name)
+{
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count >= 0) {
+        return static_cast<std::size_t>(count);
+    }
+    const int error = errno;
+    if (error == EPIPE) {
+        throw ReaderGone{};
+    }
+    if (!try_again(error, descriptor, POLLOUT, name)) {
+        throw Error(ErrorKind::io, "cannot write " + std::string(name) + ": " + reason(error));
+    }
+    return 0;
+}
+
+/// Up to the last end of a line in `bytes`; all where there is none.
+std::size_t whole_lines(std::string_view bytes)
+{
+    const std::size_t end = bytes.rfind('\n');
+    return end == std::string_view::npos ? bytes.size() : end + 1;
+}
+
+} // namespace
+
+std::string reason(int error)
+{
+    return std::generic_category().message(error);
+}
+
+void occupy_closed_descriptors()
+{
+    for (const int descriptor : std::array{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+            // The lowest free number is the closed one. Every read and write of an O_PATH descriptor fails with EBADF.
+            [[maybe_unused]] const int taken = ::open("/", O_PATH);
+        }
+    }
+}
+
+bool is_usable(int descriptor)
+{
+    const int flags = ::fcntl(descriptor, F_GETFL);
+    return flags != -1 && (flags & O_PATH) == 0;
+}
+
+std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view name)
+{
+    for (;;) {
+        const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+        if (count >= 0) {
+            return static_cast<std::size_t>(count);
+        }
+        const int error = errno;
+        if (!try_again(error, descriptor, POLLIN, name)) {
+            throw Error(error == EISDIR ? ErrorKind::no_input : ErrorKind::io,
+                        "cannot read " + std::string(name) + ": " + reason(error));
+        }
+    }
+}
+
+void wait_for(std::span<pollfd> descriptors, int timeout, std::string_view name)
+{
+    while (::poll(descriptors.data(), descriptors.size(), timeout) == -1) {
+        if (errno != EINTR) {
+            throw Error(ErrorKind::io, "cannot wait for " + std::string(name) + ": " + reason(errno));
+        }
+    }
+}
+
+void write_all(int descriptor, std::string_view bytes, std::string_view name)
+{
+    while (!bytes.empty()) {
+        bytes.remove_prefix(write_some(descriptor, bytes, name));
+    }
+}
+
+void write_lines(int descriptor, std::string_view bytes, std::string_view name)
+{
+    while (!bytes.empty()) {
+        begin_line();
+        const std::size_t most = line_is_last() ? bytes.find('\n') : bytes.size();
+        const std::size_t count = write_some(descriptor, bytes.substr(0, std::min(most, bytes.size() - 1) + 1), name);
+        if (count > 0 && bytes[count - 1] == '\n') {
+            end_line();
+        }
+        bytes.remove_prefix(count);
+    }
+}
+
+void BufferedWriter::send(std::string_view bytes)
+{
+    (content_ == Content::lines ? write_lines : write_all)(descriptor_, bytes, name_);
+}
+
+void BufferedWriter::write(std::string_view bytes)
+{
+    const auto part = [&](std::string_view of) { return content_ == Content::lines ? whole_lines(of) : of.size(); };
+    if (bytes.size() >= piece) { // large enough to go without a copy
+        flush();
+        const std::size_t end = part(bytes);
+        send(bytes.substr(0, end));
+        bytes.remove_prefix(end);
+    }
+    buffer_ += bytes;
+    if (buffer_.size() >= piece) {
+        const std::size_t end = part(buffer_);
+        send(std::string_view(buffer_).substr(0, end));
+        buffer_.erase(0, end);
+    }
+}
+
+void BufferedWriter::flush()
+{
+    send(buffer_);
+    buffer_.clear();
+}
+
+} // namespace attn::cli

@@ -1,0 +1,76 @@
+// Files that are read, and files that are written whole or not at all.
+#pragma once
+
+#include "cli/system/descriptor.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attn::cli {
+
+/// An open descriptor that closes itself.
+class Descriptor {
+public:
+    explicit Descriptor(int number = -1) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor(Descriptor&& other) noexcept;
+    Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor& operator=(Descriptor&& other) noexcept;
+    ~Descriptor();
+    [[nodiscard]] int number() const { return number_; }
+    /// 0, or the error that closing reported.
+    int close();
+
+private:
+    int number_;
+};
+
+/// For reading; "-" is standard input. Throws Error(no_input).
+[[nodiscard]] Descriptor open_input(const std::string& path);
+
+/// Everything up to the end. Throws Error(data) as soon as there are more than `most` bytes, however large the input is.
+[[nodiscard]] std::string read_all(int descriptor, std::size_t most, std::string_view name);
+/// The same of a file of JSON: reading ends at a first byte that no JSON begins with, which whoever parses it refuses.
+[[nodiscard]] std::string read_json_file(const std::string& path, std::size_t most);
+
+/// How a path is called in a message: quoted, and never shortened, for its end tells most.
+[[nodiscard]] std::string quoted_path(const std::string& path);
+/// The same without the quotes, for reports that name a file a line.
+[[nodiscard]] std::string visible_path(const std::string& path);
+/// Quoted, but "standard input" for "-".
+[[nodiscard]] std::string name_of_input(const std::string& path);
+
+/// The descriptor that a path such as /dev/stdout, /dev/fd/3 or a link to one stands for. Such a path must not be opened anew:
+/// that would start at the file's beginning, or replace the file under whoever opened it.
+[[nodiscard]] std::optional<int> descriptor_behind(const std::string& path);
+
+/// An output file. A regular file is written beside its place and renamed into it by commit(); without commit(), or when a
+/// signal comes, the old file stays and the new one goes. Devices and FIFOs are written directly. A link's target is replaced,
+/// not the link, and an existing file keeps its permission bits.
+class OutputFile {
+public:
+    /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed.
+    explicit OutputFile(const std::string& path);
+    OutputFile(const OutputFile&) = delete;
+    OutputFile(OutputFile&&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    OutputFile& operator=(OutputFile&&) = delete;
+    ~OutputFile();
+
+    void write(std::string_view bytes) { writer_.write(bytes); }
+    void flush() { writer_.flush(); }
+    /// Whether it is written directly, and somebody may wait for what is flushed.
+    [[nodiscard]] bool is_read_at_once() const { return temporary_.empty(); }
+    void commit();
+
+private:
+    std::string name_;      ///< for messages
+    std::string target_;    ///< where links lead
+    std::string temporary_; ///< empty: written directly
+    Descriptor descriptor_;
+    BufferedWriter writer_;
+};
+
+} // namespace attn::cli

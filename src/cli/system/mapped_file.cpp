@@ -1,0 +1,132 @@
+#include "cli/system/mapped_file.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/system/system.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::size_t first_room = std::size_t{1} << 20U;
+constexpr std::size_t enough_to_check = 16;
+
+[[noreturn]] void does_not_fit(const std::string& name, std::size_t bytes)
+{
+    throw Error(ErrorKind::too_large, name + " does not fit in memory: " + std::to_string(bytes) + " bytes and more");
+}
+
+/// Mappings grow without a copy: the kernel moves their pages.
+void* grown(void* begin, std::size_t from, std::size_t to, const std::string& name)
+{
+    void* room = from == 0 ? ::mmap(nullptr, to, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                           : ::mremap(begin, from, to, MREMAP_MAYMOVE);
+    if (room == MAP_FAILED) {
+        does_not_fit(name, to);
+    }
+    return room;
+}
+
+bool same_time(const timespec& a, const timespec& b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+} // namespace
+
+MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
+    : name_(name_of_input(path)), descriptor_(open_input(path))
+{
+    if (::fstat(descriptor_.number(), &status_) != 0) {
+        throw Error(ErrorKind::io, "cannot read " + name_ + ": " + reason(errno));
+    }
+    // Files that the kernel makes up say that they are empty, and standard input may stand in the middle of a file.
+    const bool whole = ::lseek(descriptor_.number(), 0, SEEK_CUR) == 0;
+    if (S_ISREG(status_.st_mode) && status_.st_size > 0 && whole) {
+        map(status_);
+    }
+    if (begin_ == nullptr) {
+        try {
+            read_to_end(check);
+        } catch (...) {
+            if (mapped_ != 0) {
+                ::munmap(begin_, mapped_);
+            }
+            throw;
+        }
+        descriptor_.close();
+    }
+}
+
+MappedFile::~MappedFile()
+{
+    if (mapped_ != 0) {
+        ::munmap(begin_, mapped_);
+    }
+}
+
+void MappedFile::map(const struct stat& status)
+{
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor_.number(), 0);
+    if (begin == MAP_FAILED) {
+        if (errno == ENOMEM) {
+            does_not_fit(name_, size);
+        }
+        return; // some file systems cannot map; all can read
+    }
+    begin_ = begin;
+    size_ = mapped_ = size;
+}
+
+void MappedFile::read_to_end(const FrontCheck& check)
+{
+    const auto most = static_cast<std::size_t>(memory_limit());
+    bool checked = false;
+    for (;;) {
+        if (size_ == mapped_) {
+            const std::size_t room = std::max(first_room, 2 * mapped_);
+            begin_ = grown(begin_, mapped_, room, name_);
+            mapped_ = room;
+        }
+        const std::size_t count = read_some(descriptor_.number(), {static_cast<char*>(begin_) + size_, mapped_ - size_}, name_);
+        size_ += count;
+        if (!checked && check && (count == 0 || size_ >= enough_to_check)) {
+            check(bytes());
+            checked = true;
+        }
+        if (count == 0) {
+            return;
+        }
+        if (size_ > most) {
+            does_not_fit(name_, size_);
+        }
+    }
+}
+
+void MappedFile::drop(std::size_t from, std::size_t to) const
+{
+    if (descriptor_.number() == -1) {
+        return; // memory of our own, which would be lost
+    }
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t first = from / page * page;
+    ::madvise(static_cast<std::byte*>(begin_) + first, to / page * page - first, MADV_DONTNEED);
+}
+
+void MappedFile::require_unchanged() const
+{
+    struct stat now = {};
+    if (descriptor_.number() == -1 || ::fstat(descriptor_.number(), &now) != 0) {
+        return;
+    }
+    if (now.st_size != status_.st_size || !same_time(now.st_mtim, status_.st_mtim)) {
+        throw Error(ErrorKind::io, name_ + " changed while it was read");
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,168 @@
+#include "attn/model/explain/explanation.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/stored.hpp"
+#include "unit/model/recipe/option_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+namespace model = attn::model;
+using attn::Error;
+using attn::ErrorKind;
+using model::Target;
+
+/// Two words that are the unit vectors, and queries, keys and values that are the words themselves.
+model::Recipe unit_vectors()
+{
+    model::Recipe recipe;
+    recipe.input = model::PositionsInput{.count = 2, .labels = {"left", "right"}};
+    recipe.dims = {.embed_dim = 2, .d_k = 2, .d_v = 2};
+    recipe.draws = {model::Seed{1}};
+    for (const Target target : {Target::embeddings, Target::W_q, Target::W_k, Target::W_v}) {
+        recipe.draws.emplace_back(model::Draw{.target = target, .init = model::Initialisation::identity});
+    }
+    recipe.attention.scale = 1;
+    return recipe;
+}
+
+model::Explanation explained(const model::Recipe& recipe, const model::Question& question = {})
+{
+    return model::explain(model::run_for(question.position, recipe, {}), question, {});
+}
+
+std::string message_of(const auto& call, ErrorKind kind)
+{
+    try {
+        call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), kind) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return {};
+}
+
+using Numbers = std::vector<double>;
+
+TEST(Explanation, OfTwoUnitVectorsCanBeFollowedByHand)
+{
+    const model::Explanation e = explained(unit_vectors());
+    EXPECT_EQ(e.x, (Numbers{1, 0}));
+    EXPECT_EQ(e.query, (Numbers{1, 0}));
+    ASSERT_EQ(e.keys.size(), 2U);
+    const model::ExplainedKey& left = e.keys[0];
+    const model::ExplainedKey& right = e.keys[1];
+    EXPECT_EQ(left.word, "left");
+    EXPECT_EQ(left.products, (Numbers{1, 0}));
+    EXPECT_EQ(right.products, (Numbers{0, 0}));
+    EXPECT_EQ(left.score, 1);
+    EXPECT_EQ(right.score, 0);
+    EXPECT_EQ(e.maximum, 1);
+    EXPECT_EQ(left.exponential, 1);
+    EXPECT_NEAR(right.exponential, 0.36787944, 1e-8); // 1/e
+    EXPECT_NEAR(e.sum, 1.36787944, 1e-8);
+    EXPECT_NEAR(left.weight, 0.73105858, 1e-7); // e / (e + 1)
+    EXPECT_NEAR(right.weight, 0.26894142, 1e-7);
+    EXPECT_EQ(left.weighted_value, (Numbers{left.weight, 0}));
+    EXPECT_EQ(e.context, (Numbers{left.weight, right.weight}));
+    EXPECT_FALSE(left.capped || left.masked);
+    EXPECT_EQ(e.config.query, (std::vector<std::string>{"0"}));
+}
+
+TEST(Explanation, AHiddenKeyHasAReasonAndNoShare)
+{
+    model::Recipe recipe = unit_vectors();
+    recipe.attention.causal = true;
+    const model::Explanation e = explained(recipe);
+    EXPECT_EQ(e.keys[0].hidden, model::Hidden::no);
+    EXPECT_EQ(e.keys[1].hidden, model::Hidden::causal);
+    EXPECT_EQ(*e.keys[1].masked, -INFINITY);
+    EXPECT_EQ(e.keys[1].exponential, 0);
+    EXPECT_EQ(e.keys[1].weighted_value, (Numbers{0, 0}));
+    EXPECT_EQ(e.context, (Numbers{1, 0}));
+
+    recipe.attention.causal = false;
+    recipe.attention.window = attn::core::Window{0, 0};
+    EXPECT_EQ(explained(recipe, {.position = 1}).keys[0].hidden, model::Hidden::window);
+}
+
+TEST(Explanation, ARowWithoutKeysHasNoSum)
+{
+    model::Recipe recipe = unit_vectors();
+    recipe.attention.mask = model::FileTensor{"mask.npy", "", ""};
+    attn::StoredTensor stored("mask", attn::ElementType::boolean, {2, 2}); // all zeros: nothing is seen
+    model::RunSettings settings;
+    settings.mask = stored.view();
+    const model::Explanation e = model::explain(model::run_for(0, recipe, settings), {}, settings);
+    EXPECT_EQ(e.sum, 0);
+    EXPECT_EQ(e.maximum, -INFINITY);
+    EXPECT_EQ(e.keys[0].hidden, model::Hidden::mask);
+    EXPECT_EQ(e.keys[0].mask, -INFINITY);
+    EXPECT_EQ(e.context, (Numbers{0, 0}));
+}
+
+TEST(Explanation, AnOverflowedScoreCountsOne)
+{
+    model::Recipe recipe = unit_vectors();
+    recipe.attention.scale = 1e39;
+    const model::Explanation e = explained(recipe);
+    EXPECT_EQ(e.maximum, INFINITY);
+    EXPECT_EQ(e.keys[0].exponential, 1);
+    EXPECT_EQ(e.keys[1].exponential, 0);
+    EXPECT_EQ(e.sum, 1);
+    EXPECT_EQ(e.warnings.size(), 1U);
+}
+
+TEST(Explanation, KeysTimesQueriesTakesTheWordsKeyAndTheOthersQueries)
+{
+    model::Recipe recipe = unit_vectors();
+    std::get<model::Draw>(recipe.draws[2]).init = model::Initialisation::uniform; // W_q
+    recipe.attention.order = model::ScoreOrder::key_query;
+    const model::Explanation e = explained(recipe, {.position = 1});
+    EXPECT_TRUE(e.swapped);
+    EXPECT_EQ(e.query, (Numbers{0, 1}));
+    EXPECT_EQ(e.keys[0].products[1], e.keys[0].score);
+}
+
+TEST(Explanation, IsOfOneQueryWord)
+{
+    model::Recipe recipe = model::default_recipe();
+    recipe.input = model::SentenceInput{.sentence = "to be or not to be", .cross = {}};
+    const auto ask = [&](std::vector<std::string> query) {
+        recipe.query = std::move(query);
+        return model::query_position(recipe, model::options_alone());
+    };
+    EXPECT_EQ(ask({"or"}), 2);
+    EXPECT_EQ(ask({"5"}), 5);
+    EXPECT_EQ(ask({}), 0); // the first word
+    EXPECT_EQ(message_of([&] { static_cast<void>(ask({"be"})); }, ErrorKind::usage),
+              "--query: got 'be', which stands for 2 places; allowed: one position: 1 'be', 5 'be'");
+}
+
+TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
+{
+    const auto ask = [](attn::Index head, std::optional<std::string> key) {
+        static_cast<void>(explained(unit_vectors(), {.position = 0, .head = head, .key = std::move(key)}));
+    };
+    EXPECT_EQ(message_of([&] { ask(1, {}); }, ErrorKind::usage), "--head: got 1; allowed: 0, there is one head");
+    EXPECT_EQ(message_of([&] { ask(0, "2"); }, ErrorKind::usage), "--key: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(message_of([&] { ask(0, "rihgt"); }, ErrorKind::usage),
+              "--key: got the word 'rihgt'; allowed: a word of the input ('left', 'right') or a position, 0 to 1; "
+              "did you mean 'right'?");
+}
+
+TEST(Explanation, TermsThatDoNotFitAreRefused)
+{
+    model::RunSettings settings;
+    const model::Result result = model::run_for(0, unit_vectors(), settings);
+    settings.memory_limit = 100;
+    const auto explain = [&] { static_cast<void>(model::explain(result, {}, settings)); };
+    EXPECT_EQ(message_of(explain, ErrorKind::too_large),
+              "the terms of 'left': got 2 keys, which need 128 bytes; allowed: the 100 bytes that are free");
+}
+
+} // namespace

@@ -1,0 +1,250 @@
+#include "attn/model/explain/plotted.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+namespace {
+
+using namespace attn::model;
+using attn::ElementType;
+using attn::ErrorKind;
+using attn::Index;
+using attn::Shape;
+using attn::StoredTensor;
+using attn::Tensor;
+
+StoredTensor stored(ElementType type, Shape shape, const std::vector<double>& values)
+{
+    StoredTensor tensor("", type, std::move(shape));
+    attn::store<double>(tensor, 0, values);
+    return tensor;
+}
+
+SavedResult saved(StatedArray weights)
+{
+    SavedResult result;
+    result.config = default_recipe();
+    result.config.input = SentenceInput{.sentence = "to be", .cross = {}};
+    result.arrays.push_back(std::move(weights));
+    return result;
+}
+
+std::string error_of(ErrorKind kind, const std::function<void()>& work)
+{
+    try {
+        work();
+    } catch (const attn::Error& error) {
+        EXPECT_EQ(error.kind(), kind) << error.what();
+        return error.what();
+    }
+    return "no error";
+}
+
+PlottedWeights plotted(const StoredTensor& tensor)
+{
+    return {.weights = tensor.view(), .batch = {}, .tokens = {}, .key_tokens = {}};
+}
+
+const std::vector<double> halves{0.5, 0.5, 0.25, 0.75};
+
+TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
+{
+    const auto error_with = [](const StatedArray& array) {
+        SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "0.5", "0.5"}});
+        file.arrays.push_back(array);
+        return error_of(ErrorKind::data, [&] { (void)result_of(file); });
+    };
+    EXPECT_EQ(error_with({"queries", {}, {"1.0"}}), "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0,); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"values", {2, 2, 1}, {"1", "2", "3", "4"}}),
+              "values: got the shape (2, 2, 1); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"entropy", {2, 1}, {"1", "2"}}),
+              "entropy: got the shape (2, 1); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with({"entropy", {1, 2}, {"1", "2"}}), "no error");
+    EXPECT_EQ(error_with({"keys", {1, 2, 3}, {"1", "2", "3", "4", "5", "6"}}), "no error");
+}
+
+TEST(Plotted, TakesTheNumbersAndWordsOfASavedResult)
+{
+    SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "5e-4", "0.1"}});
+    file.arrays.push_back({"scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    file.tokens = {"so", "be"};
+    const Result result = result_of(file);
+    EXPECT_EQ(result.tokens, (std::vector<std::string>{"so", "be"}));
+    const auto& weights = std::get<Tensor<float>>(*result.find("weights"));
+    EXPECT_EQ(weights.values, (std::vector<float>{0.75F, 0.25F, 5e-4F, 0.1F})); // not what the recipe would give
+    EXPECT_TRUE(result.show.contains(Item::scores));
+    EXPECT_TRUE(result.show.contains(Item::tokens));
+    EXPECT_FALSE(result.show.contains(Item::context));
+}
+
+TEST(Plotted, TakesWordsThatTheFileLacksFromItsConfig)
+{
+    const Result result = result_of(saved({"weights", {1, 2, 2}, {"1", "0", "0", "1"}}));
+    EXPECT_EQ(result.tokens, (std::vector<std::string>{"to", "be"}));
+    EXPECT_FALSE(result.show.contains(Item::tokens));
+}
+
+TEST(Plotted, KnowsTheColumnOfAnExtraKey)
+{
+    const Result result = result_of(saved({"weights", {1, 2, 3}, {"1", "0", "0", "0", "1", "0"}}));
+    EXPECT_EQ(result.words_of_keys(), (std::vector<std::string>{"to", "be", "(bias)"}));
+}
+
+TEST(Plotted, RefusesASavedResultThatCannotBeDrawn)
+{
+    const auto refusal = [](const SavedResult& file) { return error_of(ErrorKind::data, [&] { (void)result_of(file); }); };
+    EXPECT_EQ(refusal(saved({"scores", {1, 2, 2}, {"1", "2", "3", "4"}})),
+              "the result holds no weights; allowed: one saved with weights among --show");
+    EXPECT_EQ(refusal(saved({"weights", {2, 2}, {"1", "2", "3", "4"}})),
+              "weights: got the shape (2, 2); allowed: (H, 2, 2), as many rows and columns as words");
+    EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "2", "nan", "4"}})),
+              "weights at (0, 1, 0): got nan; allowed: finite numbers");
+    EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "1e99", "3", "4"}})),
+              "weights at (0, 0, 1): got inf; allowed: finite numbers");
+    SavedResult beyond = saved({"weights", {1, 1, 2}, {"1", "0"}});
+    beyond.arrays.push_back({"query_positions", {1}, {"7"}});
+    EXPECT_EQ(refusal(beyond), "query_positions: got a position beyond the words; allowed: 0 to 1");
+}
+
+TEST(Plotted, TakesTensorsOfTwoThreeAndFourDimensions)
+{
+    for (const Shape& shape : {Shape{2, 2}, Shape{1, 2, 2}, Shape{1, 1, 2, 2}}) {
+        const StoredTensor tensor = stored(ElementType::float16, shape, halves);
+        const Result result = result_of(plotted(tensor), "'w.npy'");
+        EXPECT_EQ(attn::shape_of(*result.find("weights")), (Shape{1, 2, 2}));
+        EXPECT_EQ(std::get<Tensor<float>>(*result.find("weights")).values, (std::vector<float>{0.5F, 0.5F, 0.25F, 0.75F}));
+        EXPECT_EQ(result.tokens, (std::vector<std::string>{"0", "1"}));
+        EXPECT_FALSE(result.cross);
+    }
+    const StoredTensor exact = stored(ElementType::float64, {2, 2}, halves);
+    EXPECT_TRUE(std::holds_alternative<Tensor<double>>(*result_of(plotted(exact), "w").find("weights")));
+}
+
+TEST(Plotted, TakesOneBatch)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {2, 1, 1, 2}, halves);
+    PlottedWeights weights = plotted(tensor);
+    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(weights, "'w.npy'"); }),
+              "'w.npy': got the shape (2, 1, 1, 2); allowed: one batch; --batch N takes one of the 2");
+    weights.batch = 1;
+    EXPECT_EQ(std::get<Tensor<float>>(*result_of(weights, "w").find("weights")).values, (std::vector<float>{0.25F, 0.75F}));
+    weights.batch = 2;
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)result_of(weights, "w"); }), "--batch: got 2; allowed: 0 to 1");
+}
+
+TEST(Plotted, NamesRowsAndColumns)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {2, 2}, halves);
+    PlottedWeights weights = plotted(tensor);
+    weights.tokens = {"a", "b"};
+    EXPECT_EQ(result_of(weights, "w").words_of_keys(), (std::vector<std::string>{"a", "b"}));
+    weights.key_tokens = {"x", "y"};
+    EXPECT_EQ(result_of(weights, "w").words_of_keys(), (std::vector<std::string>{"x", "y"}));
+    weights.tokens = {"a", "b", "c"};
+    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(weights, "'w.npy'"); }),
+              "--tokens: got 3 words; allowed: 2, as many as 'w.npy' has rows");
+    const StoredTensor wide = stored(ElementType::float32, {1, 3}, {0.5, 0.25, 0.25});
+    EXPECT_EQ(result_of(plotted(wide), "w").words_of_keys(), (std::vector<std::string>{"0", "1", "2"}));
+}
+
+TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
+{
+    for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{1, 1, 1, 1, 1}}) {
+        const StoredTensor tensor("", ElementType::float32, shape);
+        EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
+                  "w: got the shape " + attn::to_string(shape) +
+                      "; allowed: (T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+    }
+    const StoredTensor tensor = stored(ElementType::float32, {1, 2}, {0.5, -std::numeric_limits<double>::infinity()});
+    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
+              "w at (0, 0, 1): got -inf; allowed: finite numbers");
+}
+
+TEST(Plotted, KeepsTheRowsThatAreAskedFor)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {2, 3, 1}, {1, 2, 3, 4, 5, 6});
+    PlottedWeights weights = plotted(tensor);
+    weights.tokens = {"a", "b", "a"};
+    const Result rows = with_rows(result_of(weights, "w"), {"a"});
+    EXPECT_EQ(rows.query_positions, (std::vector<Index>{0, 2}));
+    EXPECT_EQ(std::get<Tensor<float>>(*rows.find("weights")).values, (std::vector<float>{1, 3, 4, 6}));
+    const Result fewer = with_rows(rows, {"2"}); // a position of the whole
+    EXPECT_EQ(std::get<Tensor<float>>(*fewer.find("weights")).values, (std::vector<float>{3, 6}));
+    const std::string allowed = "allowed: the rows that the file holds: 0 'a', 2 'a'";
+    const auto refusal = [](const Result& result, const std::string& item) {
+        return error_of(ErrorKind::usage, [&] { (void)with_rows(result, {item}); });
+    };
+    EXPECT_EQ(refusal(rows, "1"), "--query: got position 1; " + allowed);
+    EXPECT_EQ(refusal(rows, "b"), "--query: got position 1; " + allowed);
+    EXPECT_EQ(refusal(rows, "3"), "--query: got position '3'; " + allowed);
+    EXPECT_EQ(refusal(rows, "zebra"), "--query: got the word 'zebra'; " + allowed);
+    const Result all = result_of(weights, "w");
+    EXPECT_EQ(refusal(all, "3"), "--query: got position '3'; allowed: 0 to 2");
+    EXPECT_EQ(refusal(all, "zebra"),
+              "--query: got the word 'zebra'; allowed: a word of the input ('a', 'b', 'a') or a position, 0 to 2");
+}
+
+TEST(Plotted, DoubtsWhatIsNoWeights)
+{
+    const auto doubt = [](const std::vector<double>& values) {
+        const StoredTensor tensor = stored(ElementType::float32, {1, 2, 2}, values);
+        return doubt_about(result_of(plotted(tensor), "w"));
+    };
+    EXPECT_FALSE(doubt(halves));
+    EXPECT_FALSE(doubt({0.5, 0.49, 0, 0})); // rounded, and fully masked
+    EXPECT_EQ(doubt({1, 0, 0.5, 0.25}),
+              "these are no weights, row 1 of head 0 sums to 0.75 and not to 1; the numbers from 0.0 to 1.0 "
+              "are drawn as they are");
+    EXPECT_FALSE(doubt({1.01, 0.005, 0.4, 0.6})); // rounded to bfloat16
+    EXPECT_EQ(doubt({-1, 2, 0.5, 0.5}),
+              "these are no weights, some are negative; the numbers from -1.0 to 2.0 are drawn as they are");
+}
+
+TEST(Plotted, KeepsOneHead)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {2, 2, 1}, {1, 1, 1, 0.5});
+    const Result all = result_of(plotted(tensor), "w");
+    const Result one = with_head(all, 1);
+    EXPECT_EQ(attn::shape_of(*one.find("weights")), (Shape{1, 2, 1}));
+    EXPECT_EQ(std::get<Tensor<float>>(*one.find("weights")).values, (std::vector<float>{1, 0.5}));
+    EXPECT_EQ(one.head, 1);
+    EXPECT_NE(doubt_about(one).value_or("").find("row 1 of head 1 sums to 0.5"), std::string::npos);
+    EXPECT_FALSE(doubt_about(with_head(all, 0)));
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(all, 2); }), "--head: got 2; allowed: 0 to 1");
+    const StoredTensor single = stored(ElementType::float32, {1, 1}, {1});
+    EXPECT_FALSE(with_head(result_of(plotted(single), "w"), 0).head);
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(result_of(plotted(single), "w"), 1); }),
+              "--head: got 1; allowed: 0, there is one head");
+}
+
+TEST(Plotted, DoubtsOfTheRowsThatAreThere)
+{
+    const StoredTensor tensor = stored(ElementType::float32, {1, 3, 1}, {1, 1, 0.5});
+    PlottedWeights weights = plotted(tensor);
+    weights.tokens = {"to", "be", "or"};
+    const Result all = result_of(weights, "w");
+    EXPECT_FALSE(doubt_about(with_rows(all, {"to", "be"})));
+    const std::string doubt = doubt_about(with_rows(all, {"be", "or"})).value_or("");
+    EXPECT_EQ(doubt,
+              "these are no weights, row 2 'or' of head 0 sums to 0.5 and not to 1; the numbers from 0.5 to 1.0 are drawn "
+              "as they are");
+}
+
+TEST(Plotted, KeepsOfTheMaskedScoresTheSameRows)
+{
+    SavedResult file = saved({"weights", {1, 2, 2}, {"1", "0", "0.5", "0.5"}});
+    file.arrays.push_back({"masked_scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    file.arrays.push_back({"scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    const Result rows = with_rows(result_of(file), {"be"});
+    EXPECT_EQ(std::get<Tensor<float>>(*rows.find("masked_scores")).values, (std::vector<float>{3, 4}));
+    EXPECT_EQ(rows.find("scores"), nullptr);
+    EXPECT_FALSE(rows.show.contains(Item::masked_scores));
+}
+
+} // namespace

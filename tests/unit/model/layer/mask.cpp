@@ -1,0 +1,68 @@
+#include "attn/model/layer/mask.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+namespace {
+
+using attn::ElementType;
+using attn::Index;
+using attn::Shape;
+using attn::StoredTensor;
+using attn::model::broadcast_mask;
+
+/// 0, 1, 2, …
+StoredTensor counting(const Shape& shape, ElementType type = ElementType::float32)
+{
+    StoredTensor tensor("mask", type, shape);
+    std::vector<float> values(static_cast<std::size_t>(attn::element_count(shape)));
+    std::iota(values.begin(), values.end(), 0.0F);
+    attn::store(tensor, 0, std::span<const float>(values));
+    return tensor;
+}
+
+std::vector<float> values_of(const attn::TensorView& view)
+{
+    return attn::load<float>(view).values;
+}
+
+TEST(Mask, RepeatsWhatIsMissingInFrontAndWhatIsOne)
+{
+    const StoredTensor row = counting({3});
+    EXPECT_EQ(broadcast_mask(row.view(), {2, 2, 3}).shape, (Shape{2, 2, 3}));
+    EXPECT_EQ(values_of(broadcast_mask(row.view(), {2, 2, 3})), (std::vector<float>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+    const StoredTensor heads = counting({2, 1, 2});
+    EXPECT_EQ(values_of(broadcast_mask(heads.view(), {2, 2, 2})), (std::vector<float>{0, 1, 0, 1, 2, 3, 2, 3}));
+    const StoredTensor whole = counting({1, 2, 2, 1});
+    EXPECT_EQ(values_of(broadcast_mask(whole.view(), {1, 2, 2, 1})), (std::vector<float>{0, 1, 2, 3}));
+}
+
+TEST(Mask, StaysShortInItsLastDimension)
+{
+    const StoredTensor mask = counting({2, 2});
+    EXPECT_EQ(broadcast_mask(mask.view(), {3, 2, 5}).shape, (Shape{3, 2, 2}));
+    const StoredTensor none = counting({2, 0});
+    EXPECT_EQ(broadcast_mask(none.view(), {3, 2, 5}).shape, (Shape{3, 2, 0}));
+}
+
+TEST(Mask, RefusesShapesThatDoNotBroadcast)
+{
+    for (const Shape& shape : {Shape{}, Shape{4}, Shape{3, 3}, Shape{3, 2, 3}, Shape{1, 2, 2, 3}, Shape{0, 3}}) {
+        const StoredTensor mask = counting(shape);
+        EXPECT_THROW((void)broadcast_mask(mask.view(), {2, 2, 3}), attn::Error) << attn::to_string(shape);
+    }
+}
+
+TEST(Mask, RefusesIntegers)
+{
+    const std::array<std::byte, 24> bytes{};
+    const auto view = attn::row_major_view(ElementType::int64, {3}, bytes);
+    EXPECT_THROW((void)broadcast_mask(view, {1, 1, 3}), attn::Error);
+}
+
+} // namespace

@@ -1,0 +1,119 @@
+#include "attn/model/layer/words.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "unit/model/recipe/option_names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace model = attn::model;
+using Names = std::vector<std::string>;
+using Indices = std::vector<attn::Index>;
+
+model::Recipe recipe_of(model::Input input, Names query = {})
+{
+    model::Recipe recipe;
+    recipe.input = std::move(input);
+    recipe.query = std::move(query);
+    return recipe;
+}
+
+std::string message_of(const model::Recipe& recipe, const model::Origin& origin = model::options_alone())
+{
+    try {
+        (void)model::query_positions(recipe, model::read_words(recipe, origin), origin);
+    } catch (const attn::Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(ReadWords, GivesARepeatedWordOneIdAndManyPositions)
+{
+    const model::Words words = model::read_words(recipe_of(model::SentenceInput{"b a, b", {}, {}, false}));
+    EXPECT_EQ(words.tokens, (Names{"b", "a", "b"}));
+    EXPECT_EQ(*words.vocabulary, (Names{"a", "b"}));
+    EXPECT_EQ(words.ids, (Indices{1, 0, 1}));
+    EXPECT_EQ(words.S(), 3);
+}
+
+TEST(ReadWords, FoldsCaseBeforeTheVocabulary)
+{
+    const model::Words words = model::read_words(recipe_of(model::SentenceInput{"Straße STRASSE", {}, {}, true}));
+    EXPECT_EQ(*words.vocabulary, Names{"strasse"});
+}
+
+TEST(ReadWords, UsesTheTokenizerThatIsAskedFor)
+{
+    const model::SentenceInput input{"Well-known: yes!", {}, model::Tokenizer::words, false};
+    EXPECT_EQ(model::read_words(recipe_of(input)).tokens, (Names{"Well-known", "yes"}));
+}
+
+TEST(ReadWords, MakesOneVocabularyOfTwoSentences)
+{
+    const model::Words words = model::read_words(recipe_of(model::SentenceInput{"c a", "b a d", {}, false}));
+    EXPECT_EQ(words.ids, (Indices{2, 0}));
+    EXPECT_EQ(words.key_ids, (Indices{1, 0, 3}));
+    EXPECT_EQ(words.T(), 2);
+    EXPECT_EQ(words.S(), 3);
+}
+
+TEST(ReadWords, NamesIdsAndPositionsByTheirLabelsOrNumbers)
+{
+    EXPECT_EQ(model::read_words(recipe_of(model::IdsInput{{2, 6}, {"my", "name"}})).tokens, (Names{"my", "name"}));
+    EXPECT_EQ(model::read_words(recipe_of(model::IdsInput{{2, 6}, {}})).tokens, (Names{"2", "6"}));
+    EXPECT_EQ(model::read_words(recipe_of(model::PositionsInput{2, {}})).tokens, (Names{"0", "1"}));
+}
+
+TEST(ReadWords, RefusesInputsWithoutWordsAndLabelsThatDoNotMatch)
+{
+    EXPECT_NE(message_of(recipe_of(model::SentenceInput{",,\n", {}, {}, false})).find("no words in the input"),
+              std::string::npos);
+    EXPECT_NE(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false})).find("--cross"), std::string::npos);
+    EXPECT_NE(message_of(recipe_of(model::IdsInput{{}, {}})).find("no words in the input"), std::string::npos);
+    EXPECT_EQ(message_of(recipe_of(model::IdsInput{{1, 2}, {"a"}})),
+              "labels: got 1 labels; allowed: one for each of the 2 ids");
+}
+
+TEST(QueryPositions, TakesDigitsAsPositionsAndWordsWhereverTheyStand)
+{
+    const model::SentenceInput input{"to be or not to be 1", {}, {}, false};
+    const auto positions = [&](Names query) {
+        const model::Recipe recipe = recipe_of(input, std::move(query));
+        return model::query_positions(recipe, model::read_words(recipe));
+    };
+    EXPECT_EQ(positions({"be", "0", "to"}), (Indices{0, 1, 4, 5}));
+    EXPECT_EQ(positions({"1"}), (Indices{1}));
+    EXPECT_EQ(positions({}), Indices{});
+}
+
+TEST(QueryPositions, FoldsTheQueryWhenTheSentenceIsFolded)
+{
+    const model::Recipe recipe = recipe_of(model::SentenceInput{"Life is", {}, {}, true}, {"LIFE"});
+    EXPECT_EQ(model::query_positions(recipe, model::read_words(recipe)), Indices{0});
+}
+
+TEST(QueryPositions, SaysWhichWordsThereAre)
+{
+    const model::SentenceInput input{"Life is", {}, {}, false};
+    EXPECT_EQ(message_of(recipe_of(input, {"life"})), "--query: got the word 'life'; allowed: a word of the input ('Life', "
+                                                      "'is') or a position, 0 to 1; did you mean 'Life'?");
+    EXPECT_EQ(message_of(recipe_of(input, {"2"})), "--query: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(message_of(recipe_of(input, {"99999999999999999999"})),
+              "--query: got position '99999999999999999999'; allowed: 0 to 1");
+}
+
+TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
+{
+    const model::SentenceInput input{"Life is", {}, {}, false};
+    const model::Origin file;
+    EXPECT_EQ(
+        message_of(recipe_of(input, {"life"}), file),
+        "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1; did you mean 'Life'?");
+    EXPECT_EQ(message_of(recipe_of(input, {"2"}), file), "query: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false}), file),
+              "no words in the input: the second sentence is ' '; allowed: at least one word");
+}
+
+} // namespace

@@ -1,0 +1,91 @@
+#include "attn/report/html/html.hpp"
+
+#include "attn/report/json/json.hpp"
+#include "attn/tensor/error.hpp"
+#include "unit/report/sample.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using attn::Error;
+using attn::ErrorKind;
+using attn::Index;
+using attn::Tensor;
+using attn::model::Result;
+using attn::report::PageParts;
+using sample::text_of;
+
+constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{colours}}|{{result}}",
+                          .style = "p {}",
+                          .script = "f({{}})",
+                          .style_hash = "sha256-A",
+                          .script_hash = "sha256-B"};
+
+std::string html_of(const Result& result, const PageParts& page = parts)
+{
+    return text_of([&](const attn::report::Sink& sink) { write_html(result, page, sink); });
+}
+
+std::string json_of(const Result& result)
+{
+    return text_of([&](const attn::report::Sink& sink) { attn::report::write_json(result, std::nullopt, sink); });
+}
+
+TEST(Html, PutsEveryPartInItsPlace)
+{
+    const std::string html = html_of(sample::two_words());
+    EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|\"00224e")) << html;
+    EXPECT_TRUE(html.ends_with("fee838\"|" + json_of(sample::two_words()))) << html;
+    EXPECT_EQ(html.rfind('|') - html.find("\"00"), 2 + 256 * 6);
+}
+
+TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
+{
+    Result result = sample::two_words();
+    result.tokens = {"</script><!--<", "\\u003c\\<"};
+    result.warnings = {"<"};
+    std::string page = html_of(result, {.frame = "{{result}}"});
+    EXPECT_EQ(page.find('<'), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(page), nlohmann::json::parse(json_of(result)));
+    EXPECT_NE(page.find(R"("\u003c/script>\u003c!--\u003c","\\u003c\\\u003c")"), std::string::npos) << page;
+}
+
+/// What is said of weights of such a shape; nothing may be written.
+std::string refusal(attn::Shape shape)
+{
+    Result result = sample::two_words();
+    result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
+    bool written = false;
+    try {
+        write_html(result, parts, [&](std::string_view) { written = true; });
+    } catch (const Error& error) {
+        return written || error.kind() != ErrorKind::too_large ? "" : error.what();
+    }
+    return "";
+}
+
+TEST(Html, RefusesWhatAPageCannotHoldBeforeItWrites)
+{
+    EXPECT_EQ(refusal({1, 1025, 1}),
+              "HTML: got 1025 query words; allowed: up to 1024 query words in a page; --query shows some of them");
+    EXPECT_EQ(refusal({1, 1, 8193}),
+              "HTML: got 8193 key words; allowed: up to 8192 key words in a page; a shorter text has fewer");
+    EXPECT_EQ(refusal({1025, 1, 1}), "HTML: got 1025 heads; allowed: up to 1024 heads in a page; --heads computes fewer");
+    EXPECT_EQ(refusal({5, 1000, 1001}),
+              "HTML: got 5005000 weights; allowed: up to 5000000 weights in a page; --query shows those of some words");
+    attn::report::require_page_size({5, 1000, 1000});
+    attn::report::require_page_size({1024, 1, 1});
+}
+
+TEST(Html, NeedsWeightsAndAFrameItKnows)
+{
+    Result result = sample::two_words();
+    EXPECT_THROW((void)html_of(result, {.frame = "{{colour}}"}), Error);
+    EXPECT_THROW((void)html_of(result, {.frame = "{{result"}), Error);
+    result.arrays.clear();
+    EXPECT_THROW((void)html_of(result), Error);
+}
+
+} // namespace

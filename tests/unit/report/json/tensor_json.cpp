@@ -1,0 +1,69 @@
+#include "attn/report/json/tensor_json.hpp"
+
+#include "attn/tensor/stored.hpp"
+#include "unit/report/sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+using attn::ElementType;
+using attn::Shape;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::string json_of(ElementType type, const Shape& shape, const std::vector<double>& values,
+                    const attn::report::TensorJson& options = {})
+{
+    attn::StoredTensor tensor("x", type, shape);
+    attn::store(tensor, 0, std::span<const double>(values));
+    return sample::text_of([&](const auto& sink) { attn::report::write_tensor_json(tensor.view(), options, sink); });
+}
+
+TEST(TensorJson, NestsOneLevelADimension)
+{
+    EXPECT_EQ(json_of(ElementType::float32, {2, 1, 2}, {1, -0.0, 0.1, 1e30}),
+              R"({"schema":"attn-cli/tensor/1","dtype":"float32","shape":[2,1,2],"data":[[[1.0,-0.0]],[[0.1,1e+30]]]})"
+              "\n");
+    EXPECT_EQ(json_of(ElementType::float64, {2}, {1.0 / 3, 2}),
+              R"({"schema":"attn-cli/tensor/1","dtype":"float64","shape":[2],"data":[0.3333333333333333,2.0]})"
+              "\n");
+    EXPECT_EQ(json_of(ElementType::float32, {}, {0.5}),
+              R"({"schema":"attn-cli/tensor/1","dtype":"float32","shape":[],"data":0.5})"
+              "\n");
+}
+
+TEST(TensorJson, SaysNamesWhenAsked)
+{
+    EXPECT_EQ(json_of(ElementType::float16, {1}, {0.1}, {.name = "weights"}),
+              R"({"schema":"attn-cli/tensor/1","name":"weights","dtype":"float16","shape":[1],"data":[0.099975586]})"
+              "\n");
+}
+
+TEST(TensorJson, WritesInfinitiesAsStringsAndMaskedScoresAsNull)
+{
+    const std::vector<double> values{-infinity, infinity, std::numeric_limits<double>::quiet_NaN(), 1};
+    for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
+        EXPECT_TRUE(json_of(type, {2, 2}, values)
+                        .ends_with(R"("data":[["-inf","inf"],["nan",1.0]]})"
+                                   "\n"));
+        EXPECT_TRUE(json_of(type, {2, 2}, values, {.masked = true})
+                        .ends_with(R"("data":[[null,"inf"],["nan",1.0]]})"
+                                   "\n"));
+        EXPECT_TRUE(json_of(type, {4}, values, {.masked = true})
+                        .ends_with(R"("data":[null,"inf","nan",1.0]})"
+                                   "\n"));
+    }
+}
+
+TEST(TensorJson, WritesEmptyDimensionsAsEmptyLists)
+{
+    EXPECT_TRUE(json_of(ElementType::float32, {0}, {}).ends_with("\"data\":[]}\n"));
+    EXPECT_TRUE(json_of(ElementType::float32, {2, 0}, {}).ends_with("\"data\":[[],[]]}\n"));
+    EXPECT_TRUE(json_of(ElementType::float32, {2, 0, 3}, {}).ends_with("\"data\":[[],[]]}\n"));
+    EXPECT_TRUE(json_of(ElementType::float32, {0, 2, 3}, {}).ends_with("\"data\":[]}\n"));
+}
+
+} // namespace

@@ -1,0 +1,95 @@
+#include "attn/report/text/introduction.hpp"
+
+#include "attn/model/run/run.hpp"
+#include "attn/report/text/display.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using attn::model::Initialisation;
+using attn::model::Recipe;
+using attn::model::SentenceInput;
+using attn::report::introduction;
+
+constexpr const char* sentence = "Life is short, eat dessert first";
+
+Recipe recipe_of(const std::string& text)
+{
+    Recipe recipe = attn::model::default_recipe();
+    recipe.input = SentenceInput{.sentence = text, .cross = {}};
+    return recipe;
+}
+
+std::string of(const Recipe& recipe, std::optional<attn::Index> width = {})
+{
+    return introduction(attn::model::run(recipe), width);
+}
+
+/// Of a recipe whose files nobody has opened.
+std::string of_files(const Recipe& recipe)
+{
+    attn::model::Result result;
+    result.config = recipe;
+    result.tokens = {"to", "be"};
+    return introduction(result, {});
+}
+
+attn::model::Draw& draw_of(Recipe& recipe, std::size_t place)
+{
+    return std::get<attn::model::Draw>(recipe.draws.at(place));
+}
+
+TEST(Introduction, SaysThatTheTutorialsNumbersHaveNoMeaning)
+{
+    EXPECT_EQ(of(recipe_of(sentence)),
+              "6 words, 1 head, random weights (seed 123: the 2023 tutorial's numbers, real arithmetic, no meaning)");
+    const std::string on_80_columns = of(recipe_of(sentence), 80);
+    EXPECT_EQ(on_80_columns, "6 words, 1 head, random weights (seed 123: 2023 tutorial, real sums, no meaning)");
+    EXPECT_EQ(attn::report::display_width(on_80_columns), 80);
+}
+
+TEST(Introduction, TakesNothingElseForTheTutorial)
+{
+    Recipe recipe = recipe_of(sentence);
+    recipe.attention.causal = true;
+    EXPECT_EQ(of(recipe), "6 words, 1 head, random weights (seed 123: real arithmetic, no meaning)");
+    recipe = recipe_of("Life");
+    recipe.draws.front() = attn::model::Seed{7};
+    recipe.dims.heads = 2;
+    EXPECT_EQ(of(recipe), "1 word, 2 heads, random weights (seed 7: real arithmetic, no meaning)");
+    std::get<SentenceInput>(recipe.input).cross = "to be";
+    recipe.generator = attn::model::Generator::numpy;
+    EXPECT_EQ(of(recipe),
+              "1 word attending to 2 words, 2 heads, random weights (seed 7 of NumPy: real arithmetic, no meaning)");
+}
+
+TEST(Introduction, SaysWhatIsNotRandom)
+{
+    Recipe recipe = recipe_of("to be");
+    for (std::size_t i = 2; i < 5; ++i) {
+        draw_of(recipe, i).init = Initialisation::identity;
+    }
+    EXPECT_EQ(of_files(recipe), "2 words, identity projections, random embeddings (seed 123: real arithmetic, no meaning)");
+    recipe.draws.erase(recipe.draws.begin() + 1);
+    recipe.embeddings = attn::model::FileEmbeddings{.file = "glove.txt"};
+    EXPECT_EQ(of_files(recipe), "2 words, word vectors from glove.txt, identity projections");
+    recipe.draws.resize(1);
+    recipe.embeddings.reset();
+    recipe.parameters = attn::model::FileParameters{.file = "gpt2\n.npz", .prefix = "h.0"};
+    EXPECT_EQ(of_files(recipe), "2 words, weights from gpt2\\n.npz, layer h.0");
+    recipe.draws.push_back(attn::model::default_recipe().draws.at(1));
+    EXPECT_EQ(of_files(recipe), "2 words, weights from gpt2\\n.npz, layer h.0, random embeddings (seed 123)");
+}
+
+TEST(Introduction, NamesTheRecipe)
+{
+    Recipe recipe = recipe_of(sentence);
+    recipe.name = "raschka-2023";
+    recipe.title = "Understanding";
+    EXPECT_EQ(of_files(recipe), "2 words, recipe raschka-2023: Understanding");
+    EXPECT_EQ(of(recipe, 59), "6 words, 1 head, recipe raschka-2023: Understanding");
+    EXPECT_EQ(of(recipe, 40), "6 words, 1 head, recipe raschka-2023");
+}
+
+} // namespace

@@ -1,0 +1,61 @@
+#include "attn/report/text/timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace {
+
+using attn::report::Timing;
+
+/// 4·100·100·50·2 operations in 2 ms are 2 GFLOP/s.
+Timing example()
+{
+    return {.workload = {.seq = 100, .heads = 2, .kv_heads = 1, .head_dim = 50, .value_dim = 50, .attention = {}},
+            .threads = 3,
+            .isa = attn::core::Isa::avx2,
+            .least_seconds = 0.0015,
+            .median_seconds = 0.002,
+            .repeats = 9,
+            .peak_gflops = 8,
+            .peak_rss_bytes = 3 << 20};
+}
+
+template <typename Write>
+std::string text_of(std::span<const Timing> timings, Write write)
+{
+    std::string text;
+    write(timings, [&](std::string_view bytes) { text += bytes; });
+    return text;
+}
+
+TEST(Timing, IsATableWithAlignedColumns)
+{
+    std::array timings{example(), example()};
+    timings[1].workload.seq = 5;
+    const std::string text = text_of(timings, attn::report::write_timings);
+    EXPECT_EQ(text, "seq  heads  kv_heads  head_dim  value_dim  threads   isa  median ms  GFLOP/s  peak  of peak  peak MiB\n"
+                    "100      2         1        50         50        3  avx2      2.000      2.0   8.0    25.0%       3.0\n"
+                    "  5      2         1        50         50        3  avx2      2.000      0.0   8.0     0.1%       3.0\n");
+}
+
+TEST(Timing, IsAnObjectOrAnArrayOfThem)
+{
+    const std::string object =
+        R"({"seq":100,"heads":2,"head_dim":50,"threads":3,"isa":"avx2","seconds":{"min":0.0015,"median":0.002},)"
+        R"("gflops":2.0,"peak_gflops":8.0,"peak_rss_bytes":3145728,"kv_heads":1,"value_dim":50,"causal":false,)"
+        R"("repeats":9})";
+    const std::array one{example()};
+    EXPECT_EQ(text_of(one, attn::report::write_timings_json), object + "\n");
+    const std::array two{example(), example()};
+    EXPECT_EQ(text_of(two, attn::report::write_timings_json), "[" + object + "," + object + "]\n");
+}
+
+TEST(Timing, NamesTheWindow)
+{
+    std::array timings{example()};
+    timings[0].workload.attention.window = attn::core::Window{2, -1};
+    EXPECT_NE(text_of(timings, attn::report::write_timings_json).find(R"("window":[2,-1],)"), std::string::npos);
+}
+
+} // namespace
