@@ -284,7 +284,7 @@ def test_json_fits_its_schema(folder):
 
 
 def test_a_stage_that_does_not_exist_is_a_usage_error(folder):
-    fails(folder, 2, "capped_scores", "with a softcap", options=["--show", "capped_scores"])
+    fails(folder, 2, "capped_scores", "requires --softcap", options=["--show", "capped_scores"])
     fails(folder, 2, "masked_scores", options=["--show", "masked_scores"])
     fails(folder, 2, "did you mean 'weights'?", options=["--show", "weigths"])
 

@@ -62,7 +62,7 @@ def test_verbose_tells_the_shape_of_every_stage():
 
 
 def test_output_without_a_projection_tells_the_option():
-    assert_fails(run("run", SENTENCE, "--show", "output"), 2, "with --output-projection")
+    assert_fails(run("run", SENTENCE, "--show", "output"), 2, "requires --output-projection")
 
 
 def test_a_recipe_error_names_its_draw(tmp_path):

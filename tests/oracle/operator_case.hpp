@@ -272,14 +272,14 @@ private:
                 c.options.kv_heads = o.H_kv;
             }
         }
-        using attn::model::Stage;
-        c.options.show = {Stage::scores,  Stage::scaled_scores, Stage::weights,      Stage::context,
-                          Stage::entropy, Stage::present_key,   Stage::present_value};
+        using attn::model::Item;
+        c.options.show = {Item::scores,  Item::scaled_scores, Item::weights,      Item::context,
+                          Item::entropy, Item::present_key,   Item::present_value};
         if (o.softcap) {
-            c.options.show.insert(Stage::capped_scores);
+            c.options.show.insert(Item::capped_scores);
         }
         if (c.masked()) {
-            c.options.show.insert(Stage::masked_scores);
+            c.options.show.insert(Item::masked_scores);
         }
     }
 

@@ -17,7 +17,7 @@ using attn::Index;
 using attn::StoredTensor;
 using attn::core::Isa;
 using attn::model::AttendResult;
-using attn::model::Stage;
+using attn::model::Item;
 using oracle::CaseDraw;
 using oracle::OperatorCase;
 
@@ -31,10 +31,10 @@ AttendResult attend(const OperatorCase& c, Isa isa, int threads = 1)
     return attn::model::attend(tensors.views, c.options, {.show = {}, .threads = threads, .isa = isa, .observer = {}});
 }
 
-const StoredTensor& at(const AttendResult& result, Stage stage)
+const StoredTensor& at(const AttendResult& result, Item stage)
 {
     for (const StoredTensor& tensor : result.tensors) {
-        if (tensor.name == attn::model::stage_names.at(static_cast<std::size_t>(stage))) {
+        if (tensor.name == name_of(stage)) {
             return tensor;
         }
     }
@@ -47,21 +47,21 @@ struct Expected {
     std::vector<double> values;
 };
 
-Expected expected(const OperatorCase& c, const oracle::OperatorStages& s, Stage stage)
+Expected expected(const OperatorCase& c, const oracle::OperatorStages& s, Item stage)
 {
     const oracle::Operator& o = c.numbers;
     const long keys = o.P + o.S;
     const attn::Shape square = oracle::stage_shape_in(c.layout, o.B, o.H, o.T, keys);
     switch (stage) {
-    case Stage::scores: return {square, s.scores};
-    case Stage::scaled_scores: return {square, s.scaled};
-    case Stage::capped_scores: return {square, s.capped};
-    case Stage::masked_scores: return {square, s.masked};
-    case Stage::weights: return {square, s.weights};
-    case Stage::entropy: return {attn::Shape(square.begin(), square.end() - 1), s.entropy};
-    case Stage::present_key: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_k), s.present_key};
-    case Stage::present_value: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_v), s.present_value};
-    case Stage::context: break;
+    case Item::scores: return {square, s.scores};
+    case Item::scaled_scores: return {square, s.scaled};
+    case Item::capped_scores: return {square, s.capped};
+    case Item::masked_scores: return {square, s.masked};
+    case Item::weights: return {square, s.weights};
+    case Item::entropy: return {attn::Shape(square.begin(), square.end() - 1), s.entropy};
+    case Item::present_key: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_k), s.present_key};
+    case Item::present_value: return {oracle::stage_shape_in(c.layout, o.B, o.H_kv, keys, o.d_v), s.present_value};
+    default: break; // the context
     }
     return {oracle::shape_in(c.layout, o.B, o.H, o.T, o.d_v),
             oracle::packs(c.layout) ? oracle::side_by_side(s.context, o.B, o.H, o.T, o.d_v) : s.context};
@@ -73,15 +73,15 @@ void expect_oracle(const OperatorCase& c, Isa isa, const Precision& precision, u
     const oracle::OperatorStages stages = oracle::attend(c.numbers);
     ASSERT_EQ(result.tensors.size(), c.options.show.size());
     auto tensor = result.tensors.begin();
-    for (const Stage stage : c.options.show) {
-        const auto* name = attn::model::stage_names.at(static_cast<std::size_t>(stage));
+    for (const Item stage : c.options.show) {
+        const std::string_view name = name_of(stage);
         const Expected stated = expected(c, stages, stage);
         ASSERT_EQ(tensor->name, name);
         ASSERT_EQ(tensor->type, c.type) << name << ", seed " << seed;
         ASSERT_EQ(tensor->shape, stated.shape) << name << ", seed " << seed;
-        const bool cache = stage == Stage::present_key || stage == Stage::present_value;
+        const bool cache = stage == Item::present_key || stage == Item::present_value;
         // A sum of d_k products in float32 that comes to nothing keeps their rounding errors; the scale is what makes it small.
-        const double unit = stage == Stage::scores ? std::sqrt(static_cast<double>(c.numbers.d_k)) : 1;
+        const double unit = stage == Item::scores ? std::sqrt(static_cast<double>(c.numbers.d_k)) : 1;
         ASSERT_TRUE(oracle::close(attn::load<double>(tensor->view()).values, stated.values, cache ? 0 : precision.rtol,
                                   cache ? 0 : precision.atol * unit))
             << name << ", seed " << seed;
@@ -212,9 +212,8 @@ TEST_P(AttendWithEachIsa, TakesNothingFromNanAndInfinityInKeysAndValuesThatNobod
         EXPECT_THROW((void)attend(c, GetParam()), attn::Error);
         c.options.allow_nonfinite = true;
         const AttendResult poisoned = attend(c, GetParam()); // by the portable path, whatever the instruction set
-        for (const Stage stage : {Stage::masked_scores, Stage::weights, Stage::context, Stage::entropy}) {
-            ASSERT_EQ(at(poisoned, stage).bytes, at(clean, stage).bytes)
-                << attn::model::stage_names.at(static_cast<std::size_t>(stage)) << ", seed " << seed;
+        for (const Item stage : {Item::masked_scores, Item::weights, Item::context, Item::entropy}) {
+            ASSERT_EQ(at(poisoned, stage).bytes, at(clean, stage).bytes) << name_of(stage) << ", seed " << seed;
         }
         expect_oracle(c, GetParam(), {1e-3, 1e-6}, seed);
     }
@@ -256,7 +255,7 @@ TEST(Attend, RoundsScoresAndWeightsToTheSoftmaxType)
         for (const ElementType type :
              {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
             c.options.softmax_type = type;
-            c.options.show = {Stage::weights};
+            c.options.show = {Item::weights};
             const std::vector<double> weights = attn::load<double>(attend(c, Isa::portable).tensors.at(0).view()).values;
             if (type != ElementType::float64) {
                 ASSERT_TRUE(oracle::close(weights, oracle::rounded(type, weights), 0, 0)) << "seed " << seed;

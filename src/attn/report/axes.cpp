@@ -2,39 +2,16 @@
 
 #include "attn/tensor/indices.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 namespace attn::report {
-namespace {
-
-constexpr std::array<std::pair<std::string_view, Axes>, 17> known{{
-    {"embedding", {Axis::vocabulary, Axis::number}},
-    {"key_embedding", {Axis::vocabulary, Axis::number}},
-    {"value_embedding", {Axis::vocabulary, Axis::number}},
-    {"embeddings", {Axis::tokens, Axis::number}},
-    {"key_embeddings", {Axis::keys, Axis::number}},
-    {"queries", {Axis::queries, Axis::number}},
-    {"keys", {Axis::keys, Axis::number}},
-    {"values", {Axis::keys, Axis::number}},
-    {"scores", {Axis::queries, Axis::keys}},
-    {"scaled_scores", {Axis::queries, Axis::keys}},
-    {"capped_scores", {Axis::queries, Axis::keys}},
-    {"masked_scores", {Axis::queries, Axis::keys}},
-    {"weights", {Axis::queries, Axis::keys}},
-    {"head_context", {Axis::queries, Axis::number}},
-    {"context", {Axis::queries, Axis::number}},
-    {"output", {Axis::queries, Axis::number}},
-    {"entropy", {Axis::queries, Axis::number}},
-}};
-
-} // namespace
 
 Axes axes_of(std::string_view array)
 {
-    const auto* const found = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == array; });
-    return found == known.end() ? Axes{} : found->second;
+    if (const std::optional<model::Item> item = model::item_called(array)) {
+        return model::info_of(*item).axes;
+    }
+    const bool is_table = array == name_of(model::Target::embedding) || array == name_of(model::Target::key_embedding) ||
+                          array == name_of(model::Target::value_embedding);
+    return is_table ? Axes{Axis::vocabulary, Axis::number} : Axes{};
 }
 
 AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
@@ -42,9 +19,11 @@ AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
     AxisLabels labels;
     labels.numbers = indices(count);
     switch (axis) {
+    case Axis::none:
     case Axis::number: break;
     case Axis::vocabulary: labels.words = result.vocabulary.value_or(std::vector<std::string>{}); break;
     case Axis::tokens: labels.words = result.tokens; break;
+    case Axis::key_tokens: labels.words = result.cross ? result.key_tokens : result.tokens; break;
     case Axis::queries:
         labels.words = result.words_of_queries();
         if (!result.query_positions.empty()) {
@@ -65,8 +44,9 @@ std::vector<const model::Array*> shown_arrays(const model::Result& result)
 {
     std::vector<const model::Array*> arrays;
     for (const model::Item item : result.show) { // a set: in the order of the enum
-        for (const model::Array& array : result.arrays) {
-            if (array.name == model::name_of(item)) {
+        const bool parameters = item == model::Item::parameters;
+        for (const model::Array& array : parameters ? result.parameters : result.arrays) {
+            if (parameters || array.name == name_of(item)) {
                 arrays.push_back(&array);
             }
         }

@@ -9,19 +9,8 @@
 
 namespace attn::report {
 
-enum class Axis {
-    number,     ///< components of a vector, or the rows of a parameter
-    vocabulary, ///< rows of the embedding table
-    tokens,     ///< all query words
-    queries,    ///< the query words after --query
-    keys,       ///< the key words
-};
-
-/// The two innermost dimensions. entropy, which is (H, T), counts as H matrices of one column.
-struct Axes {
-    Axis row = Axis::number;
-    Axis column = Axis::number;
-};
+using model::Axes;
+using model::Axis;
 
 /// Of a name in Result::arrays or Result::parameters.
 [[nodiscard]] Axes axes_of(std::string_view array);
@@ -33,7 +22,7 @@ struct AxisLabels {
 };
 [[nodiscard]] AxisLabels labels_of(const model::Result& result, Axis axis, Index count);
 
-/// The arrays that are shown (not the parameters), in the order of model::Item.
+/// The arrays that are shown, in the order of model::Item; the parameters among them, one by one.
 [[nodiscard]] std::vector<const model::Array*> shown_arrays(const model::Result& result);
 
 } // namespace attn::report

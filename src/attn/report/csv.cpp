@@ -59,7 +59,7 @@ struct Layout {
 
 Layout layout_of(std::string_view name, const Shape& shape)
 {
-    if (name == model::name_of(Item::entropy)) { // (H, T)
+    if (axes_of(name).column == Axis::none) { // (H, T)
         return {.heads = shape.at(0), .rows = shape.at(1), .has_heads = true, .has_rows = true, .has_columns = false};
     }
     Layout layout;
@@ -99,10 +99,10 @@ struct Meaning {
     bool masked;           ///< -inf is written as nothing
 
     Meaning(const Result& result, std::string_view name, const Axes& axes)
-        : rows_are_queries(axes.row == Axis::queries || axes.row == Axis::tokens), rows_are_keys(axes.row == Axis::keys),
-          columns_are_keys(axes.column == Axis::keys),
+        : rows_are_queries(axes.row == Axis::queries || axes.row == Axis::tokens),
+          rows_are_keys(axes.row == Axis::keys || axes.row == Axis::key_tokens), columns_are_keys(axes.column == Axis::keys),
           swapped(columns_are_keys && result.config.attention.order == model::ScoreOrder::key_query),
-          masked(name == model::name_of(Item::masked_scores))
+          masked(model::item_called(name) == Item::masked_scores)
     {
     }
 };
@@ -179,15 +179,9 @@ void write_csv(const model::Result& result, const CsvOptions& options, Buffer& b
     const auto write = [&](const model::Array& array) {
         std::visit([&](const auto& tensor) { write_array(buffer, prefix, result, array.name, tensor); }, array.tensor);
     };
-    if (result.show.contains(Item::token_ids)) {
-        write_ids(buffer, prefix, Item::token_ids, result.token_ids, result.tokens);
-    }
-    if (result.show.contains(Item::key_token_ids) && result.cross) {
-        write_ids(buffer, prefix, Item::key_token_ids, result.key_token_ids, result.key_tokens);
-    }
-    if (result.show.contains(Item::parameters)) {
-        for (const model::Array& array : result.parameters) {
-            write(array);
+    for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens), {Item::key_token_ids, Item::key_tokens}}) {
+        if (result.show.contains(item) && result.integers(item) != nullptr) {
+            write_ids(buffer, prefix, item, *result.integers(item), *result.words(words));
         }
     }
     for (const model::Array* array : shown_arrays(result)) {

@@ -67,8 +67,8 @@ private:
 /// What cannot be written is noticed before the work.
 void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
 {
-    for (const model::Stage stage : options.attend.show) {
-        const bool cached = stage == model::Stage::present_key || stage == model::Stage::present_value;
+    for (const model::Item stage : options.attend.show) {
+        const bool cached = model::info_of(stage).needs == model::Needs::cache;
         require_storable(cached ? inputs.keys.type : inputs.queries.type, options.format);
     }
 }
@@ -84,8 +84,9 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
         return write_tensors(written, options.format, {}, output);
     }
     for (const StoredTensor& tensor : tensors) {
-        const auto name = options.stages_named ? std::optional<std::string_view>(tensor.name) : std::nullopt;
-        report::write_tensor_json(tensor.view(), {.name = name, .masked = tensor.name == "masked_scores"}, output.sink());
+        const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;
+        report::write_tensor_json(tensor.view(), {.name = name, .masked = is_masked(*model::item_called(tensor.name))},
+                                  output.sink());
     }
 }
 

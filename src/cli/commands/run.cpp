@@ -74,8 +74,8 @@ public:
         table_.introduced = shows_the_usual() && options.source != Source::lines;
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         model::RunSettings& settings = input_.settings();
-        settings.show = options.show_all ? model::everything(input_.recipe()) : model::Show{};
-        settings.show.insert(options.show.begin(), options.show.end());
+        settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
+        settings.show.insert(options.show.items.begin(), model::Show::end());
         settings.top = options.top;
         settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
         if (options.source != Source::lines || log.verbose()) {
@@ -101,7 +101,7 @@ public:
     int standard_input();
 
 private:
-    [[nodiscard]] bool shows_the_usual() const { return options_.show.empty() && !options_.show_all; }
+    [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
     void write(const model::Result& result);
     void hint(const model::Result& result);
 
@@ -146,7 +146,7 @@ int Runner::once()
         leave_out_stages(result);
     }
     if (options_.format == Format::svg) {
-        result.show = {options_.show.front()};
+        result.show = options_.show.items;
     }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
@@ -187,7 +187,7 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
         log.warning(start + "--recipe " + word + " runs the built-in recipe");
     } else if (std::filesystem::is_regular_file(word, ignored)) {
         log.warning(start + "--lines reads a file" + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
-    } else if (!options.show.empty() && std::ranges::find(model::item_names, word) != model::item_names.end()) {
+    } else if (options.show.given() && is_shown_name(word)) {
         log.warning(start + "commas separate the names after --show");
     } else if (begins_with_typographic_dash(word)) {
         log.warning(start + "options begin with the ASCII '-'");

@@ -13,34 +13,6 @@ namespace field = model::field;
 constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
 constexpr std::string_view tensor_symbol = "FILE[:NAME]";
 
-/// The names of stages, and "all".
-std::span<const std::string_view> show_names()
-{
-    static const auto names = [] {
-        std::vector<std::string_view> all(model::stage_names.begin(), model::stage_names.end());
-        all.emplace_back("all");
-        return all;
-    }();
-    return names;
-}
-
-/// Every stage that there is with these options.
-std::set<model::Stage> every_stage(const AttendOptions& options)
-{
-    using model::Stage;
-    std::set stages{Stage::scores, Stage::scaled_scores, Stage::weights, Stage::context, Stage::entropy};
-    if (options.attend.softcap) {
-        stages.insert(Stage::capped_scores);
-    }
-    if (options.attend.causal || options.attend.window || options.mask || options.lengths) {
-        stages.insert(Stage::masked_scores);
-    }
-    if (options.past_key) {
-        stages.insert({Stage::present_key, Stage::present_value});
-    }
-    return stages;
-}
-
 } // namespace
 
 void declare_attend(Options& options, AttendOptions& attend)
@@ -98,18 +70,7 @@ void declare_attend(Options& options, AttendOptions& attend)
                  .symbol = "WHAT"},
                 how.nan_for_empty_rows);
     options.group("Output");
-    options.add({.name = "--show",
-                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
-                 .meaning = "stages to write, such as scores,weights,context",
-                 .usual = "context",
-                 .symbol = "LIST"},
-                [&](const model::FieldValue& places) {
-                    attend.stages_named = true;
-                    for (const Index place : std::get<std::vector<Index>>(places)) {
-                        attend.show_all = attend.show_all || place == std::ssize(model::stage_names);
-                        attend.show.push_back(static_cast<model::Stage>(place));
-                    }
-                });
+    declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
     declare_output(options, attend.output, formats);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
@@ -126,8 +87,12 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
                         std::string("attend: ") + name + " FILE is missing; queries, keys and values are needed");
         }
     }
-    if (attend.stages_named) {
-        attend.attend.show = attend.show_all ? every_stage(attend) : std::set(attend.show.begin(), attend.show.end());
+    if (attend.show.given()) {
+        const model::Attend& how = attend.attend;
+        const bool masked = how.causal || how.window || attend.mask || attend.lengths;
+        attend.attend.show = attend.show.all
+                                 ? model::attend_items({how.softcap.has_value(), masked, attend.past_key.has_value()})
+                                 : attend.show.items;
     }
     attend.format = decide_format(attend.output, formats);
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {

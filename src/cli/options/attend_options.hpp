@@ -4,10 +4,10 @@
 #include "attn/model/attend/attend.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/format.hpp"
+#include "cli/options/show_option.hpp"
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace attn::cli {
 
@@ -16,9 +16,7 @@ struct AttendOptions {
     std::optional<std::string> queries, keys, values; ///< all three are needed
     std::optional<std::string> past_key, past_value, mask, lengths;
     model::Attend attend;
-    std::vector<model::Stage> show;
-    bool show_all = false;
-    bool stages_named = false; ///< --show was given: each object of JSON says which stage it is
+    ShowOption show; ///< where it is given, each object of JSON says which stage it is
     OutputOptions output;
     Format format = Format::json;
 };

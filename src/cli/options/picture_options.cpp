@@ -41,23 +41,23 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
     return options;
 }
 
-std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all, report::Plot plot)
+model::Item drawn_item(const ShowOption& show, report::Plot plot)
 {
-    constexpr const char* allowed = "one of weights, scores, scaled_scores, capped_scores, masked_scores in a picture";
-    if (all || show.size() > 1) {
-        throw Error(ErrorKind::usage, "--show", all ? "all" : std::to_string(show.size()) + " names", allowed);
+    if (!show.given()) {
+        return model::Item::weights;
     }
-    if (show.empty()) {
-        return {model::Item::weights};
+    const model::Item item = show.all ? model::Item::weights : *show.items.begin();
+    if (show.all || show.items.size() > 1 || !is_drawn(item)) {
+        throw Error(ErrorKind::usage, "--show",
+                    show.all                ? "all"
+                    : show.items.size() > 1 ? std::to_string(show.items.size()) + " names"
+                                            : std::string(name_of(item)),
+                    "one of " + report::drawn_names() + " in a picture");
     }
-    if (std::ranges::find(report::drawn_items, show.front()) == report::drawn_items.end()) {
-        throw Error(ErrorKind::usage, "--show", model::name_of(show.front()), allowed);
+    if (plot == report::Plot::arcs && item != model::Item::weights) {
+        throw Error(ErrorKind::usage, "--show", name_of(item), "weights with --plot arcs; a heat map draws scores");
     }
-    if (plot == report::Plot::arcs && show.front() != model::Item::weights) {
-        throw Error(ErrorKind::usage, "--show", model::name_of(show.front()),
-                    "weights with --plot arcs; a heat map draws scores");
-    }
-    return show;
+    return item;
 }
 
 } // namespace attn::cli

@@ -4,6 +4,7 @@
 #include "attn/model/run/result.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "cli/options/format.hpp"
+#include "cli/options/show_option.hpp"
 
 #include <vector>
 
@@ -24,6 +25,6 @@ void declare_pictures(Options& options, PictureOptions& picture);
 
 /// What a picture shows: the one array of `show`, or weights. Throws Error(usage) for more than one, or one that cannot be
 /// drawn.
-[[nodiscard]] std::vector<model::Item> drawn_item(const std::vector<model::Item>& show, bool all, report::Plot plot);
+[[nodiscard]] model::Item drawn_item(const ShowOption& show, report::Plot plot);
 
 } // namespace attn::cli

@@ -14,33 +14,11 @@ constexpr std::array formats{Format::table,       Format::json, Format::csv, For
 
 constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
 
-/// The names of items, and "all".
-std::span<const std::string_view> show_names()
-{
-    static const auto names = [] {
-        std::vector<std::string_view> all(model::item_names.begin(), model::item_names.end());
-        all.emplace_back("all");
-        return all;
-    }();
-    return names;
-}
-
-void read_show(const model::FieldValue& places, RunOptions& run)
-{
-    for (const Index place : std::get<std::vector<Index>>(places)) {
-        if (place == std::ssize(model::item_names)) {
-            run.show_all = true;
-        } else {
-            run.show.push_back(static_cast<model::Item>(place));
-        }
-    }
-}
-
 /// A summary is no array of numbers; --top is of a summary or of a picture.
 void require_top(const RunOptions& run)
 {
     const bool report = run.format == Format::table || run.format == Format::json;
-    if (!report && std::ranges::find(run.show, model::Item::summary) != run.show.end()) {
+    if (!report && run.show.items.contains(model::Item::summary)) {
         throw Error(ErrorKind::usage, "--show summary is for tables and JSON");
     }
     if (!report && run.format != Format::svg && run.top) {
@@ -54,11 +32,12 @@ void require_top(const RunOptions& run)
 /// A record of CSV is a number.
 void require_numbers_for_csv(const RunOptions& options)
 {
-    const auto words_alone = [](model::Item item) {
-        return item == model::Item::tokens || item == model::Item::key_tokens || item == model::Item::vocabulary;
+    const auto is_words = [](model::Item item) {
+        const model::ItemKind kind = model::info_of(item).kind;
+        return kind == model::ItemKind::words || kind == model::ItemKind::vocabulary;
     };
-    if (options.format == Format::csv && !options.show_all && !options.show.empty() &&
-        std::ranges::all_of(options.show, words_alone)) {
+    const ShowOption& show = options.show;
+    if (options.format == Format::csv && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
         throw Error(ErrorKind::usage, "--show", "nothing but words", "with CSV at least one array of numbers, such as weights");
     }
 }
@@ -66,8 +45,8 @@ void require_numbers_for_csv(const RunOptions& options)
 /// A page is a picture of weights.
 void require_weights_for_html(const RunOptions& options)
 {
-    if (options.format == Format::html && !options.show_all && !options.show.empty() &&
-        std::ranges::find(options.show, model::Item::weights) == options.show.end()) {
+    const ShowOption& show = options.show;
+    if (options.format == Format::html && show.given() && !show.all && !show.items.contains(model::Item::weights)) {
         throw Error(ErrorKind::usage, "--show", "no weights", "with HTML a list with weights in it, or no --show");
     }
 }
@@ -75,13 +54,12 @@ void require_weights_for_html(const RunOptions& options)
 /// "--show tokens weights": one name alone may be a sentence.
 void refuse_items_without_commas(const Operands& operands, const RunOptions& run)
 {
-    const auto is_name = [](const std::string& word) { return std::ranges::find(show_names(), word) != show_names().end(); };
-    const auto stray = std::ranges::find_if(operands.words, is_name);
-    if (run.show.empty() || operands.words.size() < 2 || stray == operands.words.end()) {
+    const auto stray = std::ranges::find_if(operands.words, is_shown_name);
+    if (!run.show.given() || operands.words.size() < 2 || stray == operands.words.end()) {
         return;
     }
     std::string list;
-    for (const model::Item item : run.show) {
+    for (const model::Item item : run.show.items) {
         list += std::string(model::name_of(item)) + ",";
     }
     refuse_second_item("--show", list + *stray, *stray);
@@ -105,12 +83,10 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     options.group("Output");
     options.add(model::field::query, run.overrides);
-    options.add({.name = "--show",
-                 .allowed = {.type = model::FieldType::choices, .names = show_names()},
-                 .meaning = "what to print, such as weights,scores (all leaves out summary)",
-                 .usual = "tokens, vocabulary, weights, context and, with a projection, output",
-                 .symbol = "LIST"},
-                [&](const model::FieldValue& places) { read_show(places, run); });
+    declare_show(options, model::ShownBy::run,
+                 {"what to print, such as weights,scores (all leaves out summary)",
+                  "tokens, vocabulary, weights, context and, with a projection, output"},
+                 run.show);
     options.add({.name = "--top",
                  .allowed = model::allow::integer(1, most_lines),
                  .meaning =
@@ -141,7 +117,7 @@ void finish_run_options(const Operands& operands, RunOptions& run)
     require_numbers_for_csv(run);
     run.picture = picture_of(run.picture_options, run.top, run.output, run.format);
     if (run.format == Format::svg) {
-        run.show = drawn_item(run.show, run.show_all, run.picture.plot);
+        run.show = {.items = {drawn_item(run.show, run.picture.plot)}};
         run.top.reset();
     }
     require_weights_for_html(run);

@@ -6,16 +6,15 @@
 #include "cli/options/format.hpp"
 #include "cli/options/input_options.hpp"
 #include "cli/options/picture_options.hpp"
+#include "cli/options/show_option.hpp"
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace attn::cli {
 
 struct RunOptions : InputOptions {
-    std::vector<model::Item> show;
-    bool show_all = false;
+    ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;
     Format format = Format::table;

@@ -42,7 +42,7 @@ std::string computation(const Operands& typed)
 /// " --query short --key short", with --head where there are several; nothing where every weight is 0.
 std::string strongest_cell(const model::Result& result)
 {
-    const AnyTensor* weights = result.find(name_of(model::Item::weights));
+    const AnyTensor* weights = result.find(model::Item::weights);
     if (weights == nullptr) {
         return "";
     }

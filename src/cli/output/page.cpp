@@ -15,22 +15,11 @@ using model::Item;
 constexpr Index many_weights = 100'000;
 constexpr Index most_numbers = 5'000'000; // of queries, keys or values
 
-model::Show without(const model::Show& show, const model::Show& left_out)
-{
-    model::Show rest;
-    for (const Item item : show) {
-        if (!left_out.contains(item)) {
-            rest.insert(item);
-        }
-    }
-    return rest;
-}
-
 } // namespace
 
 model::Show page_items(const model::Recipe& recipe)
 {
-    return without(model::everything(recipe), {Item::parameters, Item::embeddings, Item::key_embeddings});
+    return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings});
 }
 
 model::Observer page_observer(model::Observer otherwise)
@@ -39,7 +28,8 @@ model::Observer page_observer(model::Observer otherwise)
         if (progress.stage == "attention") {
             report::require_page_size(progress.shape);
         }
-        const bool vectors = progress.stage == "queries" || progress.stage == "keys" || progress.stage == "values";
+        const bool vectors = progress.stage == name_of(Item::queries) || progress.stage == name_of(Item::keys) ||
+                             progress.stage == name_of(Item::values);
         if (vectors && element_count(progress.shape) > most_numbers) {
             throw Error(ErrorKind::too_large, "HTML",
                         std::string(progress.stage) + " of " + std::to_string(element_count(progress.shape)) + " numbers",
@@ -53,14 +43,14 @@ model::Observer page_observer(model::Observer otherwise)
 
 void leave_out_stages(model::Result& result)
 {
-    const AnyTensor* weights = result.find("weights");
+    const AnyTensor* weights = result.find(Item::weights);
     if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
         return;
     }
-    result.show = without(result.show, {Item::scores, Item::scaled_scores, Item::capped_scores});
+    result.show = result.show.without({Item::scores, Item::scaled_scores, Item::capped_scores});
     const model::Attention& attention = result.config.attention;
     if (!attention.mask && !attention.positions) { // causal and window follow from the config alone
-        result.show = without(result.show, {Item::masked_scores});
+        result.show = result.show.without({Item::masked_scores});
     }
 }
 

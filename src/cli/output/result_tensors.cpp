@@ -8,23 +8,13 @@
 namespace attn::cli {
 namespace {
 
-using model::Item;
-
 class Collector {
 public:
     explicit Collector(const model::Result& result)
     {
-        const auto shown = [&](Item item) { return result.show.contains(item); };
-        if (shown(Item::token_ids)) {
-            add(model::name_of(Item::token_ids), result.token_ids);
-        }
-        if (shown(Item::key_token_ids) && result.cross) {
-            add(model::name_of(Item::key_token_ids), result.key_token_ids);
-        }
-        add("query_positions", result.query_positions);
-        if (shown(Item::parameters)) {
-            for (const model::Array& parameter : result.parameters) {
-                add(parameter);
+        for (const model::ItemInfo& info : model::items) {
+            if (const auto* list = result.integers(info.item); list != nullptr && result.shows(info.item)) {
+                add(info.name, *list);
             }
         }
         for (const model::Array* array : report::shown_arrays(result)) {
@@ -38,10 +28,8 @@ private:
     void add(std::string_view name, const std::vector<Index>& values)
     {
         static_assert(sizeof(Index) == sizeof(std::int64_t));
-        if (!values.empty()) {
-            tensors_.push_back(
-                {std::string(name), ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
-        }
+        tensors_.push_back(
+            {std::string(name), ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
     }
 
     void add(const model::Array& array)

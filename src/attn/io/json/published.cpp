@@ -11,6 +11,7 @@
 namespace attn::io {
 namespace {
 
+using model::ItemKind;
 using model::Published;
 
 constexpr Index largest_index = 2147483648; // 2^31
@@ -25,10 +26,9 @@ bool is_parameter_name(std::string_view name)
 
 std::string array_of(const JsonValue& value)
 {
-    const auto among = [&](const auto& names) { return std::find(names.begin(), names.end(), value.text()) != names.end(); };
-    const bool known = value.kind() == JsonKind::string && value.text() != "parameters" &&
-                       (among(model::item_names) || is_parameter_name(value.text()));
-    if (!known) {
+    const std::optional<model::Item> item = model::item_called(value.text());
+    const bool known = item ? model::info_of(*item).kind != ItemKind::parameters : is_parameter_name(value.text());
+    if (value.kind() != JsonKind::string || !known) {
         value.refuse("an array of the result, such as weights, or a parameter, such as W_q");
     }
     return value.string();
@@ -100,12 +100,10 @@ void read_numbers(const JsonValue& values, Published& published)
 
 void read_values(const JsonValue& values, Published& published)
 {
-    if (published.array == "vocabulary") {
-        read_vocabulary(values, published);
-    } else if (published.array == "tokens" || published.array == "key_tokens") {
-        read_words(values, published);
-    } else {
-        read_numbers(values, published);
+    switch (model::kind_of(published.array)) {
+    case ItemKind::vocabulary: read_vocabulary(values, published); break;
+    case ItemKind::words: read_words(values, published); break;
+    default: read_numbers(values, published);
     }
     if (published.values.empty()) {
         values.refuse("at least one value");
@@ -124,7 +122,8 @@ void read_tolerances(const JsonObject& object, Published& published)
             given->refuse(key == "units" ? "only with printed values (strings)" : "only with computed values (numbers)");
         }
     };
-    const bool words = published.array == "vocabulary" || published.array == "tokens" || published.array == "key_tokens";
+    const ItemKind kind = model::kind_of(published.array);
+    const bool words = kind == ItemKind::vocabulary || kind == ItemKind::words;
     const bool computed = !published.printed && !published.values.empty() && !words;
     tolerance("units", published.printed, published.units);
     if (published.units > most_units) {

@@ -11,6 +11,8 @@
 namespace attn::io {
 namespace {
 
+using model::Item;
+using model::ItemKind;
 using model::SavedResult;
 using model::StatedArray;
 
@@ -36,7 +38,7 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
 
 StatedArray numbers_of(std::string name, const JsonValue& value)
 {
-    const bool masked = name == "masked_scores";
+    const bool masked = model::item_called(name) == Item::masked_scores;
     auto [shape, decimals] = masked ? value.nested(decimal_or_null, R"(a number, "inf", "-inf", "nan", or null where masked)")
                                     : value.nested(decimal, R"(a number, "inf", "-inf" or "nan")");
     return {std::move(name), std::move(shape), std::move(decimals)};
@@ -46,11 +48,6 @@ StatedArray integers_of(std::string name, const JsonValue& value)
 {
     auto [shape, decimals] = value.nested(natural, "integers of 0 and more");
     return {std::move(name), std::move(shape), std::move(decimals)};
-}
-
-std::optional<std::vector<std::string>> words_of(const JsonValue* value)
-{
-    return value == nullptr ? std::nullopt : std::optional(value->strings());
 }
 
 void read_vocabulary(const JsonValue& value, SavedResult& saved)
@@ -132,45 +129,43 @@ void read_verify(const JsonValue& value, SavedResult& saved)
     }
 }
 
+void read_item(const JsonValue& value, const model::ItemInfo& info, SavedResult& saved)
+{
+    switch (info.kind) {
+    case ItemKind::words: (info.item == Item::tokens ? saved.tokens : saved.key_tokens) = value.strings(); return;
+    case ItemKind::vocabulary: return read_vocabulary(value, saved);
+    case ItemKind::integers: saved.arrays.push_back(integers_of(std::string(info.name), value)); return;
+    case ItemKind::parameters: return read_parameters(value, saved);
+    case ItemKind::numbers: saved.arrays.push_back(numbers_of(std::string(info.name), value)); return;
+    case ItemKind::summary: saved.summary = stated_summary(value); return;
+    }
+}
+
 SavedResult saved_result_of(const JsonValue& value)
 {
-    const JsonObject object(
-        value,
-        {"schema",        "index",           "config",        "tokens",        "key_tokens",     "vocabulary", "token_ids",
-         "key_token_ids", "query_positions", "parameters",    "embeddings",    "key_embeddings", "queries",    "keys",
-         "values",        "scores",          "scaled_scores", "capped_scores", "masked_scores",  "weights",    "head_context",
-         "context",       "output",          "entropy",       "summary",       "verify",         "warnings"});
+    std::vector<std::string_view> keys{"schema", "index", "config", "verify", "warnings"};
+    for (const model::ItemInfo& info : model::items) {
+        if (info.shown_by != model::ShownBy::attend) {
+            keys.push_back(info.name);
+        }
+    }
+    const JsonObject object(value, keys);
     (void)object.at("schema").one_of({"attn-cli/result/1"});
     SavedResult saved;
     saved.config = recipe_of(object.at("config"));
     if (const JsonValue* index = object.find("index")) {
         saved.index = index->integer(0, largest);
     }
-    saved.tokens = words_of(object.find("tokens"));
-    saved.key_tokens = words_of(object.find("key_tokens"));
-    saved.warnings = words_of(object.find("warnings"));
-    if (const JsonValue* vocabulary = object.find("vocabulary")) {
-        read_vocabulary(*vocabulary, saved);
-    }
-    for (const char* name : {"token_ids", "key_token_ids", "query_positions"}) {
-        if (const JsonValue* integers = object.find(name)) {
-            saved.arrays.push_back(integers_of(name, *integers));
+    for (const model::ItemInfo& info : model::items) {
+        if (const JsonValue* item = object.find(info.name)) {
+            read_item(*item, info, saved);
         }
-    }
-    if (const JsonValue* parameters = object.find("parameters")) {
-        read_parameters(*parameters, saved);
-    }
-    for (const char* name : {"embeddings", "key_embeddings", "queries", "keys", "values", "scores", "scaled_scores",
-                             "capped_scores", "masked_scores", "weights", "head_context", "context", "output", "entropy"}) {
-        if (const JsonValue* numbers = object.find(name)) {
-            saved.arrays.push_back(numbers_of(name, *numbers));
-        }
-    }
-    if (const JsonValue* summary = object.find("summary")) {
-        saved.summary = stated_summary(*summary);
     }
     if (const JsonValue* verify = object.find("verify")) {
         read_verify(*verify, saved);
+    }
+    if (const JsonValue* warnings = object.find("warnings")) {
+        saved.warnings = warnings->strings();
     }
     return saved;
 }

@@ -11,28 +11,28 @@ namespace attn::model {
 namespace {
 
 /// Where the numbers of one stage go; nullptr when it was not asked for.
-StoredTensor* find(std::vector<StoredTensor>& tensors, Stage stage)
+StoredTensor* find(std::vector<StoredTensor>& tensors, Item stage)
 {
-    const auto found = std::ranges::find(tensors, stage_names.at(static_cast<std::size_t>(stage)), &StoredTensor::name);
+    const auto found = std::ranges::find(tensors, name_of(stage), &StoredTensor::name);
     return found == tensors.end() ? nullptr : &*found;
 }
 
 core::AttentionOutputs outputs_of(const AttendViews& views, std::vector<StoredTensor>& tensors)
 {
     const core::AttentionDims& l = views.sizes;
-    const auto span = [&](Stage stage, Index columns) {
+    const auto span = [&](Item stage, Index columns) {
         StoredTensor* tensor = find(tensors, stage);
         return tensor == nullptr
                    ? core::StageSpan{}
                    : core::StageSpan{tensor->type, tensor->bytes.data(), l.H * l.T * columns, l.T * columns, columns};
     };
-    core::AttentionOutputs outputs{.context = span(Stage::context, l.d_v),
-                                   .scores = span(Stage::scores, l.total()),
-                                   .scaled_scores = span(Stage::scaled_scores, l.total()),
-                                   .capped_scores = span(Stage::capped_scores, l.total()),
-                                   .masked_scores = span(Stage::masked_scores, l.total()),
-                                   .weights = span(Stage::weights, l.total()),
-                                   .entropy = span(Stage::entropy, 1)};
+    core::AttentionOutputs outputs{.context = span(Item::context, l.d_v),
+                                   .scores = span(Item::scores, l.total()),
+                                   .scaled_scores = span(Item::scaled_scores, l.total()),
+                                   .capped_scores = span(Item::capped_scores, l.total()),
+                                   .masked_scores = span(Item::masked_scores, l.total()),
+                                   .weights = span(Item::weights, l.total()),
+                                   .entropy = span(Item::entropy, 1)};
     if (views.side_by_side) {
         outputs.context.head = l.d_v;
         outputs.context.row = l.H * l.d_v;
@@ -45,7 +45,7 @@ template <typename Scalar>
 void save_cache(const AttendViews& views, std::vector<StoredTensor>& tensors)
 {
     const core::AttentionDims& l = views.sizes;
-    const auto save = [&](Stage stage, const std::optional<TensorView>& past, const TensorView& now) {
+    const auto save = [&](Item stage, const std::optional<TensorView>& past, const TensorView& now) {
         StoredTensor* tensor = find(tensors, stage);
         Index done = 0;
         const auto append = [&](const TensorView& view, Index unit) {
@@ -60,18 +60,18 @@ void save_cache(const AttendViews& views, std::vector<StoredTensor>& tensors)
             append(now, unit);
         }
     };
-    save(Stage::present_key, views.past_key, views.keys);
-    save(Stage::present_value, views.past_value, views.values);
+    save(Item::present_key, views.past_key, views.keys);
+    save(Item::present_value, views.past_value, views.values);
 }
 
-Shape shape_of(Stage stage, const AttendViews& views)
+Shape shape_of(Item stage, const AttendViews& views)
 {
     const core::AttentionDims& l = views.sizes;
     switch (stage) {
-    case Stage::context: return context_shape(views);
-    case Stage::present_key: return stage_shape(views, l.H_kv, l.total(), l.d_k);
-    case Stage::present_value: return stage_shape(views, l.H_kv, l.total(), l.d_v);
-    case Stage::entropy: {
+    case Item::context: return context_shape(views);
+    case Item::present_key: return stage_shape(views, l.H_kv, l.total(), l.d_k);
+    case Item::present_value: return stage_shape(views, l.H_kv, l.total(), l.d_v);
+    case Item::entropy: {
         Shape shape = stage_shape(views, l.H, l.T, 1);
         shape.pop_back();
         return shape;
@@ -80,25 +80,12 @@ Shape shape_of(Stage stage, const AttendViews& views)
     }
 }
 
-void require_stages(const AttendInputs& inputs, const Attend& options)
-{
-    const bool masked = inputs.mask || inputs.lengths || options.causal || options.window;
-    for (const Stage stage : options.show) {
-        const char* missing = stage == Stage::capped_scores && !options.softcap ? "with a softcap"
-                              : stage == Stage::masked_scores && !masked        ? "with a mask, lengths, --causal or --window"
-                                                                                : nullptr;
-        if (missing != nullptr) {
-            throw Error(ErrorKind::usage, "--show", quoted(stage_names.at(static_cast<std::size_t>(stage))), missing);
-        }
-    }
-}
-
 constexpr const char* memory_asked = "memory for the stages asked for";
 
 Index result_bytes(const AttendViews& views, const Attend& options)
 {
     Index bytes = 0;
-    for (const Stage stage : options.show) {
+    for (const Item stage : options.show) {
         const Index count = element_count(shape_of(stage, views));
         bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), memory_asked), memory_asked);
     }
@@ -131,9 +118,9 @@ Index required_bytes(const AttendViews& views, const Attend& options, int thread
 
 void require_finite_inputs(const AttendInputs& inputs)
 {
-    require_finite(inputs.queries, "queries");
-    require_finite(inputs.keys, "keys");
-    require_finite(inputs.values, "values");
+    require_finite(inputs.queries, name_of(Item::queries));
+    require_finite(inputs.keys, name_of(Item::keys));
+    require_finite(inputs.values, name_of(Item::values));
     if (inputs.past_key) {
         require_finite(*inputs.past_key, "past_key");
         require_finite(*inputs.past_value, "past_value");
@@ -147,9 +134,9 @@ void require_finite_inputs(const AttendInputs& inputs)
 std::vector<StoredTensor> make_tensors(const AttendViews& views, const Attend& options)
 {
     std::vector<StoredTensor> tensors;
-    for (const Stage stage : options.show) {
-        const bool cached = stage == Stage::present_key || stage == Stage::present_value;
-        tensors.emplace_back(stage_names.at(static_cast<std::size_t>(stage)), cached ? views.keys.type : views.queries.type,
+    for (const Item stage : options.show) {
+        const bool cached = stage == Item::present_key || stage == Item::present_value;
+        tensors.emplace_back(std::string(name_of(stage)), cached ? views.keys.type : views.queries.type,
                              shape_of(stage, views));
     }
     return tensors;
@@ -178,9 +165,25 @@ void read_numbers(const AttendInputs& inputs, const Attend& options, const RunSe
 
 } // namespace
 
+Show attend_items(const AttendHas& has)
+{
+    Show show;
+    for (const ItemInfo& info : items) {
+        const bool exists = info.needs == Needs::softcap ? has.softcap
+                            : info.needs == Needs::mask  ? has.masked
+                            : info.needs == Needs::cache ? has.cache
+                                                         : true;
+        if (exists && is_shown_by(info, ShownBy::attend)) {
+            show.insert(info.item);
+        }
+    }
+    return show;
+}
+
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
-    require_stages(inputs, options);
+    const bool masked = inputs.mask || inputs.lengths || options.causal || options.window;
+    require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
     AttendViews views = lay_out(inputs, options);
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {

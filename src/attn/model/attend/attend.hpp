@@ -13,8 +13,6 @@
 #include "attn/model/run/run.hpp"
 #include "attn/tensor/stored.hpp"
 
-#include <set>
-
 namespace attn::model {
 
 /// Where the diagonal of causal masks and windows lies: query i stands at key i + offset.
@@ -30,10 +28,6 @@ inline constexpr std::array<std::string_view, 4> softmax_type_names{"float16", "
 /// AttentionOptions::nan_for_empty_rows, false and true.
 inline constexpr std::array<std::string_view, 2> empty_row_names{"zero", "nan"};
 
-enum class Stage { scores, scaled_scores, capped_scores, masked_scores, weights, context, entropy, present_key, present_value };
-inline constexpr std::array stage_names{"scores",  "scaled_scores", "capped_scores", "masked_scores", "weights",
-                                        "context", "entropy",       "present_key",   "present_value"};
-
 struct AttendInputs {
     TensorView queries, keys, values;
     std::optional<TensorView> past_key, past_value; ///< both or none
@@ -46,17 +40,23 @@ struct Attend : core::AttentionOptions {
     std::optional<Index> heads, kv_heads; ///< say that heads are side by side; kv_heads defaults to heads
     CausalAlign align = CausalAlign::offset;
     bool allow_nonfinite = false;
-    std::set<Stage> show{Stage::context};
+    Show show{Item::context};
 };
 
 struct AttendResult {
-    /// The stages asked for, in the order of Stage, in the type of the queries (the cache in that of the keys). The context has
+    /// The stages asked for, in the order of Item, in the type of the queries (the cache in that of the keys). The context has
     /// the queries' layout (last dimension d_v, or H·d_v); scores and weights are (B, H, T, P+S), the entropy (B, H, T), the
     /// cache (B, H_kv, P+S, d), each without B or H where the queries have none.
     std::vector<StoredTensor> tensors;
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
 };
+
+/// What a call is asked for, on which the existence of some stages depends.
+struct AttendHas {
+    bool softcap = false, masked = false, cache = false;
+};
+[[nodiscard]] Show attend_items(const AttendHas& has);
 
 /// float16 and bfloat16 are computed in float32, anything with float64 among queries, keys and values in float64; each number
 /// is rounded once to its type. Throws Error(data) for shapes that do not belong together (naming them), types that are none of

@@ -136,7 +136,7 @@ bool agrees(const StatedArray& stated, const Computed& computed, std::size_t pla
         return decimal == text;
     }
     // The one way to write a masked score is null; -inf elsewhere is a number like any other.
-    const bool masked = stated.name == "masked_scores" && text == "-inf";
+    const bool masked = stated.name == name_of(Item::masked_scores) && text == "-inf";
     if (masked || decimal == "null") {
         return masked && decimal == "null";
     }
@@ -205,9 +205,9 @@ Finding compare(const StatedSummary& stated, const Result& result, const Toleran
 }
 
 /// Words as a stated array, so that one comparison serves all.
-StatedArray stated_words(const char* name, const std::vector<std::string>& list)
+StatedArray stated_words(std::string_view name, const std::vector<std::string>& list)
 {
-    return {name, {static_cast<Index>(list.size())}, list};
+    return {std::string(name), {static_cast<Index>(list.size())}, list};
 }
 
 /// Warnings without the advice behind their semicolons, so that a result saved when there was other advice agrees.
@@ -221,7 +221,7 @@ std::vector<std::string> without_advice(std::vector<std::string> warnings)
 
 StatedArray stated_vocabulary(const std::vector<std::pair<std::string, std::string>>& rows)
 {
-    StatedArray stated{"vocabulary", {static_cast<Index>(rows.size()), 2}, {}};
+    StatedArray stated{std::string(name_of(Item::vocabulary)), {static_cast<Index>(rows.size()), 2}, {}};
     for (const auto& [word, id] : rows) {
         stated.decimals.push_back(word);
         stated.decimals.push_back(id);
@@ -233,10 +233,10 @@ std::vector<StatedArray> lists_of(const SavedResult& saved)
 {
     std::vector<StatedArray> lists;
     if (saved.tokens) {
-        lists.push_back(stated_words("tokens", *saved.tokens));
+        lists.push_back(stated_words(name_of(Item::tokens), *saved.tokens));
     }
     if (saved.key_tokens) {
-        lists.push_back(stated_words("key_tokens", *saved.key_tokens));
+        lists.push_back(stated_words(name_of(Item::key_tokens), *saved.key_tokens));
     }
     if (saved.vocabulary) {
         lists.push_back(stated_vocabulary(*saved.vocabulary));

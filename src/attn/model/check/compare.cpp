@@ -301,21 +301,21 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
 ResultTensors tensors_of(const SavedResult& saved)
 {
     ResultTensors result;
-    const auto words = [&](const char* name, const std::optional<std::vector<std::string>>& list) {
+    const auto words = [&](Item item, const std::optional<std::vector<std::string>>& list) {
         if (list) {
-            result.words.push_back({name, *list});
+            result.words.push_back({std::string(name_of(item)), *list});
         }
     };
-    words("tokens", saved.tokens);
-    words("key_tokens", saved.key_tokens);
+    words(Item::tokens, saved.tokens);
+    words(Item::key_tokens, saved.key_tokens);
     if (saved.vocabulary) {
-        NamedWords& vocabulary = result.words.emplace_back(NamedWords{"vocabulary", {}});
+        NamedWords& vocabulary = result.words.emplace_back(NamedWords{std::string(name_of(Item::vocabulary)), {}});
         for (const auto& [word, id] : *saved.vocabulary) {
             vocabulary.words.emplace_back(word).append(" = ").append(id);
         }
     }
     for (const StatedArray& array : saved.arrays) {
-        const bool ids = array.name == "token_ids" || array.name == "key_token_ids" || array.name == "query_positions";
+        const bool ids = kind_of(array.name) == ItemKind::integers;
         const bool single = saved.config.dtype == Dtype::float32;
         std::vector<double> values;
         values.reserve(array.decimals.size());

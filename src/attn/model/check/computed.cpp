@@ -28,13 +28,6 @@ Computed numbers(const Tensor<Scalar>& tensor)
             [&tensor](std::size_t i) { return static_cast<double>(tensor.values[i]); }, dtype_of<Scalar>};
 }
 
-/// The item whose part an array is: parameters go together.
-Item item_of(const std::string& name)
-{
-    const auto found = std::find(item_names.begin(), item_names.end(), name);
-    return found == item_names.end() ? Item::parameters : static_cast<Item>(found - item_names.begin());
-}
-
 void append_index(std::string& name, const std::string& index)
 {
     name += '[';
@@ -60,7 +53,8 @@ std::string name_of(std::string array, const Shape& whole, std::size_t place)
 /// Whether the element of a list is compared and shown as a word.
 bool is_word(const std::string& array, std::size_t place)
 {
-    return array == "tokens" || array == "key_tokens" || array == "warnings" || (array == "vocabulary" && place % 2 == 0) ||
+    const ItemKind kind = kind_of(array);
+    return kind == ItemKind::words || (kind == ItemKind::vocabulary && place % 2 == 0) || array == "warnings" ||
            array.ends_with("_token");
 }
 
@@ -89,18 +83,13 @@ Computed computed_number(const double& number)
 
 std::optional<Computed> find_computed(const Result& result, const std::string& name)
 {
-    const auto unless_empty = [](const auto& list, auto make) { return list.empty() ? std::optional<Computed>() : make(list); };
-    if (name == "tokens" || name == "key_tokens") {
-        return unless_empty(name == "tokens" ? result.tokens : result.key_tokens, computed_words);
-    }
-    if (name == "vocabulary") {
-        return result.vocabulary ? std::optional(vocabulary(*result.vocabulary)) : std::nullopt;
-    }
-    if (name == "token_ids" || name == "key_token_ids") {
-        return unless_empty(name == "token_ids" ? result.token_ids : result.key_token_ids, integers);
-    }
-    if (name == "query_positions") {
-        return unless_empty(result.query_positions, integers);
+    if (const std::optional<Item> item = item_called(name)) {
+        if (const std::vector<std::string>* words = result.words(*item)) {
+            return *item == Item::vocabulary ? vocabulary(*words) : computed_words(*words);
+        }
+        if (const std::vector<Index>* list = result.integers(*item)) {
+            return integers(*list);
+        }
     }
     const AnyTensor* tensor = result.find(name);
     return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
@@ -151,8 +140,9 @@ Show items_of(const Recipe& recipe, const std::vector<std::string>& arrays)
     const Show existing = everything(recipe);
     Show show;
     for (const std::string& name : arrays) {
-        if (name != "query_positions" && existing.contains(item_of(name))) {
-            show.insert(item_of(name));
+        const Item item = item_called(name).value_or(Item::parameters); // which go together
+        if (existing.contains(item)) {
+            show.insert(item);
         }
     }
     return show.empty() ? Show{Item::tokens} : show; // an empty one would mean the default

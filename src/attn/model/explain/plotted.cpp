@@ -34,30 +34,20 @@ std::vector<std::string> positions(Index count)
 
 // ---- saved results -----------------------------------------------------------------------------------------------------
 
-std::optional<Item> item_called(std::string_view name)
-{
-    const auto found = std::ranges::find(item_names, name);
-    return found == item_names.end() ? std::nullopt : std::optional(static_cast<Item>(found - item_names.begin()));
-}
-
 /// Ids, positions, parameters and arrays, each to its place.
 void take(Result& result, const StoredTensor& tensor)
 {
+    const std::optional<Item> item = item_called(tensor.name);
     if (tensor.type == ElementType::int64) {
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
-        std::vector<Index>& place = tensor.name == "query_positions"          ? result.query_positions
-                                    : tensor.name == name_of(Item::token_ids) ? result.token_ids
-                                                                              : result.key_token_ids;
+        std::vector<Index>& place = item == Item::query_positions ? result.query_positions
+                                    : item == Item::token_ids     ? result.token_ids
+                                                                  : result.key_token_ids;
         place.assign(integers.begin(), integers.end());
-    } else if (item_called(tensor.name)) {
-        result.arrays.push_back({tensor.name, load_any(tensor.view())});
     } else {
-        result.parameters.push_back({tensor.name, load_any(tensor.view())});
-        result.show.insert(Item::parameters);
+        (item ? result.arrays : result.parameters).push_back({tensor.name, load_any(tensor.view())});
     }
-    if (const auto item = item_called(tensor.name)) {
-        result.show.insert(*item);
-    }
+    result.show.insert(item.value_or(Item::parameters));
 }
 
 void take_words(Result& result, const SavedResult& saved)
@@ -90,7 +80,7 @@ void require_weights(Result& result)
     const bool known =
         std::ranges::all_of(result.query_positions, [&](Index position) { return position < std::ssize(result.tokens); });
     if (!known) {
-        throw Error(ErrorKind::data, "query_positions", "a position beyond the words",
+        throw Error(ErrorKind::data, name_of(Item::query_positions), "a position beyond the words",
                     "0 to " + std::to_string(std::ssize(result.tokens) - 1));
     }
     const Shape& shape = shape_of(*weights);
@@ -102,7 +92,7 @@ void require_weights(Result& result)
     }
     const bool empty = std::ranges::find(shape, 0) != shape.end();
     if (shape.size() != 3 || empty || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
-        throw Error(ErrorKind::data, "weights", "the shape " + to_string(shape),
+        throw Error(ErrorKind::data, weights_name, "the shape " + to_string(shape),
                     "(H, " + std::to_string(T) + ", " + std::to_string(S) + "), as many rows and columns as words");
     }
 }
@@ -116,31 +106,33 @@ void require_shapes(const Result& result)
     const Index S = weights[2];
     const Index words = std::ssize(result.tokens);
     const Index key_words = std::ssize(result.cross ? result.key_tokens : result.tokens);
-    const std::array<std::pair<Item, Shape>, 13> expected{{{Item::embeddings, {words, 0}},
-                                                           {Item::key_embeddings, {key_words, 0}},
-                                                           {Item::queries, {H, T, 0}},
-                                                           {Item::keys, {0, S, 0}},
-                                                           {Item::values, {0, S, 0}},
-                                                           {Item::scores, {H, T, S}},
-                                                           {Item::scaled_scores, {H, T, S}},
-                                                           {Item::capped_scores, {H, T, S}},
-                                                           {Item::masked_scores, {H, T, S}},
-                                                           {Item::head_context, {H, T, 0}},
-                                                           {Item::context, {T, 0}},
-                                                           {Item::output, {T, 0}},
-                                                           {Item::entropy, {H, T}}}};
-    for (const auto& [item, wanted] : expected) {
-        const AnyTensor* array = result.find(name_of(item));
+    const auto length = [&](Axis axis) {
+        switch (axis) {
+        case Axis::tokens: return words;
+        case Axis::key_tokens: return key_words;
+        case Axis::queries: return T;
+        case Axis::keys: return S;
+        default: return Index{0};
+        }
+    };
+    for (const ItemInfo& info : items) {
+        const AnyTensor* array = info.kind == ItemKind::numbers ? result.find(info.item) : nullptr;
         if (array == nullptr) {
             continue;
+        }
+        Shape wanted{length(info.axes.row)};
+        if (info.axes.column != Axis::none) {
+            wanted.push_back(length(info.axes.column));
+        }
+        if (info.heads != Heads::none) {
+            wanted.insert(wanted.begin(), info.heads == Heads::queries ? H : 0);
         }
         const Shape& shape = shape_of(*array);
         const bool fits = shape.size() == wanted.size() && std::ranges::equal(shape, wanted, [](Index is, Index want) {
                               return want == 0 ? is > 0 : is == want;
                           });
-        const bool shared = item != Item::keys && item != Item::values; // heads of queries may share those
-        if (!fits || (!shared && H % shape[0] != 0)) {
-            throw Error(ErrorKind::data, name_of(item), "the shape " + to_string(shape),
+        if (!fits || (info.heads == Heads::keys && H % shape[0] != 0)) { // heads of queries may share those of keys
+            throw Error(ErrorKind::data, info.name, "the shape " + to_string(shape),
                         "one that goes with weights " + to_string(weights));
         }
     }

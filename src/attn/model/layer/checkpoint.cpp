@@ -68,8 +68,8 @@ constexpr std::array<std::string_view, 1> all_below{""};
 constexpr std::array<std::string_view, 2> bert_modules{"self.", "output.dense."};
 /// What `run` saves beside the parameters.
 constexpr auto saved_arrays = [] {
-    std::array<std::string_view, item_names.size() + 1> names{"query_positions"};
-    std::ranges::copy(item_names, names.begin() + 1);
+    std::array<std::string_view, items.size()> names{};
+    std::ranges::transform(items, names.begin(), &ItemInfo::name);
     return names;
 }();
 /// The triangle of the causal mask and the score of what it hides, and the frequencies of rotary positions.
@@ -83,11 +83,11 @@ constexpr std::array families{
 };
 /// Of words, not of a layer.
 constexpr std::array embedding_rows{
-    Row{"embedding", Target::embedding},
-    Row{"key_embedding", Target::key_embedding},
-    Row{"value_embedding", Target::value_embedding},
-    Row{"embeddings", Target::embeddings},
-    Row{"key_embeddings", Target::key_embeddings},
+    Row{name_of(Target::embedding), Target::embedding},
+    Row{name_of(Target::key_embedding), Target::key_embedding},
+    Row{name_of(Target::value_embedding), Target::value_embedding},
+    Row{name_of(Target::embeddings), Target::embeddings},
+    Row{name_of(Target::key_embeddings), Target::key_embeddings},
 };
 constexpr std::array necessary{Target::W_q, Target::W_k, Target::W_v};
 

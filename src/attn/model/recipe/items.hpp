@@ -1,4 +1,5 @@
-// What a result can hold, each item declared once.
+// What a result can hold, each item declared once. --show, JSON in both directions, CSV, tensors, tables, `check` and the
+// schema of results read this table.
 #pragma once
 
 #include <array>
@@ -6,17 +7,19 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 namespace attn::model {
 
-/// Everything a result can show, in its order. Parameters are shown together, under "parameters".
-enum class Item {
+/// In the order of the JSON result.
+enum class Item : std::uint8_t {
     tokens,
     key_tokens,
     vocabulary,
     token_ids,
     key_token_ids,
+    query_positions,
     parameters,
     embeddings,
     key_embeddings,
@@ -32,26 +35,142 @@ enum class Item {
     context,
     output,
     entropy,
+    present_key,
+    present_value,
     summary,
 };
-inline constexpr std::array item_names{
-    "tokens",         "key_tokens", "vocabulary",   "token_ids", "key_token_ids", "parameters",    "embeddings",
-    "key_embeddings", "queries",    "keys",         "values",    "scores",        "scaled_scores", "capped_scores",
-    "masked_scores",  "weights",    "head_context", "context",   "output",        "entropy",       "summary",
+
+enum class ItemKind : std::uint8_t {
+    words,      ///< a list of words
+    vocabulary, ///< words and their ids
+    integers,   ///< a list of ids or positions
+    parameters, ///< the parameters as drawn, each by its own name
+    numbers,    ///< one array
+    summary,
 };
+
+/// What the places along a dimension stand for.
+enum class Axis : std::uint8_t {
+    none,       ///< no such dimension
+    number,     ///< components of a vector, or the rows of a parameter
+    vocabulary, ///< rows of the embedding table
+    tokens,     ///< all query words
+    key_tokens, ///< all key words
+    queries,    ///< the query words after --query
+    keys,       ///< the key words, and "(bias)" where there is one more key than words
+};
+
+/// The innermost dimensions of an array, behind that of the heads.
+struct Axes {
+    Axis row = Axis::number;
+    Axis column = Axis::number;
+
+    bool operator==(const Axes&) const = default;
+};
+
+/// What must be asked of a run, so that an item exists.
+enum class Needs : std::uint8_t { nothing, sentence, ids, cross, query, softcap, mask, output_projection, cache };
+
+/// Whose --show names an item.
+enum class ShownBy : std::uint8_t { run, attend, both };
+
+enum class Heads : std::uint8_t { none, queries, keys }; ///< a first dimension of H or H_kv heads
+
+struct ItemInfo {
+    Item item;
+    std::string_view name; ///< in JSON, after --show, and in files of tensors
+    ItemKind kind;
+    Needs needs;
+    ShownBy shown_by;
+    Heads heads = Heads::none;
+    Axes axes = {};
+};
+
+inline constexpr Axes per_token{Axis::tokens, Axis::number};
+inline constexpr Axes per_key_token{Axis::key_tokens, Axis::number};
+inline constexpr Axes per_query{Axis::queries, Axis::number};
+inline constexpr Axes one_per_query{Axis::queries, Axis::none};
+inline constexpr Axes per_key{Axis::keys, Axis::number};
+inline constexpr Axes per_pair{Axis::queries, Axis::keys};
+
+inline constexpr std::array items{
+    ItemInfo{Item::tokens, "tokens", ItemKind::words, Needs::nothing, ShownBy::run},
+    ItemInfo{Item::key_tokens, "key_tokens", ItemKind::words, Needs::cross, ShownBy::run},
+    ItemInfo{Item::vocabulary, "vocabulary", ItemKind::vocabulary, Needs::sentence, ShownBy::run},
+    ItemInfo{Item::token_ids, "token_ids", ItemKind::integers, Needs::ids, ShownBy::run},
+    ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
+    ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
+    ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::nothing, ShownBy::run},
+    ItemInfo{Item::embeddings, "embeddings", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::none, per_token},
+    ItemInfo{Item::key_embeddings, "key_embeddings", ItemKind::numbers, Needs::cross, ShownBy::run, Heads::none, per_key_token},
+    ItemInfo{Item::queries, "queries", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::queries, per_query},
+    ItemInfo{Item::keys, "keys", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::keys, per_key},
+    ItemInfo{Item::values, "values", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::keys, per_key},
+    ItemInfo{Item::scores, "scores", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
+    ItemInfo{Item::scaled_scores, "scaled_scores", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
+    ItemInfo{Item::capped_scores, "capped_scores", ItemKind::numbers, Needs::softcap, ShownBy::both, Heads::queries, per_pair},
+    ItemInfo{Item::masked_scores, "masked_scores", ItemKind::numbers, Needs::mask, ShownBy::both, Heads::queries, per_pair},
+    ItemInfo{Item::weights, "weights", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
+    ItemInfo{Item::head_context, "head_context", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::queries, per_query},
+    ItemInfo{Item::context, "context", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::none, per_query},
+    ItemInfo{Item::output, "output", ItemKind::numbers, Needs::output_projection, ShownBy::run, Heads::none, per_query},
+    ItemInfo{Item::entropy, "entropy", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, one_per_query},
+    ItemInfo{Item::present_key, "present_key", ItemKind::numbers, Needs::cache, ShownBy::attend, Heads::keys, per_key},
+    ItemInfo{Item::present_value, "present_value", ItemKind::numbers, Needs::cache, ShownBy::attend, Heads::keys, per_key},
+    ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
+};
+
+[[nodiscard]] constexpr const ItemInfo& info_of(Item item)
+{
+    return items[static_cast<std::size_t>(item)];
+}
 [[nodiscard]] constexpr std::string_view name_of(Item item)
 {
-    return item_names[static_cast<std::size_t>(item)];
+    return info_of(item).name;
+}
+[[nodiscard]] constexpr std::optional<Item> item_called(std::string_view name)
+{
+    for (const ItemInfo& info : items) {
+        if (info.name == name) {
+            return info.item;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Of an array of a result; a name that is no item's is a parameter's.
+[[nodiscard]] constexpr ItemKind kind_of(std::string_view array)
+{
+    const std::optional<Item> item = item_called(array);
+    return item ? info_of(*item).kind : ItemKind::numbers;
+}
+
+/// Whether these scores are -inf where a mask is, which JSON writes as null and CSV as nothing.
+[[nodiscard]] constexpr bool is_masked(Item item)
+{
+    return item == Item::masked_scores;
+}
+
+/// Scores of every kind, and weights: a number per query and key, which a picture can show.
+[[nodiscard]] constexpr bool is_drawn(Item item)
+{
+    return info_of(item).axes == per_pair;
+}
+
+/// Whether --show of `run` or `attend` names the item. Query positions are there whenever --query is.
+[[nodiscard]] constexpr bool is_shown_by(const ItemInfo& info, ShownBy command)
+{
+    return (info.shown_by == command || info.shown_by == ShownBy::both) && info.needs != Needs::query;
 }
 
 /// A set of items; walking through it gives them in the order of the enum.
 class Show {
 public:
     Show() = default;
-    Show(std::initializer_list<Item> items) { insert(items); }
+    Show(std::initializer_list<Item> list) { insert(list); }
 
     void insert(Item item) { bits_ |= bit(item); }
-    void insert(std::initializer_list<Item> items) { insert(items.begin(), items.end()); }
+    void insert(std::initializer_list<Item> list) { insert(list.begin(), list.end()); }
     template <typename Iterator>
     void insert(Iterator first, Iterator last)
     {
@@ -62,6 +181,14 @@ public:
     [[nodiscard]] bool contains(Item item) const { return (bits_ & bit(item)) != 0; }
     [[nodiscard]] bool contains_any_from(Item first) const { return bits_ >= bit(first); }
     [[nodiscard]] bool empty() const { return bits_ == 0; }
+    [[nodiscard]] int size() const { return std::popcount(bits_); }
+    /// Those that the other has not.
+    [[nodiscard]] Show without(const Show& other) const
+    {
+        Show rest;
+        rest.bits_ = bits_ & ~other.bits_;
+        return rest;
+    }
 
     class Iterator {
     public:
@@ -93,10 +220,13 @@ public:
     bool operator==(const Show&) const = default;
 
 private:
-    static_assert(item_names.size() <= 32);
+    static_assert(items.size() <= 32);
     [[nodiscard]] static std::uint32_t bit(Item item) { return std::uint32_t{1} << static_cast<unsigned>(item); }
 
     std::uint32_t bits_ = 0;
 };
+
+/// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.
+void require_items(const Show& asked, const Show& existing);
 
 } // namespace attn::model

@@ -8,6 +8,7 @@
 #include "attn/core/attention.hpp"
 #include "attn/core/positions.hpp"
 #include "attn/model/recipe/file_embeddings.hpp"
+#include "attn/model/recipe/items.hpp"
 #include "attn/tensor/tensor.hpp"
 
 #include <array>
@@ -95,14 +96,22 @@ enum class Target {
     bias_v, ///< (H_kv·d_k), (H_kv·d_v): one more key and value, which every query sees
 };
 /// In recipes and JSON.
-inline constexpr std::array<std::string_view, 16> target_names{"discard",       "embedding",
-                                                               "key_embedding", "value_embedding",
-                                                               "embeddings",    "key_embeddings",
-                                                               "W_q",           "W_k",
-                                                               "W_v",           "W_o",
-                                                               "b_q",           "b_k",
-                                                               "b_v",           "b_o",
-                                                               "bias_k",        "bias_v"};
+inline constexpr std::array<std::string_view, 16> target_names{"discard",
+                                                               "embedding",
+                                                               "key_embedding",
+                                                               "value_embedding",
+                                                               name_of(Item::embeddings),
+                                                               name_of(Item::key_embeddings),
+                                                               "W_q",
+                                                               "W_k",
+                                                               "W_v",
+                                                               "W_o",
+                                                               "b_q",
+                                                               "b_k",
+                                                               "b_v",
+                                                               "b_o",
+                                                               "bias_k",
+                                                               "bias_v"};
 [[nodiscard]] constexpr std::string_view name_of(Target target)
 {
     return target_names[static_cast<std::size_t>(target)];

@@ -98,7 +98,7 @@ public:
     ComputedArrays compute()
     {
         const ModelDims& l = plan_.dims;
-        tell("embeddings", {l.T, l.D});
+        tell(name_of(Item::embeddings), {l.T, l.D});
         const Words& words = plan_.words;
         const std::vector<Index>& key_ids = words.cross ? words.key_ids : words.ids;
         const bool other_keys = words.cross || prepared_.parameter(Target::key_embedding) != nullptr;
@@ -110,9 +110,9 @@ public:
             other_values ? embed(key_ids, {Target::none, Target::value_embedding, Target::W_v}) : Sequence<Scalar>{key_ids, {}};
         const Sequence<Scalar>& keys_from = other_keys ? other : queries_from;
 
-        Tensor<Scalar> Q = apply_rope(project("queries", queries_from, Target::W_q, l.H));
-        Tensor<Scalar> K = apply_rope(project("keys", keys_from, Target::W_k, l.H_kv));
-        Tensor<Scalar> V = project("values", other_values ? third : keys_from, Target::W_v, l.H_kv);
+        Tensor<Scalar> Q = apply_rope(project(Item::queries, queries_from, Target::W_q, l.H));
+        Tensor<Scalar> K = apply_rope(project(Item::keys, keys_from, Target::W_k, l.H_kv));
+        Tensor<Scalar> V = project(Item::values, other_values ? third : keys_from, Target::W_v, l.H_kv);
         if (const auto* extra = prepared_.parameter(Target::bias_k)) {
             K = with_row(K, extra->tensor);
             V = with_row(V, prepared_.parameter(Target::bias_v)->tensor);
@@ -181,34 +181,34 @@ private:
     }
 
     /// X (T, D) → (heads, T, d)
-    Tensor<Scalar> project(const char* name, const Sequence<Scalar>& sequence, Target W, Index heads)
+    Tensor<Scalar> project(Item item, const Sequence<Scalar>& sequence, Target W, Index heads)
     {
         if (!is_projected(W)) {
-            return project(name, sequence.X, W, heads);
+            return project(item, sequence.X, W, heads);
         }
         const Layer<Scalar>* ready = prepared_.layer(W);
         const Tensor<Scalar>& table = ready->of_table;
-        tell(name, {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
+        tell(name_of(item), {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
         Tensor<Scalar> rows = look_up(table, sequence.ids);
         const auto overflowed = [&](Index id) { return ready->overflowed[static_cast<std::size_t>(id)]; };
         if (!ready->overflowed.empty() && std::ranges::any_of(sequence.ids, overflowed)) {
-            warn_of_overflow(name);
+            warn_of_overflow(item);
         }
         return rows;
     }
 
-    Tensor<Scalar> project(const char* name, const Tensor<Scalar>& X, Target W, Index heads)
+    Tensor<Scalar> project(Item item, const Tensor<Scalar>& X, Target W, Index heads)
     {
         const Layer<Scalar>* ready = prepared_.layer(W);
         const Layer<Scalar> made = ready == nullptr ? make_layer(prepared_, W, heads) : Layer<Scalar>{};
         const Layer<Scalar>& layer = ready == nullptr ? made : *ready;
         const Shape all_heads{heads, X.rows(), layer.W.cols() / heads};
         const Shape shape(all_heads.begin() + (W == Target::W_o ? 1 : 0), all_heads.end()); // W_o is of all heads together
-        tell(name, shape);
-        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name, shape));
+        tell(name_of(item), shape);
+        Tensor<Scalar> projected = core::project_heads<Scalar>(X.matrix(), layer.W, layer.b, heads, work(name_of(item), shape));
         const std::vector<bool> overflowed = overflowed_rows(X, layer, projected);
         if (std::ranges::find(overflowed, true) != overflowed.end()) {
-            warn_of_overflow(name);
+            warn_of_overflow(item);
         }
         return projected;
     }
@@ -238,15 +238,15 @@ private:
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
-            warn_of_overflow("scores", "a dot product, or its scaling,");
+            warn_of_overflow(Item::scores, "a dot product, or its scaling,");
         }
         Tensor<Scalar> context = core::concatenate(stages.head_context);
         if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(V.values)) {
-            warn_of_overflow("context");
+            warn_of_overflow(Item::context);
         }
         Tensor<Scalar> output;
         if (plan_.show.contains(Item::output)) {
-            output = project("output", context, Target::W_o, 1);
+            output = project(Item::output, context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
         keep(Item::scores, std::move(stages.scores));
@@ -270,10 +270,10 @@ private:
 
     void warn(std::string warning) { computed_.warnings.push_back(std::move(warning)); }
 
-    void warn_of_overflow(const std::string& name, const char* what = "a dot product")
+    void warn_of_overflow(Item item, const char* what = "a dot product")
     {
         constexpr bool is_widest = std::is_same_v<Scalar, double>;
-        warn(name + ": " + what + " overflowed " + std::string(name_of(dtype_of<Scalar>)) +
+        warn(std::string(name_of(item)) + ": " + what + " overflowed " + std::string(name_of(dtype_of<Scalar>)) +
              (is_widest ? "" : "; --dtype float64 has more room"));
     }
 

@@ -43,7 +43,7 @@ std::vector<bool> masked_by_position(const Result& result, const Shape& shape)
 
 MaskedPlaces masked_places(const Result& result)
 {
-    const AnyTensor* weights = result.find(name_of(Item::weights));
+    const AnyTensor* weights = result.find(Item::weights);
     if (weights == nullptr) {
         throw Error(ErrorKind::internal, "masked places", "nothing", "a result with weights");
     }
@@ -51,7 +51,7 @@ MaskedPlaces masked_places(const Result& result)
     if (!attention.causal && !attention.window && !attention.mask) {
         return {{}, !result.foreign};
     }
-    if (const AnyTensor* masked_scores = result.find(name_of(Item::masked_scores))) {
+    if (const AnyTensor* masked_scores = result.find(Item::masked_scores)) {
         return {masked_by_scores(*masked_scores), true};
     }
     return {masked_by_position(result, shape_of(*weights)), !attention.mask};

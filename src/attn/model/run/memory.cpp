@@ -27,8 +27,8 @@ private:
 Count kept_arrays(const ModelDims& l, Index rows, const Show& show)
 {
     Count kept;
-    for (const Item item : {Item::scores, Item::scaled_scores, Item::capped_scores, Item::masked_scores, Item::weights}) {
-        kept.add({l.H, rows, l.S}, show.contains(item) ? 1 : 0);
+    for (const Item item : show) {
+        kept.add({l.H, rows, l.S}, is_drawn(item) ? 1 : 0);
     }
     kept.add({l.T, l.D}, show.contains(Item::embeddings) ? 1 : 0);
     kept.add({l.S, l.D}, show.contains(Item::key_embeddings) ? 1 : 0);

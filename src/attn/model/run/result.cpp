@@ -28,6 +28,25 @@ const AnyTensor* Result::find(std::string_view name) const
     return nullptr;
 }
 
+const std::vector<std::string>* Result::words(Item item) const
+{
+    switch (item) {
+    case Item::tokens: return &tokens;
+    case Item::key_tokens: return cross ? &key_tokens : nullptr;
+    case Item::vocabulary: return vocabulary ? &*vocabulary : nullptr;
+    default: return nullptr;
+    }
+}
+
+const std::vector<Index>* Result::integers(Item item) const
+{
+    const std::vector<Index>* const list = item == Item::token_ids         ? &token_ids
+                                           : item == Item::key_token_ids   ? &key_token_ids
+                                           : item == Item::query_positions ? &query_positions
+                                                                           : nullptr;
+    return list == nullptr || list->empty() ? nullptr : list;
+}
+
 void require_head(Index head, Index heads)
 {
     if (head < 0 || head >= heads) {

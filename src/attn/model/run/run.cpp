@@ -22,17 +22,24 @@ bool is_cross(const Recipe& recipe)
     return sentence != nullptr && sentence->cross.has_value();
 }
 
-/// What is missing when an item does not exist in a run.
-const char* condition_of(Item item)
+/// Whether a run has what an item needs.
+bool has(Needs needs, const Recipe& recipe)
 {
-    switch (item) {
-    case Item::vocabulary: return "with a sentence as input";
-    case Item::token_ids: return "with a sentence or ids as input";
-    case Item::capped_scores: return "with a softcap";
-    case Item::masked_scores: return "with --causal, --window, --mask or --positions alibi";
-    case Item::output: return "with --output-projection";
-    default: return "with --cross";
+    const Attention& attention = recipe.attention;
+    switch (needs) {
+    case Needs::nothing: return true;
+    case Needs::sentence: return std::holds_alternative<SentenceInput>(recipe.input);
+    case Needs::ids: return !std::holds_alternative<PositionsInput>(recipe.input);
+    case Needs::cross: return is_cross(recipe);
+    case Needs::query: return !recipe.query.empty();
+    case Needs::softcap: return attention.softcap.has_value();
+    case Needs::mask:
+        return attention.causal || attention.window || attention.mask ||
+               (attention.positions && attention.positions->kind == PositionKind::alibi);
+    case Needs::output_projection: return has_output_projection(recipe);
+    case Needs::cache: return false;
     }
+    return false;
 }
 
 Show what_to_show(const Recipe& recipe, const RunSettings& settings)
@@ -50,11 +57,7 @@ Show what_to_show(const Recipe& recipe, const RunSettings& settings)
     if (settings.top) {
         show.insert(Item::summary);
     }
-    for (const Item item : show) {
-        if (!existing.contains(item)) {
-            throw Error(ErrorKind::usage, "--show", quoted(name_of(item)), condition_of(item));
-        }
-    }
+    require_items(show, existing);
     // With two sentences, the words of one are of little use without those of the other.
     for (const auto& [item, partner] : {std::pair{Item::tokens, Item::key_tokens},
                                         {Item::token_ids, Item::key_token_ids},
@@ -69,7 +72,7 @@ Show what_to_show(const Recipe& recipe, const RunSettings& settings)
 void require_order(const Recipe& recipe, const ModelDims& dims)
 {
     if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || dims.H != dims.H_kv)) {
-        throw Error(ErrorKind::data, "scores", "KQ with cross-attention or grouped heads",
+        throw Error(ErrorKind::data, name_of(Item::scores), "KQ with cross-attention or grouped heads",
                     "one sentence and as many key/value heads as heads");
     }
 }
@@ -272,24 +275,12 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
 
 Show everything(const Recipe& recipe)
 {
-    Show show{Item::tokens, Item::parameters, Item::embeddings,    Item::queries, Item::keys,         Item::values,
-              Item::scores, Item::weights,    Item::scaled_scores, Item::context, Item::head_context, Item::entropy};
-    const bool sentence = std::holds_alternative<SentenceInput>(recipe.input);
-    const bool cross = is_cross(recipe);
-    const auto add = [&](bool exists, std::initializer_list<Item> items) {
-        if (exists) {
-            show.insert(items);
+    Show show;
+    for (const ItemInfo& info : items) {
+        if (is_shown_by(info, ShownBy::run) && info.kind != ItemKind::summary && has(info.needs, recipe)) {
+            show.insert(info.item);
         }
-    };
-    add(sentence, {Item::vocabulary});
-    add(!std::holds_alternative<PositionsInput>(recipe.input), {Item::token_ids});
-    add(cross, {Item::key_tokens, Item::key_token_ids, Item::key_embeddings});
-    add(recipe.attention.softcap.has_value(), {Item::capped_scores});
-    const std::optional<Positions>& positions = recipe.attention.positions;
-    add(recipe.attention.causal || recipe.attention.window || recipe.attention.mask ||
-            (positions && positions->kind == PositionKind::alibi),
-        {Item::masked_scores});
-    add(has_output_projection(recipe), {Item::output});
+    }
     return show;
 }
 

@@ -72,8 +72,8 @@ std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const st
 
 Summary summarize(const Result& result, Index top)
 {
-    const AnyTensor* found = result.find(name_of(Item::weights));
-    const AnyTensor* entropies = result.find(name_of(Item::entropy));
+    const AnyTensor* found = result.find(Item::weights);
+    const AnyTensor* entropies = result.find(Item::entropy);
     if (found == nullptr || entropies == nullptr) {
         throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights and entropy");
     }

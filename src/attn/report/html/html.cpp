@@ -69,7 +69,7 @@ void require_page_size(const Shape& weights)
 
 void write_html(const model::Result& result, const PageParts& parts, const Sink& sink)
 {
-    const AnyTensor* weights = result.find("weights");
+    const AnyTensor* weights = result.find(model::Item::weights);
     if (weights == nullptr || shape_of(*weights).size() != 3) {
         throw Error(ErrorKind::internal, "an HTML page needs weights (H, T, S)");
     }

@@ -23,21 +23,21 @@ public:
         json_.member("schema", "attn-cli/explanation/1");
         json_.key("config");
         write_recipe_object(json_, e_.config, WithPublished::no);
-        json_.member("tokens", e_.tokens);
+        json_.member(name_of(model::Item::tokens), e_.tokens);
         write_place();
         write_query();
         json_.member("scale", e_.scale);
-        json_.begin_array("keys");
+        json_.begin_array(name_of(model::Item::keys));
         for (std::size_t j = 0; j < e_.keys.size(); ++j) {
             write_key(static_cast<Index>(j), e_.keys[j]);
         }
         json_.end_array();
         taken("maximum", e_.maximum);
         json_.member("sum", e_.sum);
-        taken("head_context", e_.context);
-        taken("context", e_.joined);
+        taken(name_of(model::Item::head_context), e_.context);
+        taken(name_of(model::Item::context), e_.joined);
         if (!e_.output.empty()) {
-            taken("output", e_.output);
+            taken(name_of(model::Item::output), e_.output);
         }
         json_.member("warnings", e_.warnings);
         json_.end_object();

@@ -1,6 +1,5 @@
 #include "attn/report/json/json.hpp"
 
-#include "attn/report/axes.hpp"
 #include "attn/report/json/recipe_json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/summary.hpp"
@@ -8,7 +7,7 @@
 namespace attn::report {
 namespace {
 
-using model::Item;
+using model::ItemKind;
 using model::Result;
 
 /// {"Life":0,"dessert":1,…}
@@ -32,29 +31,35 @@ void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& array
     json.end_object();
 }
 
-/// tokens … key_token_ids, of those that are shown and exist.
-void write_words(JsonWriter& json, const Result& result)
+/// What the result shows of one item.
+void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& info)
 {
-    const auto member = [&](Item item, bool exists, const auto& value) {
-        if (exists && result.show.contains(item)) {
-            json.member(model::name_of(item), value);
+    const auto member = [&](const auto* list) {
+        if (list != nullptr) {
+            json.member(info.name, *list);
         }
     };
-    member(Item::tokens, true, result.tokens);
-    member(Item::key_tokens, result.cross, result.key_tokens);
-    if (result.vocabulary && result.show.contains(Item::vocabulary)) {
-        json.key(model::name_of(Item::vocabulary));
-        write_vocabulary(json, *result.vocabulary);
-    }
-    member(Item::token_ids, !result.token_ids.empty(), result.token_ids);
-    member(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), result.key_token_ids);
-}
-
-void write_arrays(JsonWriter& json, const Result& result)
-{
-    for (const model::Array* array : shown_arrays(result)) {
-        json.key(array->name);
-        json.tensor(array->tensor, array->name == model::name_of(Item::masked_scores));
+    switch (info.kind) {
+    case ItemKind::words: return member(result.words(info.item));
+    case ItemKind::integers: return member(result.integers(info.item));
+    case ItemKind::vocabulary:
+        if (const auto* words = result.words(info.item)) {
+            json.key(info.name);
+            write_vocabulary(json, *words);
+        }
+        return;
+    case ItemKind::parameters: json.key(info.name); return write_named_arrays(json, result.parameters);
+    case ItemKind::numbers:
+        if (const AnyTensor* tensor = result.find(info.item)) {
+            json.key(info.name);
+            json.tensor(*tensor, is_masked(info.item));
+        }
+        return;
+    case ItemKind::summary:
+        if (result.summary) {
+            json.key(info.name);
+            write_summary(json, result);
+        }
     }
 }
 
@@ -81,18 +86,10 @@ void begin_result(JsonWriter& json, std::optional<Index> index)
 
 void write_after_config(JsonWriter& json, const Result& result)
 {
-    write_words(json, result);
-    if (!result.query_positions.empty()) {
-        json.member("query_positions", result.query_positions);
-    }
-    if (result.show.contains(Item::parameters)) {
-        json.key(model::name_of(Item::parameters));
-        write_named_arrays(json, result.parameters);
-    }
-    write_arrays(json, result);
-    if (result.show.contains(Item::summary) && result.summary) {
-        json.key(model::name_of(Item::summary));
-        write_summary(json, result);
+    for (const model::ItemInfo& info : model::items) {
+        if (result.shows(info.item)) {
+            write_item(json, result, info);
+        }
     }
     if (result.config.verify) {
         json.key("verify");

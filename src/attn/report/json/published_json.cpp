@@ -42,13 +42,13 @@ void write_stated_values(JsonWriter& json, const model::Published& published)
         return;
     }
     json.key("values");
-    if (published.array == "vocabulary") {
+    const model::ItemKind kind = model::kind_of(published.array);
+    if (kind == model::ItemKind::vocabulary) {
         write_stated_vocabulary(json, published.values);
         return;
     }
-    const bool words = published.array == "tokens" || published.array == "key_tokens";
     std::size_t next = 0;
-    write_stated_nested(json, published, words || published.printed, 0, next);
+    write_stated_nested(json, published, kind == model::ItemKind::words || published.printed, 0, next);
 }
 
 void write_statement(JsonWriter& json, const model::Published& published)

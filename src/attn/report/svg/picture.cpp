@@ -86,7 +86,7 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
     bool masked = false;
     bool zero = false;
     bool strange = false;
-    const bool masked_scores = picture.array == name_of(model::Item::masked_scores);
+    const bool masked_scores = model::item_called(picture.array) == model::Item::masked_scores;
     for (std::size_t i = 0; i < picture.values.size(); ++i) {
         const double value = picture.values[i];
         if (!std::isfinite(value)) {
@@ -149,13 +149,24 @@ std::string Picture::rounded(double value, int digits) const
     return std::abs(value) < long_number ? math::fixed(value, digits) : math::scientific(value, digits);
 }
 
+std::string drawn_names()
+{
+    std::string names;
+    for (const model::ItemInfo& info : model::items) {
+        if (is_drawn(info.item)) {
+            names += (names.empty() ? "" : ", ") + std::string(info.name);
+        }
+    }
+    return names;
+}
+
 Picture picture_of(const model::Result& result)
 {
-    const auto item = std::ranges::find_if(drawn_items, [&](model::Item each) { return result.show.contains(each); });
-    const AnyTensor* tensor = item == drawn_items.end() ? nullptr : result.find(model::name_of(*item));
+    const auto item = std::ranges::find_if(result.show, model::is_drawn);
+    const AnyTensor* tensor = item == result.show.end() ? nullptr : result.find(*item);
     if (tensor == nullptr) {
-        throw Error(ErrorKind::usage, "--show", item == drawn_items.end() ? "nothing to draw" : std::string(name_of(*item)),
-                    "an array that this result has: weights, scores, scaled_scores, capped_scores or masked_scores");
+        throw Error(ErrorKind::usage, "--show", item == result.show.end() ? "nothing to draw" : std::string(name_of(*item)),
+                    "an array that this result has: " + drawn_names());
     }
     Picture picture;
     picture.array = model::name_of(*item);

@@ -3,7 +3,6 @@
 
 #include "attn/model/run/result.hpp"
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,9 +11,8 @@
 
 namespace attn::report {
 
-/// The arrays that can be drawn, all of them (H, T, S).
-inline constexpr std::array drawn_items{model::Item::scores, model::Item::scaled_scores, model::Item::capped_scores,
-                                        model::Item::masked_scores, model::Item::weights};
+/// "scores, …, weights", the names of what can be drawn, all of them (H, T, S).
+[[nodiscard]] std::string drawn_names();
 
 struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none

@@ -21,7 +21,7 @@ std::string extent_of(const Result& result)
                                                                                                  : "position";
     std::string text = counted(std::ssize(result.tokens), things);
     text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), "word") : "";
-    const AnyTensor* weights = result.find(name_of(model::Item::weights));
+    const AnyTensor* weights = result.find(model::Item::weights);
     return weights == nullptr ? text : text + ", " + counted(shape_of(*weights).front(), "head");
 }
 

@@ -93,18 +93,15 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
         }
         return lines;
     }
-    const auto add = [&](Item item, bool exists, std::vector<std::string> items, std::string_view separator = " ") {
-        if (result.show.contains(item) && exists) {
-            lines.push_back({model::name_of(item), std::move(items), separator});
+    for (const Item item : result.show) {
+        if (const std::vector<std::string>* words = result.words(item)) {
+            const bool with_ids = item == Item::vocabulary;
+            lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
+                             with_ids ? ", " : " "});
+        } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && item != Item::query_positions) {
+            lines.push_back({name_of(item), numbers(*list), " "});
         }
-    };
-    add(Item::tokens, true, shown_words(result.tokens, options));
-    add(Item::key_tokens, result.cross, shown_words(result.key_tokens, options));
-    if (result.vocabulary) {
-        add(Item::vocabulary, true, words_with_ids(*result.vocabulary, options), ", ");
     }
-    add(Item::token_ids, !result.token_ids.empty(), numbers(result.token_ids));
-    add(Item::key_token_ids, result.cross && !result.key_token_ids.empty(), numbers(result.key_token_ids));
     return lines;
 }
 
@@ -162,7 +159,8 @@ void write_entropy(Buffer& buffer, const Result& result, const Tensor<Scalar>& e
     for (Index head = 0; head < entropy.rows() && !one; ++head) {
         style.row_labels.push_back("head " + std::to_string(head));
     }
-    write_title(buffer, {"entropy", to_string(one ? Shape{entropy.columns()} : entropy.shape)}, options.width);
+    write_title(buffer, {std::string(name_of(Item::entropy)), to_string(one ? Shape{entropy.columns()} : entropy.shape)},
+                options.width);
     write_grid(buffer, std::span<const Scalar>(entropy.values), style);
 }
 
@@ -179,10 +177,10 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
         style.row_labels = texts_of(rows);
         style.numbered_rows = rows.words.empty();
     }
-    const bool weights = name == model::name_of(Item::weights);
+    const bool weights = model::item_called(name) == Item::weights;
     style.sums = weights;
     style.shading = weights ? options.shading : Shading::none;
-    style.masked = name == model::name_of(Item::masked_scores);
+    style.masked = model::item_called(name) == Item::masked_scores;
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
@@ -203,7 +201,7 @@ void write_array(Buffer& buffer, const Result& result, const model::Array& array
 {
     std::visit(
         [&](const auto& tensor) {
-            if (array.name == model::name_of(Item::entropy)) {
+            if (axes_of(array.name).column == Axis::none) {
                 write_entropy(buffer, result, tensor, options);
             } else {
                 write_matrices(buffer, result, array.name, tensor, options);
@@ -240,11 +238,6 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
         first = false;
         write_array(buffer, result, array, options);
     };
-    if (result.show.contains(Item::parameters)) {
-        for (const model::Array& array : result.parameters) {
-            write(array);
-        }
-    }
     for (const model::Array* array : shown_arrays(result)) {
         write(*array);
     }

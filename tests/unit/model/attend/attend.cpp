@@ -18,7 +18,7 @@ using attn::StoredTensor;
 using attn::model::Attend;
 using attn::model::AttendInputs;
 using attn::model::AttendResult;
-using attn::model::Stage;
+using attn::model::Item;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
@@ -122,7 +122,7 @@ TEST_F(AttendTest, GivesEmptyRowsWhereThereAreNoKeysAtAll)
 {
     AttendInputs inputs = level(1, {});
     Attend options;
-    options.show = {Stage::weights, Stage::context, Stage::entropy};
+    options.show = {Item::weights, Item::context, Item::entropy};
     const AttendResult zeros = attend(inputs, options);
     EXPECT_EQ(zeros.tensors[0].shape, (Shape{1, 0}));
     EXPECT_EQ(attn::load<float>(zeros.tensors[1].view()).values, std::vector<float>{0});
@@ -155,7 +155,7 @@ TEST_F(AttendTest, GivesTheStagesInOrderAndTheCacheInTheKeysType)
     inputs.past_key = tensor({1, 2}, {5, 6}, ElementType::float16);
     inputs.past_value = tensor({1, 1}, {3}, ElementType::float64);
     Attend options;
-    options.show = {Stage::present_key, Stage::context, Stage::scores};
+    options.show = {Item::present_key, Item::context, Item::scores};
     const AttendResult result = attend(inputs, options);
     ASSERT_EQ(result.tensors.size(), 3U);
     EXPECT_EQ(result.tensors[0].name, "scores");
@@ -168,11 +168,11 @@ TEST_F(AttendTest, GivesTheStagesInOrderAndTheCacheInTheKeysType)
 TEST_F(AttendTest, RefusesStagesThatTheOptionsDoNotMake)
 {
     Attend options;
-    options.show = {Stage::capped_scores};
-    expect_refused(sharp(), options, ErrorKind::usage, "--show: got 'capped_scores'; allowed: with a softcap");
-    options.show = {Stage::masked_scores};
+    options.show = {Item::capped_scores};
+    expect_refused(sharp(), options, ErrorKind::usage, "--show capped_scores requires --softcap");
+    options.show = {Item::masked_scores};
     expect_refused(sharp(), options, ErrorKind::usage,
-                   "--show: got 'masked_scores'; allowed: with a mask, lengths, --causal or --window");
+                   "--show masked_scores requires --causal, --window or another mask");
 }
 
 TEST_F(AttendTest, RefusesNumbersThatAreNotFiniteNamingTheirPlace)
@@ -220,7 +220,7 @@ TEST_F(AttendTest, RefusesWhatDoesNotFitInMemoryBeforeAllocating)
     const std::vector<std::byte> bytes(static_cast<std::size_t>(many) * 4);
     const attn::TensorView column = attn::row_major_view(ElementType::float32, {many, 1}, bytes);
     Attend options;
-    options.show = {Stage::weights, Stage::context};
+    options.show = {Item::weights, Item::context};
     try {
         (void)attn::model::attend({column, column, column, {}, {}, {}, {}}, options,
                                   {.show = {}, .memory_limit = attn::Index{1} << 30, .observer = {}});
@@ -249,7 +249,7 @@ TEST_F(AttendTest, ComputesInFloat64WhenAnyOfTheThreeIsWide)
     inputs.values = tensor({2, 1}, {16777217, -16777216}, ElementType::float64); // 2^24 + 1, which is no float32
     EXPECT_EQ(context(inputs), std::vector<double>{0.5});
     Attend scores;
-    scores.show = {Stage::scores};
+    scores.show = {Item::scores};
     inputs = {tensor({1, 2}, {1, 1}),
               tensor({1, 2}, {16777217, -16777216}, ElementType::float64),
               tensor({1, 1}, {1}),

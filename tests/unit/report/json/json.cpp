@@ -63,14 +63,16 @@ Result full_result()
     result.key_token_ids = {2};
     result.query_positions = {1};
     result.parameters = {{"embedding", Tensor<float>({3, 1})}, {"W_q", Tensor<float>({1, 1, 1})}};
-    for (std::size_t i = static_cast<std::size_t>(Item::embeddings); i <= static_cast<std::size_t>(Item::entropy); ++i) {
-        result.arrays.push_back({std::string(attn::model::item_names[i]), Tensor<float>({1, 1, 1})});
+    for (const attn::model::ItemInfo& info : attn::model::items) {
+        if (info.kind == attn::model::ItemKind::numbers && info.shown_by != attn::model::ShownBy::attend) {
+            result.arrays.push_back({std::string(info.name), Tensor<float>({1, 1, 1})});
+        }
     }
     result.summary = attn::model::Summary{};
     result.verify = {{"weights", 1e-8, 2e-7}};
     result.warnings = {"a \"dot\" product"};
-    for (std::size_t i = 0; i < attn::model::item_names.size(); ++i) {
-        result.show.insert(static_cast<Item>(i));
+    for (const attn::model::ItemInfo& info : attn::model::items) {
+        result.show.insert(info.item);
     }
     return result;
 }
@@ -95,13 +97,16 @@ TEST(Json, HasItsKeysInOrder)
 
 TEST(Json, ShowsOnlyWhatIsAskedFor)
 {
-    for (std::size_t i = 0; i < attn::model::item_names.size(); ++i) {
+    for (const attn::model::ItemInfo& info : attn::model::items) {
+        if (!is_shown_by(info, attn::model::ShownBy::run)) {
+            continue;
+        }
         Result result = full_result();
         result.config.verify = false;
         result.query_positions.clear();
-        result.show = {static_cast<Item>(i)};
+        result.show = {info.item};
         EXPECT_EQ(keys_of(Json::parse(json_of(result))),
-                  (std::vector<std::string>{"schema", "config", std::string(attn::model::item_names[i]), "warnings"}));
+                  (std::vector<std::string>{"schema", "config", std::string(info.name), "warnings"}));
     }
 }
 

@@ -296,10 +296,9 @@ TEST(Svg, RefusesWhatItCannotDraw)
 {
     Result result = sample::two_words();
     result.show = {Item::context};
-    EXPECT_EQ(
-        error_of(result, {}, attn::ErrorKind::usage),
-        "--show: got nothing to draw; allowed: an array that this result has: weights, scores, scaled_scores, capped_scores "
-        "or masked_scores");
+    EXPECT_EQ(error_of(result, {}, attn::ErrorKind::usage),
+              "--show: got nothing to draw; allowed: an array that this result has: scores, scaled_scores, capped_scores, "
+              "masked_scores, weights");
     result.show = {Item::scores};
     EXPECT_EQ(error_of(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::usage),
               "--plot arcs: got scores; allowed: weights; scores are drawn as a heatmap");

@@ -1,0 +1,45 @@
+#include "attn/model/recipe/items.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <string>
+
+namespace attn::model {
+namespace {
+
+static_assert([] {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].item != static_cast<Item>(i)) {
+            return false;
+        }
+    }
+    return true;
+}());
+
+std::string_view in_words(Needs needs)
+{
+    switch (needs) {
+    case Needs::nothing: break;
+    case Needs::sentence: return "a sentence as input";
+    case Needs::ids: return "a sentence or --ids";
+    case Needs::cross: return "--cross";
+    case Needs::query: return "--query";
+    case Needs::softcap: return "--softcap";
+    case Needs::mask: return "--causal, --window or another mask";
+    case Needs::output_projection: return "--output-projection";
+    case Needs::cache: return "--past-key and --past-value";
+    }
+    return "nothing";
+}
+
+} // namespace
+
+void require_items(const Show& asked, const Show& existing)
+{
+    for (const Item item : asked.without(existing)) {
+        throw Error(ErrorKind::usage,
+                    "--show " + std::string(name_of(item)) + " requires " + std::string(in_words(info_of(item).needs)));
+    }
+}
+
+} // namespace attn::model
