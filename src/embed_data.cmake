@@ -53,6 +53,19 @@ foreach(part frame style script)
   string(APPEND page_arrays "${array}")
 endforeach()
 
+# The pages of the manual, in the order in which `attn-cli help` lists them.
+set(manual_pages tutorial output recipes pictures models tensors checking scale performance library contributing changelog)
+set(manual_arrays "")
+set(manual_rows "")
+foreach(stem IN LISTS manual_pages)
+  file(READ "${DATA}/manual/${stem}.md" text)
+  bytes_of("${text}" manual_${stem} array)
+  string(APPEND manual_arrays "${array}")
+  string(APPEND manual_rows "    {\"${stem}\", {manual_${stem}.data(), manual_${stem}.size()}},\n")
+endforeach()
+list(LENGTH manual_pages count)
+set(manual "constexpr std::array<BuiltinFile, ${count}> manual{{\n${manual_rows}}};\n")
+
 table_of(recipes recipe_arrays recipes)
 table_of(schemas schema_arrays schemas)
 file(WRITE "${OUTPUT}" "// Made from data/ by src/embed_data.cmake.
@@ -66,8 +79,10 @@ namespace {
 ${recipe_arrays}
 ${schema_arrays}
 ${page_arrays}
+${manual_arrays}
 ${recipes}
 ${schemas}
+${manual}
 } // namespace
 
 std::span<const BuiltinFile> builtin_recipes()
@@ -78,6 +93,11 @@ std::span<const BuiltinFile> builtin_recipes()
 std::span<const BuiltinFile> builtin_schemas()
 {
     return schemas;
+}
+
+std::span<const BuiltinFile> builtin_manual()
+{
+    return manual;
 }
 
 BuiltinPage builtin_page()

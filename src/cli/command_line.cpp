@@ -198,7 +198,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     std::vector<std::string_view> names; // what might be options
     std::ranges::transform(arguments, std::back_inserter(names),
                            [](std::string_view word) { return word.substr(0, word.find('=')); });
-    const bool help = std::ranges::find_first_of(names, std::array<std::string_view, 3>{"-h", "--help", "help"}) != names.end();
+    const bool help = std::ranges::find_first_of(names, std::array<std::string_view, 2>{"-h", "--help"}) != names.end();
     std::string awaiting; // the option whose value comes next
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
@@ -361,8 +361,8 @@ void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array all{&run_command,     &attend_command, &explain_command, &plot_command,  &check_command,
-                                    &compare_command, &recipe_command, &bench_command,   &schema_command};
+    static constexpr std::array all{&run_command,     &attend_command, &explain_command, &plot_command,   &check_command,
+                                    &compare_command, &recipe_command, &bench_command,   &schema_command, &help_command};
     return all;
 }
 
@@ -392,6 +392,13 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
                                       (text ? "after -- everything is text, options go before it" : std::string(hint)));
 }
 
+std::string help_of(const Command& command)
+{
+    Declared declared;
+    declared.declare(command);
+    return help(command, *declared.command_app, declared.app);
+}
+
 int execute(std::span<const char* const> arguments, Log& log)
 {
     Declared declared;
@@ -404,10 +411,8 @@ int execute(std::span<const char* const> arguments, Log& log)
         print(version(globals.globals.isa));
         return success;
     }
-    const bool help_command = parsed.extras.size() == 1 && parsed.extras.front() == "help" && words.rest.empty() &&
-                              (command == nullptr || parsed.before_command == 1);
     const bool asked = globals.help || globals.short_help;
-    if (help_command || (asked && (command != nullptr || parsed.extras.empty()))) {
+    if (asked && (command != nullptr || parsed.extras.empty())) {
         print(command == nullptr   ? help(declared.app)
               : globals.short_help ? short_help(*command, *declared.command_app)
                                    : help(*command, *declared.command_app, declared.app));

@@ -146,6 +146,21 @@ std::string short_help()
     return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n`attn-cli --help` tells more.\n";
 }
 
+std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&))
+{
+    std::size_t widest = 0;
+    for (const io::BuiltinFile& file : files) {
+        widest = std::max(widest, file.name.size());
+    }
+    std::string text;
+    for (const io::BuiltinFile& file : files) {
+        std::string name(file.name);
+        name.resize(widest + 2, ' ');
+        text += name + title(file) + "\n";
+    }
+    return text;
+}
+
 std::string version(std::optional<core::Isa> isa)
 {
     const auto dotted = [](auto... numbers) {

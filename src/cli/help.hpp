@@ -1,6 +1,7 @@
 // --help and --version.
 #pragma once
 
+#include "attn/io/builtin.hpp"
 #include "cli/options/command.hpp"
 
 #include <string>
@@ -13,6 +14,8 @@ namespace attn::cli {
 /// At most 40 lines: usage, the options used most, three examples.
 [[nodiscard]] std::string short_help(const Command& command, const CLI::App& app);
 [[nodiscard]] std::string short_help(); ///< for who typed nothing
+/// A line for each file: its name, and its title in a column.
+[[nodiscard]] std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&));
 /// `isa` is what --isa says, none for auto.
 [[nodiscard]] std::string version(std::optional<core::Isa> isa);
 

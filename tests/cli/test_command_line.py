@@ -5,7 +5,7 @@ import re
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
-COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema"]
+COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "help"]
 
 
 def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
@@ -142,11 +142,7 @@ def test_an_unexpected_argument_gets_the_hint_that_fits():
         assert sum(other in done.message for other in hints) == 1
 
 
-def test_help_is_a_command_too():
-    assert succeeds("help").out == succeeds("--help").out
-    for command in COMMANDS:
-        assert succeeds("help", command).out == succeeds(command, "--help").out
-    assert_fails(run("help", "rnu"), 2, "unknown command")
+def test_help_may_be_a_sentence_and_comes_after_a_command_too():
     assert succeeds("run", "help", "--json").json["tokens"] == ["help"]
     assert succeeds("recipe", "list", "--help").out == succeeds("recipe", "--help").out
 
@@ -155,9 +151,9 @@ def test_an_option_like_nothing_points_to_the_help():
     assert_fails(run("run", "--temperature", "1", SENTENCE), 2, "unknown option '--temperature'", "attn-cli run --help")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("help", "--help")])
+@pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("hlep", "help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
-    commands = "run, attend, explain, plot, check, compare, recipe, bench, schema"
+    commands = "run, attend, explain, plot, check, compare, recipe, bench, schema, help"
     assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", commands, f"did you mean '{meant}'?")
 
 

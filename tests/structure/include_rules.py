@@ -23,8 +23,8 @@ SEES = {
     "cli": BASE | {"model", "io", "report"},
 }
 
-# The folders of a room, each with those of the same room that it may include. All may include what lies at the top of the room,
-# which includes none of them; of cli, the top includes all and none includes it.
+# The folders of a room, each with those of the same room that it may include. "" is what lies at the top of the room: elsewhere
+# than in cli, all may include it, and it includes none of them; of cli it includes all, and the commands alone include it.
 FOLDERS = {
     "model": {
         "recipe": set(),
@@ -41,7 +41,7 @@ FOLDERS = {
         "options": {"system"},
         "input": {"system", "options"},
         "output": {"system", "options"},
-        "commands": {"system", "options", "input", "output"},
+        "commands": {"", "system", "options", "input", "output"},
     },
 }
 
@@ -104,11 +104,10 @@ def folder_violation(room, folder, path):
     other = folder_of(path)
     if room not in FOLDERS or other == folder:
         return None
-    at_the_top = room == "cli"  # of cli the top sees its folders, elsewhere they see what lies at the top
-    if folder == "" or other == "":
-        allowed = at_the_top == (folder == "")
+    if room != "cli":
+        allowed = folder != "" and (other == "" or other in FOLDERS[room][folder])
     else:
-        allowed = other in FOLDERS[room][folder]
+        allowed = folder == "" or other in FOLDERS[room][folder]
     here, there = (f"{room}/{name}".rstrip("/") for name in (folder, other))
     return None if allowed else f'{here} may not include {there} ("{path}")'
 

@@ -1,4 +1,4 @@
-// Files of data/ that are compiled in: the built-in recipes, the JSON Schemas and the page of --format html.
+// Files of data/ that are compiled in: the built-in recipes, the JSON Schemas, the manual and the page of --format html.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,8 @@ struct BuiltinFile {
 [[nodiscard]] std::span<const BuiltinFile> builtin_recipes();
 /// data/schemas/*.json: "explanation", "recipe", "result", "tensor".
 [[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
+/// data/manual/*.md, in the order in which they are read; the first line of each is "# " and its title.
+[[nodiscard]] std::span<const BuiltinFile> builtin_manual();
 
 /// data/page: the frame, its style, and the scripts one after the other.
 struct BuiltinPage {

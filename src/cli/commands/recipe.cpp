@@ -3,13 +3,13 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/help.hpp"
 #include "cli/input/recipes.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/output/stdout.hpp"
 #include "cli/system/exit_code.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace attn::cli {
@@ -21,19 +21,9 @@ constexpr std::array examples{
     Example{"attn-cli run --recipe mine.json", "and its result"},
 };
 
-std::string list_of_recipes()
+std::string title_of(const io::BuiltinFile& file)
 {
-    std::size_t widest = 0;
-    for (const io::BuiltinFile& file : io::builtin_recipes()) {
-        widest = std::max(widest, file.name.size());
-    }
-    std::string text;
-    for (const io::BuiltinFile& file : io::builtin_recipes()) {
-        std::string name(file.name);
-        name.resize(widest + 2, ' ');
-        text += name + io::parse_recipe(file.contents).title + "\n";
-    }
-    return text;
+    return io::parse_recipe(file.contents).title;
 }
 
 int execute_recipe(const Operands& operands, const Globals&, Log&)
@@ -45,7 +35,7 @@ int execute_recipe(const Operands& operands, const Globals&, Log&)
     }
     if (choice("recipe", words[0], actions) == 0) {
         expect_at_most(operands, 1, "recipe list takes none");
-        print(list_of_recipes());
+        print(list_of(io::builtin_recipes(), title_of));
         return success;
     }
     expect_at_most(operands, 2, "recipe show takes one name");

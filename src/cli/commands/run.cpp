@@ -54,8 +54,8 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
                                    "Results come in the order of the lines, each as soon as no other line is there\n"
                                    "to go with it; the memory does not grow with their number. In parts, by many\n"
-                                   "processes, the lines of each count on with --first-index; the README shows how\n"
-                                   "with GNU parallel and Spark.\n"
+                                   "processes, the lines of each count on with --first-index; attn-cli help scale\n"
+                                   "shows how, with GNU parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 /// One run of the command: computes results and writes them.

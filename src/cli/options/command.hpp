@@ -60,6 +60,7 @@ extern const Command plot_command;
 extern const Command recipe_command;
 extern const Command bench_command;
 extern const Command schema_command;
+extern const Command help_command;
 
 /// In the order of --help.
 [[nodiscard]] std::span<const Command* const> commands();

@@ -1,0 +1,71 @@
+// attn-cli help: the pages of the manual, data/manual/*.md, and what --help of a command shows.
+#include "attn/io/builtin.hpp"
+#include "cli/command_line.hpp"
+#include "cli/help.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/pager.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <array>
+#include <vector>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli help", "the pages of the manual, a line each"},
+    Example{"attn-cli help tutorial", "one page, on a terminal through $PAGER"},
+    Example{"attn-cli help run", "what attn-cli run --help shows"},
+};
+
+/// The first line of a page, without its "# ".
+std::string title_of(const io::BuiltinFile& page)
+{
+    return std::string(page.contents.substr(2, page.contents.find('\n') - 2));
+}
+
+int execute_help(const Operands& operands, const Globals&, Log&)
+{
+    expect_at_most(operands, 1, "help takes one topic or command");
+    const std::span<const io::BuiltinFile> pages = io::builtin_manual();
+    std::vector<std::string_view> names;
+    for (const io::BuiltinFile& page : pages) {
+        names.push_back(page.name);
+    }
+    for (const Command* command : commands()) {
+        names.push_back(command->name);
+    }
+    if (operands.words.empty()) {
+        print("attn-cli help TOPIC shows a page of the manual:\n\n" + list_of(pages, title_of) +
+              "\nattn-cli help COMMAND shows every option of a command:\n\n" + joined(std::span(names).subspan(pages.size())) +
+              "\n");
+        return success;
+    }
+    const std::size_t chosen = choice("help", operands.words.front(), names);
+    if (chosen < pages.size()) {
+        print_paged(pages[chosen].contents);
+    } else {
+        print(help_of(*commands()[chosen - pages.size()]));
+    }
+    return success;
+}
+
+Execute declare(Options&)
+{
+    return execute_help;
+}
+
+} // namespace
+
+constinit const Command help_command{
+    .name = "help",
+    .operands = "[TOPIC|COMMAND]",
+    .summary = "List the pages of the manual, show one, or show the options of a command.",
+    .examples = examples,
+    .common = {},
+    .notes = {},
+    .declare = declare,
+};
+
+} // namespace attn::cli
