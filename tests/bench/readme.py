@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Everything that the README says of speed, measured in one run, and the README's table and plots written from it.
+"""Everything that the manual says of speed, measured in one run, and its tables and plots written from it.
 
 usage: readme.py ATTN_CLI [--rounds 5] [--write]
 
 Runs the other scripts of this folder, and `attn-cli bench` with several options in turns: every round times each of them once,
 and what is told is the median. Takes about half an hour; the machine should have nothing else to do. Without --write the text is
-printed; with it, it takes the place of what stands between the two marks in README.md, and data/plots/ gets the plots.
+printed; with it, it takes the place of what stands between the two marks in data/manual/performance.md, and data/plots/ gets the
+plots. The README quotes some of these figures; tests/cli/test_readme.py says which have changed.
 Peers that are missing are named, with what installs them (peers.py --help).
 """
 
@@ -141,9 +142,9 @@ def process_rows(program, options):
 
 def written(table, rows):
     text = [f"{machine()}, {time.strftime('%B %Y')}; 8 heads of 64 in GFLOP/s, one thread, medians, by `tests/bench/peers.py {RELEASE}`:", "", table, "",
-            "![GFLOP/s of attn-cli and its peers](data/plots/peers.svg)", "", "| in the same run | | command |", "|---|---|---|"]
+            "![GFLOP/s of attn-cli and its peers](../plots/peers.svg)", "", "| in the same run | | command |", "|---|---|---|"]
     text += [f"| {what} | {figure} | {command} |" for what, figure, command in rows]
-    return "\n".join([*text, "", "![Time and memory against the length of the sequence](data/plots/growth.svg)"])
+    return "\n".join([*text, "", "![Time and memory against the length of the sequence](../plots/growth.svg)"])
 
 
 def main():
@@ -161,10 +162,10 @@ def main():
     text = written(table, rows)
     print(text)
     if options.write:
-        readme = ROOT / "README.md"
-        before, rest = readme.read_text(encoding="utf-8").split(MARKS[0])
+        page = ROOT / "data" / "manual" / "performance.md"
+        before, rest = page.read_text(encoding="utf-8").split(MARKS[0])
         after = rest.split(MARKS[1])[1]
-        readme.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+        page.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def cells(text):
 
 
 def first(terminal):
-    """What the first command of the README shows on a terminal of the usual size."""
+    """What a sentence without options shows on a terminal of the usual size."""
     return capture(80, TERMINALS[terminal], FIRST, rows=24)
 
 

@@ -1,11 +1,12 @@
-"""What README.md promises, taken apart: console sessions, files, and the two commands to paste.
+#!/usr/bin/env python3
+"""What README.md and the manual (data/manual/*.md) promise, taken apart: console sessions, files, links, and the two commands to paste.
 
 A session is a ```console block: a line `$ command` (continued by lines that begin with `> `), then exactly what the command
 prints, standard output and standard error together. A file is a ```json block below a line `<!-- file: name.json -->`.
 
-Run as a program, it prints README.md with what the commands print now, to be read before it replaces the old one:
+Run as a program, it prints a document with what its commands print now, to be read before it replaces the old one:
 
-    ATTN_CLI=build/release/attn-cli python3 tests/cli/readme.py > new.md
+    ATTN_CLI=build/release/attn-cli python3 tests/cli/readme.py data/manual/output.md > new.md
 """
 
 import os
@@ -16,7 +17,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+MANUAL = ROOT / "data" / "manual"
+DOCUMENTS = [README, *sorted(MANUAL.glob("*.md"))]
 MARK = "\x1e"
 
 
@@ -41,7 +45,7 @@ def sessions(text):
             elif steps:
                 steps[-1].output += line + "\n"
             else:
-                raise ValueError(f"README.md:{number}: output before the first command")
+                raise ValueError(f"line {number}: output before the first command")
         found.append(steps)
     return found
 
@@ -52,6 +56,22 @@ def files(text):
     return {match[1]: match[2] for match in re.finditer(pattern, text, re.MULTILINE | re.DOTALL)}
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def links(text):
+    """The targets of its links and images, but for those to the web."""
+    targets = re.findall(r"\]\(([^)\s]*)\)", without_code(text)) + re.findall(r'<img src="([^"]*)"', text)
+    return [target for target in targets if not target.startswith("https://")]
+
+
+def anchors(text):
+    """What a link may name after "#": the headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", without_code(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def paste_commands(text):
     """The lines to paste on a bare machine."""
     return re.findall(r"^apt-get .*$", text, re.MULTILINE)
@@ -59,7 +79,7 @@ def paste_commands(text):
 
 def write_files(text, folder):
     """The files that the text shows, and data/ of the repository."""
-    (Path(folder) / "data").symlink_to(README.parent / "data")
+    (Path(folder) / "data").symlink_to(ROOT / "data")
     for name, contents in files(text).items():
         (Path(folder) / name).write_text(contents, encoding="utf-8")
 
@@ -90,4 +110,4 @@ def with_new_outputs(text):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(with_new_outputs(README.read_text(encoding="utf-8")))
+    sys.stdout.write(with_new_outputs(Path(sys.argv[1]).read_text(encoding="utf-8")))

@@ -18,7 +18,7 @@ def mean(numbers):
 
 
 def expected(result, top):
-    """The summary from the weights and entropy of a result with one sentence, as the README defines it."""
+    """The summary from the weights and entropy of a result with one sentence, as the manual defines it."""
     tokens, words = result["tokens"], len(result["tokens"])
     rows = result.get("query_positions", list(range(words)))
     heads = []

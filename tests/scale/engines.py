@@ -1,4 +1,4 @@
-"""What the tests of data/examples share: the commands of the README, an input that tries them, and programs that fail."""
+"""What the tests of data/examples share: the commands of the manual, an input that tries them, and programs that fail."""
 
 import itertools
 import os
@@ -13,8 +13,8 @@ sys.path.insert(0, str(ROOT / "tests/cli"))
 from program import PROGRAM, run  # noqa: E402
 
 def documented(word):
-    """The lines of the README's ```sh blocks that begin with this word."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """The lines of the manual's ```sh blocks that begin with this word."""
+    text = (ROOT / "data/manual/scale.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line.startswith(word + " ")]
 

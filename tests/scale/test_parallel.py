@@ -1,4 +1,4 @@
-"""data/examples/parallel.sh, as the README calls it, under GNU parallel. Without Debian's parallel: skipped."""
+"""data/examples/parallel.sh, as the manual calls it, under GNU parallel. Without Debian's parallel: skipped."""
 
 import shlex
 import shutil
@@ -30,7 +30,7 @@ def options_of(command):
     return [*shlex.split(command)[3:], "--format", name.rpartition(".")[2]]
 
 
-def test_the_readme_shows_json_and_csv():
+def test_the_manual_shows_json_and_csv():
     assert sorted(results_of(command) for command in COMMANDS) == ["results.csv", "results.json"]
 
 

@@ -1,4 +1,4 @@
-"""data/examples/spark.py, as the README submits it, under Spark. Without Java or the Python package pyspark: skipped."""
+"""data/examples/spark.py, as the manual submits it, under Spark. Without Java or the Python package pyspark: skipped."""
 
 import importlib.util
 import itertools
