@@ -124,9 +124,10 @@ std::string help(const CLI::App& app)
 
 std::string help(const Command& command, const CLI::App& app, const CLI::App& global)
 {
-    const std::string text = describe(command.examples) + "\n" + usage(command) + "\n" + wrapped("", command.summary, 0) +
-                             describe(app) + describe(global);
-    return command.notes.empty() ? text : text + "\n" + std::string(command.notes);
+    std::string text = describe(command.examples) + "\n" + usage(command) + "\n" + wrapped("", command.summary, 0) +
+                       describe(app) + describe(global);
+    text.append(command.notes.empty() ? "" : "\n").append(command.notes);
+    return command.page.empty() ? text : text.append("\nManual: attn-cli help ").append(command.page).append("\n");
 }
 
 std::string short_help(const Command& command, const CLI::App& app)

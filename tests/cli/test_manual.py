@@ -46,6 +46,12 @@ def test_help_of_a_command_is_what_its_option_help_shows(command):
     assert succeeds("help", command).out == succeeds(command, "--help").out
 
 
+@pytest.mark.parametrize("command", COMMANDS[:-1])
+def test_help_of_a_command_ends_with_its_page(command):
+    last = succeeds(command, "--help").text.splitlines()[-1]
+    assert last.startswith("Manual: attn-cli help ") and last.rpartition(" ")[2] in PAGES
+
+
 def test_no_page_has_the_name_of_a_command():
     assert set(PAGES) & set(COMMANDS) == set()
 

@@ -142,6 +142,7 @@ constinit const Command attend_command{
     .examples = examples,
     .common = common,
     .notes = notes,
+    .page = "tensors",
     .declare = declare,
 };
 

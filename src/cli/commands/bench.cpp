@@ -207,6 +207,7 @@ constinit const Command bench_command{
     .examples = examples,
     .common = {},
     .notes = notes,
+    .page = "performance",
     .declare = declare,
 };
 

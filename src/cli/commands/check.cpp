@@ -253,6 +253,7 @@ constinit const Command check_command{
     .examples = examples,
     .common = {},
     .notes = notes,
+    .page = "checking",
     .declare = declare,
 };
 

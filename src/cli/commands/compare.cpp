@@ -117,6 +117,7 @@ constinit const Command compare_command{
     .examples = examples,
     .common = {},
     .notes = notes,
+    .page = "checking",
     .declare = declare,
 };
 

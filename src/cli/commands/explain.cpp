@@ -113,6 +113,7 @@ constinit const Command explain_command{
     .examples = examples,
     .common = common,
     .notes = notes,
+    .page = "tutorial",
     .declare = declare,
 };
 

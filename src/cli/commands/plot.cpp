@@ -213,6 +213,7 @@ constinit const Command plot_command{
     .examples = examples,
     .common = {},
     .notes = notes,
+    .page = "pictures",
     .declare = declare,
 };
 

@@ -60,6 +60,7 @@ constinit const Command recipe_command{
     .examples = examples,
     .common = {},
     .notes = {},
+    .page = "recipes",
     .declare = declare,
 };
 

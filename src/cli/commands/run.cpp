@@ -227,6 +227,7 @@ constinit const Command run_command{
     .examples = examples,
     .common = common,
     .notes = notes,
+    .page = "tutorial",
     .declare = declare,
 };
 

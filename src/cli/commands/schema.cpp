@@ -42,6 +42,7 @@ constinit const Command schema_command{
     .examples = examples,
     .common = {},
     .notes = {},
+    .page = "output",
     .declare = declare,
 };
 

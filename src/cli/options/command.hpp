@@ -48,6 +48,7 @@ struct Command {
     std::span<const Example> examples;        ///< -h shows the first three
     std::span<const std::string_view> common; ///< the options that -h shows; all when empty
     std::string_view notes;                   ///< after the options; lines as they are to stand there
+    std::string_view page = {};               ///< of the manual, which tells more
     Execute (*declare)(Options&);             ///< the members that the options set live as long as what it gives
 };
 
