@@ -55,6 +55,13 @@ def test_every_link_leads_somewhere(document):
         assert not anchor or anchor in readme.anchors(TEXTS[path]), link
 
 
+def test_what_the_manual_includes_and_runs_is_there():
+    names = {name for text in TEXTS.values() for name in re.findall(r'#include "(attn/[^"]*)"', text)}
+    assert names and [name for name in names if not (readme.ROOT / "src" / name).is_file()] == []
+    scripts = {name for text in TEXTS.values() for name in re.findall(r"(?:tests|data|\.ci)/[\w/.-]*\w", text)}
+    assert len(scripts) > 20 and [name for name in scripts if not (readme.ROOT / name).exists()] == []
+
+
 def test_no_sentence_stands_in_two_places():
     places = {}
     for path, text in TEXTS.items():
