@@ -58,15 +58,10 @@ void declare_globals(Options& options, GlobalOptions& global)
                  .meaning = "instruction set for float32: portable, avx2, avx512 or auto: the fastest here, but portable for "
                             "run, check and explain; only portable gives the same bytes on every machine",
                  .usual = "auto",
-                 .symbol = "SET"},
+                 .symbol = "SET",
+                 .offered = "auto, portable, avx2, avx512"},
                 [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
     options.exclude({"--verbose", "--quiet"});
-}
-
-const Command* find_command(std::string_view name)
-{
-    const auto found = std::ranges::find(commands(), name, &Command::name);
-    return found == commands().end() ? nullptr : *found;
 }
 
 // ---- before CLI11 ----------------------------------------------------------------------------------------------------
@@ -198,7 +193,6 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     std::vector<std::string_view> names; // what might be options
     std::ranges::transform(arguments, std::back_inserter(names),
                            [](std::string_view word) { return word.substr(0, word.find('=')); });
-    const bool help = std::ranges::find_first_of(names, std::array<std::string_view, 2>{"-h", "--help"}) != names.end();
     std::string awaiting; // the option whose value comes next
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
@@ -213,7 +207,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             break;
         }
         if (const Command* command = find_command(word); command != nullptr && declared.command == nullptr) {
-            declared.declare(*command, help ? nullptr : &names);
+            declared.declare(*command, &names);
         }
         const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
         const std::string name(word.substr(0, equals));
@@ -366,6 +360,35 @@ std::span<const Command* const> commands()
     return all;
 }
 
+const Command* find_command(std::string_view name)
+{
+    const auto found = std::ranges::find(commands(), name, &Command::name);
+    return found == commands().end() ? nullptr : *found;
+}
+
+std::vector<ListedOption> options_of(const Command& command)
+{
+    std::vector<ListedOption> listed;
+    Options options(listed);
+    (void)command.declare(options);
+    // A command may come back to a group.
+    std::vector<std::string> groups;
+    for (const ListedOption& option : listed) {
+        groups.push_back(option.group);
+    }
+    std::ranges::stable_sort(listed, {}, [&](const ListedOption& option) { return std::ranges::find(groups, option.group); });
+    return listed;
+}
+
+std::vector<ListedOption> global_options()
+{
+    std::vector<ListedOption> listed;
+    Options options(listed);
+    GlobalOptions ignored;
+    declare_globals(options, ignored);
+    return listed;
+}
+
 bool begins_with_typographic_dash(std::string_view word)
 {
     constexpr std::array<std::string_view, 4> dashes{"\u2013", "\u2014", "\u2212", "\u2010"};
@@ -392,13 +415,6 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
                                       (text ? "after -- everything is text, options go before it" : std::string(hint)));
 }
 
-std::string help_of(const Command& command)
-{
-    Declared declared;
-    declared.declare(command);
-    return help(command, *declared.command_app, declared.app);
-}
-
 int execute(std::span<const char* const> arguments, Log& log)
 {
     Declared declared;
@@ -413,9 +429,7 @@ int execute(std::span<const char* const> arguments, Log& log)
     }
     const bool asked = globals.help || globals.short_help;
     if (asked && (command != nullptr || parsed.extras.empty())) {
-        print(command == nullptr   ? help(declared.app)
-              : globals.short_help ? short_help(*command, *declared.command_app)
-                                   : help(*command, *declared.command_app, declared.app));
+        print(command == nullptr ? help() : globals.short_help ? short_help(*command) : help(*command));
         return success;
     }
     refuse_unrecognised(parsed, declared);

@@ -10,7 +10,4 @@ namespace attn::cli {
 /// Parses `arguments` (without the program's name), runs the command and gives its exit code. Throws Error(usage).
 [[nodiscard]] int execute(std::span<const char* const> arguments, Log& log);
 
-/// What `attn-cli COMMAND --help` prints.
-[[nodiscard]] std::string help_of(const Command& command);
-
 } // namespace attn::cli

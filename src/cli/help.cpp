@@ -4,11 +4,7 @@
 #include "attn/report/text/prose.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -36,45 +32,30 @@ std::string entry(std::string name, std::string_view text)
     return wrapped(name.append(text_column - width, ' '), text, text_column);
 }
 
-/// What an option means, without choices and conditions.
-std::string first_phrase(const std::string& text)
-{
-    return text.substr(0, std::min(text.find(": "), text.find("; ")));
-}
-
 /// "-q, --queries FILE[:NAME]" beside what it means.
-std::string describe(const CLI::Option& option, bool briefly)
+std::string describe(const ListedOption& option, bool briefly)
 {
-    std::string head = "  " + option.get_name(false, true);
-    if (const std::size_t negated = head.find("{false}"); negated != std::string::npos) { // CLI11's sign of "--no-…"
-        head.resize(negated);
+    std::string head;
+    for (const std::string& name : option.names) {
+        head += (head.empty() ? "  " : ", ") + name;
     }
-    for (std::size_t comma = head.find(','); comma != std::string::npos; comma = head.find(',', comma + 2)) {
-        head.insert(comma + 1, " ");
-    }
-    const std::string value = option.get_type_name();
-    const std::string text = option.get_description();
-    return entry(head + (value.empty() ? "" : " ") + value, briefly ? first_phrase(text) : text);
+    return entry(head + (option.symbol.empty() ? "" : " ") + option.symbol,
+                 briefly ? first_phrase(option.meaning) : option.meaning);
 }
 
-/// The options of each group below its title, those that `wanted` names.
-template <typename Wanted>
-std::string describe(const CLI::App& app, bool briefly, Wanted wanted)
+/// The options of each group below its title.
+std::string describe(const std::vector<ListedOption>& options, bool briefly = false)
 {
     std::string text;
-    for (const std::string& group : app.get_groups()) {
-        std::string lines;
-        for (const CLI::Option* option : app.get_options([&](const CLI::Option* o) { return o->get_group() == group; })) {
-            lines += wanted(*option) ? describe(*option, briefly) : "";
+    const std::string* group = nullptr;
+    for (const ListedOption& option : options) {
+        if (group == nullptr || option.group != *group) {
+            text += "\n" + option.group + ":\n";
         }
-        text += lines.empty() ? "" : "\n" + group + ":\n" + lines;
+        group = &option.group;
+        text += describe(option, briefly);
     }
     return text;
-}
-
-std::string describe(const CLI::App& app)
-{
-    return describe(app, false, [](const CLI::Option&) { return true; });
 }
 
 std::string describe(std::span<const Example> examples)
@@ -103,41 +84,40 @@ std::string command_list()
     return text;
 }
 
-constexpr std::array<Example, 3> overview_examples{{
-    {R"(attn-cli run "Life is short, eat dessert first")", "attention on a sentence, step by step"},
-    {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')",
-     "one row of weights (head 0, word 2) for programs"},
-    {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
-}};
+std::string list_of_exit_codes()
+{
+    std::string text;
+    for (const auto& [code, meaning] : exit_codes) {
+        text.append(text.empty() ? "" : ", ").append(code).append(" ").append(meaning);
+    }
+    return wrapped("", "Exit codes: " + text + ".", 0);
+}
 
 } // namespace
 
-std::string help(const CLI::App& app)
+std::string help()
 {
-    return "attn-cli: scaled dot-product attention on a sentence, down to the digits its\ntutorials print.\n\n" +
-           describe(overview_examples) + "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(app) +
-           "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n"
-           "\nExit codes: 0 done, 1 check or compare found a difference, 2 usage, 65 bad data,\n"
-           "66 no such input, 70 internal error, 71 too large, 73 cannot create the\n"
-           "output, 74 I/O error, 130 interrupted (143 terminated).\n";
+    return wrapped("", "attn-cli: " + std::string(purpose) + ".", 0) + "\n" + describe(overview_examples) +
+           "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(global_options()) +
+           "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n\n" + list_of_exit_codes();
 }
 
-std::string help(const Command& command, const CLI::App& app, const CLI::App& global)
+std::string help(const Command& command)
 {
     std::string text = describe(command.examples) + "\n" + usage(command) + "\n" + wrapped("", command.summary, 0) +
-                       describe(app) + describe(global);
+                       describe(options_of(command)) + describe(global_options());
     text.append(command.notes.empty() ? "" : "\n").append(command.notes);
     return command.page.empty() ? text : text.append("\nManual: attn-cli help ").append(command.page).append("\n");
 }
 
-std::string short_help(const Command& command, const CLI::App& app)
+std::string short_help(const Command& command)
 {
-    const auto common = [&](const CLI::Option& option) {
-        return command.common.empty() ||
-               std::ranges::any_of(command.common, [&](std::string_view name) { return option.check_name(std::string(name)); });
-    };
+    std::vector<ListedOption> options = options_of(command);
+    std::erase_if(options, [&](const ListedOption& option) {
+        return !command.common.empty() && std::ranges::find_first_of(option.names, command.common) == option.names.end();
+    });
     const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
-    return usage(command) + wrapped("", command.summary, 0) + describe(app, true, common) + "\n" +
+    return usage(command) + wrapped("", command.summary, 0) + describe(options, true) + "\n" +
            describe(command.examples.first(shown)) + "\n`attn-cli " + std::string(command.name) +
            " --help` shows every option.\n";
 }
@@ -160,6 +140,11 @@ std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)
         text += name + title(file) + "\n";
     }
     return text;
+}
+
+std::string first_phrase(const std::string& text)
+{
+    return text.substr(0, std::min(text.find(": "), text.find("; ")));
 }
 
 std::string version(std::optional<core::Isa> isa)

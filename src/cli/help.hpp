@@ -4,18 +4,43 @@
 #include "attn/io/builtin.hpp"
 #include "cli/options/command.hpp"
 
+#include <array>
 #include <string>
+#include <utility>
 
 namespace attn::cli {
 
-[[nodiscard]] std::string help(const CLI::App& app); ///< of the program, whose global options `app` declares
+inline constexpr std::string_view purpose =
+    "scaled dot-product attention on a sentence, down to the digits its tutorials print";
+inline constexpr std::array<Example, 3> overview_examples{{
+    {R"(attn-cli run "Life is short, eat dessert first")", "attention on a sentence, step by step"},
+    {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')",
+     "one row of weights (head 0, word 2) for programs"},
+    {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
+}};
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 10> exit_codes{{
+    {"0", "done"},
+    {"1", "check or compare found a difference"},
+    {"2", "usage"},
+    {"65", "bad data"},
+    {"66", "no such input"},
+    {"70", "internal error"},
+    {"71", "too large"},
+    {"73", "cannot create the output"},
+    {"74", "I/O error"},
+    {"130", "interrupted (143 terminated)"},
+}};
+
+[[nodiscard]] std::string help(); ///< of the program
 /// Examples first, then the options in groups.
-[[nodiscard]] std::string help(const Command& command, const CLI::App& app, const CLI::App& global);
+[[nodiscard]] std::string help(const Command& command);
 /// At most 40 lines: usage, the options used most, three examples.
-[[nodiscard]] std::string short_help(const Command& command, const CLI::App& app);
+[[nodiscard]] std::string short_help(const Command& command);
 [[nodiscard]] std::string short_help(); ///< for who typed nothing
 /// A line for each file: its name, and its title in a column.
 [[nodiscard]] std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&));
+/// What an option means, without choices and conditions.
+[[nodiscard]] std::string first_phrase(const std::string& text);
 /// `isa` is what --isa says, none for auto.
 [[nodiscard]] std::string version(std::optional<core::Isa> isa);
 

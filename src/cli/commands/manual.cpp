@@ -1,6 +1,5 @@
 // attn-cli help: the pages of the manual, data/manual/*.md, and what --help of a command shows.
 #include "attn/io/builtin.hpp"
-#include "cli/command_line.hpp"
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/output/pager.hpp"
@@ -46,7 +45,7 @@ int execute_help(const Operands& operands, const Globals&, Log&)
     if (chosen < pages.size()) {
         print_paged(pages[chosen].contents);
     } else {
-        print(help_of(*commands()[chosen - pages.size()]));
+        print(help(*commands()[chosen - pages.size()]));
     }
     return success;
 }

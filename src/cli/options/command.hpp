@@ -65,6 +65,10 @@ extern const Command help_command;
 
 /// In the order of --help.
 [[nodiscard]] std::span<const Command* const> commands();
+[[nodiscard]] const Command* find_command(std::string_view name); ///< nullptr: there is none
+
+[[nodiscard]] std::vector<ListedOption> options_of(const Command& command);
+[[nodiscard]] std::vector<ListedOption> global_options();
 
 /// "–heads" or "—heads", as a word processor turns "--heads" into.
 [[nodiscard]] bool begins_with_typographic_dash(std::string_view word);

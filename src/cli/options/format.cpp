@@ -90,7 +90,12 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
         formats += std::string(formats.empty() ? "" : ", ") + std::string(name_of(format));
     }
     const std::string meaning = formats + "; or by the ending of -o";
-    options.add({.name = "--format", .meaning = meaning, .usual = name_of(allowed.front()), .symbol = "NAME"}, output.format);
+    options.add({.name = "--format",
+                 .meaning = meaning,
+                 .usual = name_of(allowed.front()),
+                 .symbol = "NAME",
+                 .offered = std::move(formats)},
+                output.format);
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
     }

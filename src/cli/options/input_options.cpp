@@ -95,6 +95,7 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
     }
     if (&field == &field::positions) {
         option.allowed = model::allow::text;
+        option.offered = "none, " + joined(model::position_names);
         option.meaning = "how words know their places, such as rope:base=500000,dim=8; none; sinusoidal: added to the "
                          "embeddings; rope: rotates queries and keys, with base=X (10000), dim=N leading components (d_k), "
                          "style=half|interleaved (half); alibi: subtracts slope·distance from the scores";
@@ -190,9 +191,11 @@ void declare_input(Options& options, InputOptions& input)
         }
     }
     options.group("Input");
-    options.add(
-        {.name = "--recipe", .meaning = "take everything from a recipe; options beside it override it", .symbol = "NAME|FILE"},
-        input.recipe);
+    options.add({.name = "--recipe",
+                 .meaning = "take everything from a recipe; options beside it override it",
+                 .symbol = "NAME|FILE",
+                 .offered = "RECIPE, *.json"},
+                input.recipe);
     options.add(max_input_bytes_option("67108864"), input.max_input_bytes);
 
     const std::string params = name(field::parameters_file);

@@ -32,6 +32,12 @@ constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 8> other_nam
     {&field::rope_style, "--positions rope:style"},
 }};
 
+/// Whose endings the symbol does not give.
+constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 2> other_files{{
+    {&field::parameters_file, "*.npz, *.safetensors"},
+    {&field::embeddings_file, "*.txt, *.vec, *.npy, *.npz, *.safetensors"},
+}};
+
 std::vector<Index> integers_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
     std::vector<Index> numbers;
@@ -99,6 +105,17 @@ bool is_typed(std::string_view names, const std::vector<std::string_view>& words
     return false;
 }
 
+/// The same as words.
+std::vector<std::string> names_of(std::string_view names)
+{
+    std::vector<std::string> words;
+    for (std::string_view name : list("names", names)) {
+        name.remove_prefix(name.starts_with('!') ? 1 : 0);
+        words.emplace_back(name);
+    }
+    return words;
+}
+
 /// The name that messages use: the long one, not that of the opposite.
 std::string long_name(const std::string& names)
 {
@@ -119,6 +136,23 @@ std::string description(const OptionInfo& option)
     return option.usual.empty() ? text : text + (text.empty() ? "(default " : " (default ") + std::string(option.usual) + ")";
 }
 
+/// Which values completion offers.
+std::vector<std::string> offered_by(const OptionInfo& option)
+{
+    const Allowed& allowed = option.allowed;
+    if (allowed.type == FieldType::choice || allowed.type == FieldType::choices) {
+        const auto names = allowed.names.subspan(static_cast<std::size_t>(allowed.least));
+        return {names.begin(), names.end()};
+    }
+    if (!option.offered.empty()) {
+        const std::vector<std::string_view> words = list_of_words("offered", option.offered);
+        return {words.begin(), words.end()};
+    }
+    return option.symbol.starts_with("FILE[") ? std::vector<std::string>{"*.npy", "*.npz", "*.safetensors"}
+           : option.symbol == "FILE"          ? std::vector<std::string>{"*"}
+                                              : std::vector<std::string>();
+}
+
 } // namespace
 
 std::string option_name(const FieldInfo& field)
@@ -134,7 +168,9 @@ std::string option_name(const FieldInfo& field)
 
 OptionInfo option_of(const FieldInfo& field)
 {
-    return {option_name(field), field.allowed, field.meaning, field.usual, field.symbol};
+    const auto* const other = std::ranges::find(other_files, &field, &decltype(other_files)::value_type::first);
+    return {option_name(field), field.allowed, field.meaning,
+            field.usual,        field.symbol,  std::string(other == other_files.end() ? "" : other->second)};
 }
 
 OptionInfo tolerance_option(const char* name, std::string_view meaning, std::string_view usual)
@@ -176,14 +212,19 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
 
 void Options::add(const OptionInfo& option, Set set)
 {
+    const FieldType type = option.allowed.type;
+    if (listed_ != nullptr) {
+        return listed_->push_back({names_of(option.name), std::string(option.symbol), description(option), group_,
+                                   offered_by(option), type == FieldType::choices});
+    }
     if (typed_ != nullptr && !is_typed(option.name, *typed_)) {
         return;
     }
     const std::string name = long_name(option.name);
     const auto refuse_second = [name] { throw Error(ErrorKind::usage, name + ": given more than once"); };
     CLI::Option* declared = nullptr;
-    if (option.allowed.type == FieldType::flag) {
-        declared = app_.add_flag_function(option.name, [=, &app = app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
+    if (type == FieldType::flag) {
+        declared = app_->add_flag_function(option.name, [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
             const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
             if (sum != times && sum != -times) {
                 throw Error(ErrorKind::usage, name + " and --no-" + name.substr(2) + " exclude each other");
@@ -194,23 +235,25 @@ void Options::add(const OptionInfo& option, Set set)
             set(sum == 1);
         });
     } else {
-        declared = app_.add_option(option.name, [=, allowed = option.allowed](const CLI::results_t& texts) {
+        declared = app_->add_option(option.name, [=, allowed = option.allowed](const CLI::results_t& texts) {
             if (texts.size() > 1) {
                 refuse_second();
             }
             set(value_of(name, texts.front() == disguised_plus_plus ? plus_plus : texts.front(), allowed));
             return true;
         });
-        declared->type_name(std::string(option.symbol));
     }
-    declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->description(description(option))->group(group_);
+    declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_);
 }
 
 void Options::need(std::initializer_list<std::string> options, const std::string& other)
 {
-    CLI::Option* needed = app_.get_option_no_throw(other);
+    if (app_ == nullptr) {
+        return;
+    }
+    CLI::Option* needed = app_->get_option_no_throw(other);
     for (const std::string& option : options) {
-        CLI::Option* needing = app_.get_option_no_throw(option);
+        CLI::Option* needing = app_->get_option_no_throw(option);
         if (needing != nullptr && needed != nullptr) {
             needing->needs(needed);
         }
@@ -222,7 +265,8 @@ void Options::exclude(std::initializer_list<std::string> options)
 {
     std::vector<CLI::Option*> declared;
     for (const std::string& option : options) {
-        if (CLI::Option* found = app_.get_option_no_throw(option); found != nullptr) {
+        CLI::Option* found = app_ == nullptr ? nullptr : app_->get_option_no_throw(option);
+        if (found != nullptr) {
             std::ranges::for_each(declared, [&](CLI::Option* other) { other->excludes(found); });
             declared.push_back(found);
         }

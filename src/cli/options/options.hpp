@@ -1,5 +1,5 @@
-// The options of a command, each declared once and bound to the member that it sets. CLI11 matches the words, knows the groups
-// and what needs or excludes what; help, manual pages and completions read the declarations.
+// The options of a command, each declared once and bound to the member that it sets. CLI11 matches the words and
+// knows what needs or excludes what; help, manual pages and completions read the list of the same declarations.
 //
 // CLI11 reads 010 as 8, 0x10 as 16, ' 4' as 4 and -1 as 2^64-1, so every value passes `value_of`, strict and ranged, before it
 // is assigned.
@@ -30,6 +30,19 @@ struct OptionInfo {
     std::string_view meaning = {}; ///< a phrase; the range, the choices and what is usual are added by help
     std::string_view usual = {};   ///< what holds without it
     std::string_view symbol = {};  ///< what help calls the value
+    /// What completion offers where neither choices nor the symbol say it: words, with commas between them. "*.npz" stands for
+    /// files, RECIPE for the built-in ones.
+    std::string offered = {};
+};
+
+/// An option as help, manual pages and completions show it.
+struct ListedOption {
+    std::vector<std::string> names; ///< "-q", "--queries"
+    std::string symbol;             ///< empty: a switch
+    std::string meaning;            ///< with choices, range and what is usual
+    std::string group;
+    std::vector<std::string> offered;
+    bool takes_list = false; ///< several of them, with commas
 };
 
 /// --rtol and --atol.
@@ -47,7 +60,9 @@ class Options {
 public:
     /// `typed`: only options among these words are declared, since declaring all takes longer than a short sentence; nullptr:
     /// all.
-    explicit Options(CLI::App& app, const std::vector<std::string_view>* typed = nullptr) : app_(app), typed_(typed) {}
+    explicit Options(CLI::App& app, const std::vector<std::string_view>* typed = nullptr) : app_(&app), typed_(typed) {}
+    /// Lists all options and declares none.
+    explicit Options(std::vector<ListedOption>& listed) : listed_(&listed) {}
 
     /// The title of those that follow.
     void group(std::string_view title) { group_ = title; }
@@ -75,8 +90,9 @@ public:
     void exclude(std::initializer_list<std::string> options);
 
 private:
-    CLI::App& app_;
-    const std::vector<std::string_view>* typed_;
+    CLI::App* app_ = nullptr;
+    const std::vector<std::string_view>* typed_ = nullptr;
+    std::vector<ListedOption>* listed_ = nullptr;
     bool incomplete_ = false;
     std::string group_;
 };
