@@ -355,8 +355,9 @@ void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
 
 std::span<const Command* const> commands()
 {
-    static constexpr std::array all{&run_command,     &attend_command, &explain_command, &plot_command,   &check_command,
-                                    &compare_command, &recipe_command, &bench_command,   &schema_command, &help_command};
+    static constexpr std::array all{&run_command,    &attend_command,      &explain_command,     &plot_command,
+                                    &check_command,  &compare_command,     &recipe_command,      &bench_command,
+                                    &schema_command, &manual_page_command, &completions_command, &help_command};
     return all;
 }
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 
-COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "help"]
+COMMANDS = ["run", "attend", "explain", "plot", "check", "compare", "recipe", "bench", "schema", "manual-page", "completions", "help"]
 
 
 def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
@@ -153,7 +153,7 @@ def test_an_option_like_nothing_points_to_the_help():
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("recipes", "recipe"), ("hlep", "help")])
 def test_a_mistyped_command_is_an_error_with_a_guess(typed, meant):
-    commands = "run, attend, explain, plot, check, compare, recipe, bench, schema, help"
+    commands = "run, attend, explain, plot, check, compare, recipe, bench, schema, manual-page, completions, help"
     assert_fails(run(typed, SENTENCE), 2, f"unknown command '{typed}'", commands, f"did you mean '{meant}'?")
 
 

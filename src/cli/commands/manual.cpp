@@ -1,5 +1,6 @@
 // attn-cli help: the pages of the manual, data/manual/*.md, and what --help of a command shows.
 #include "attn/io/builtin.hpp"
+#include "attn/report/text/prose.hpp"
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/output/pager.hpp"
@@ -37,8 +38,8 @@ int execute_help(const Operands& operands, const Globals&, Log&)
     }
     if (operands.words.empty()) {
         print("attn-cli help TOPIC shows a page of the manual:\n\n" + list_of(pages, title_of) +
-              "\nattn-cli help COMMAND shows every option of a command:\n\n" + joined(std::span(names).subspan(pages.size())) +
-              "\n");
+              "\nattn-cli help COMMAND shows every option of a command:\n\n" +
+              report::wrapped("", joined(std::span(names).subspan(pages.size())), 0, 80));
         return success;
     }
     const std::size_t chosen = choice("help", operands.words.front(), names);

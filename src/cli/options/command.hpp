@@ -62,6 +62,8 @@ extern const Command recipe_command;
 extern const Command bench_command;
 extern const Command schema_command;
 extern const Command help_command;
+extern const Command manual_page_command;
+extern const Command completions_command;
 
 /// In the order of --help.
 [[nodiscard]] std::span<const Command* const> commands();

@@ -1,0 +1,254 @@
+// attn-cli completions: what a shell offers while a command is typed. The scripts of the three shells hand over the words; what
+// may come next is found here, from the declarations of the options.
+#include "attn/io/builtin.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/help.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli completions fish > ~/.config/fish/completions/attn-cli.fish", "for fish, where nothing is installed"},
+    Example{"source <(attn-cli completions bash)", "in ~/.bashrc; zsh likewise"},
+    Example{"attn-cli completions bash -- run --format j", "what may stand in place of the last word, as the scripts ask"},
+};
+constexpr std::string_view notes = "cmake --install puts all three in their place, and so does the Debian package.\n";
+
+// ---- the scripts -----------------------------------------------------------------------------------------------------
+
+struct Shell {
+    std::string_view name;
+    std::string_view before_meaning; ///< between a word and its meaning; none: words alone
+    std::string_view script;         ///< a line of what it gets is a word, or, as "*.npz", a pattern of files
+};
+
+constexpr std::string_view bash_script = R"sh(# Completion of attn-cli for bash.
+_attn_cli() {
+    local word line cur=${COMP_WORDS[COMP_CWORD]} words=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do # bash parts --format=json in three
+        [[ $word == = ]] || words+=("$word")
+    done
+    if [[ $cur == = ]]; then
+        cur=
+        words+=("")
+    fi
+    COMPREPLY=()
+    while IFS= read -r line; do
+        if [[ $line == \** ]]; then
+            compopt -o filenames
+            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!$line" -- "$cur"; compgen -d -- "$cur")
+        else
+            COMPREPLY+=("$line")
+        fi
+    done < <("${1/#\~/$HOME}" completions bash -- "${words[@]}" 2>/dev/null)
+}
+complete -F _attn_cli attn-cli
+)sh";
+
+constexpr std::string_view zsh_script = R"sh(#compdef attn-cli
+# Completion of attn-cli for zsh.
+_attn_cli() {
+    local line
+    local -a offered patterns
+    for line in "${(@f)$(${~words[1]} completions zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+        if [[ $line == \** ]]; then
+            patterns+=($line)
+        elif [[ -n $line ]]; then
+            offered+=($line)
+        fi
+    done
+    (( $#offered )) && _describe -V attn-cli offered
+    if (( $#patterns )); then
+        compset -P '--*='
+        _files -g "(${(j:|:)patterns})"
+    fi
+}
+if [[ $funcstack[1] == _attn_cli ]]; then
+    _attn_cli "$@"
+else
+    compdef _attn_cli attn-cli
+fi
+)sh";
+
+constexpr std::string_view fish_script = R"sh(# Completion of attn-cli for fish.
+function __attn_cli
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l option (string match -r '^--[^=]*=' -- "$current")
+    for line in ($words[1] completions fish -- $words[2..-1] "$current" 2>/dev/null)
+        if string match -q '\**' -- $line
+            set -l ending (string escape --style=regex -- (string sub -s 2 -- $line))
+            __fish_complete_path (string replace -- "$option" '' "$current") | string match -e -r "(/|$ending)(\t|\$)" \
+                | string replace -r '^' -- "$option"
+        else
+            echo $line
+        end
+    end
+end
+complete -c attn-cli -k -f -a '(__attn_cli)'
+)sh";
+
+constexpr std::array<Shell, 3> shells{{{"bash", "", bash_script}, {"zsh", ":", zsh_script}, {"fish", "\t", fish_script}}};
+
+// ---- what may come next ----------------------------------------------------------------------------------------------
+
+struct Candidate {
+    std::string word; ///< or a pattern of files
+    std::string meaning = {};
+};
+using Candidates = std::vector<Candidate>;
+
+/// What a word of a usage line, or one that an option offers, stands for.
+Candidates meant_by(std::string_view word)
+{
+    Candidates all;
+    if (word == "RECIPE" || word == "NAME") {
+        for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
+            all.push_back({std::string(recipe.name)});
+        }
+    } else if (word == "COMMAND") {
+        for (const Command* command : commands()) {
+            all.push_back({std::string(command->name), std::string(command->summary)});
+        }
+    } else if (word == "FILE" || word == "A" || word == "B") {
+        all.push_back({"*"});
+    } else if (word != "SENTENCE") {
+        all.push_back({std::string(word)});
+    }
+    return all;
+}
+
+/// Operand number `place` of "list|show NAME" or "FILE|RECIPE…".
+Candidates operands_of(std::string_view usage, std::size_t place)
+{
+    constexpr std::string_view more = "…";
+    for (; place > 0 && !usage.ends_with(more); --place) {
+        usage.remove_prefix(std::min(usage.find(' '), usage.size() - 1) + 1);
+    }
+    usage = usage.substr(0, usage.find_first_of(" ]\xe2")); // the first byte of "…"
+    usage.remove_prefix(usage.starts_with('[') ? 1 : 0);
+    Candidates all;
+    while (!usage.empty()) {
+        const std::size_t bar = std::min(usage.find('|'), usage.size());
+        std::ranges::move(meant_by(usage.substr(0, bar)), std::back_inserter(all));
+        usage.remove_prefix(std::min(bar + 1, usage.size()));
+    }
+    return all;
+}
+
+/// Behind what is typed of the value: "--format=", or the other items of a list.
+Candidates values_of(const ListedOption& option, std::string typed)
+{
+    typed.resize(typed.find_last_of(option.takes_list ? ",=" : "=") + 1);
+    Candidates all;
+    for (const std::string& word : option.offered) {
+        for (Candidate& candidate : meant_by(word)) {
+            all.push_back({(candidate.word.starts_with('*') ? "" : typed) + candidate.word});
+        }
+    }
+    return all;
+}
+
+const ListedOption* find_option(const std::vector<ListedOption>& options, const std::string& name)
+{
+    const auto found = std::ranges::find_if(
+        options, [&](const ListedOption& option) { return std::ranges::find(option.names, name) != option.names.end(); });
+    return found == options.end() ? nullptr : &*found;
+}
+
+Candidates names_of(const std::vector<ListedOption>& options)
+{
+    Candidates all;
+    for (const ListedOption& option : options) {
+        for (const std::string& name : option.names) {
+            all.push_back({name, first_phrase(option.meaning)});
+        }
+    }
+    return all;
+}
+
+/// What may stand in place of `last`, behind the words `before` it.
+Candidates candidates(std::span<const std::string> before, const std::string& last)
+{
+    std::vector<ListedOption> options = global_options();
+    const Command* command = nullptr;
+    std::size_t operands = 0;
+    bool awaits_value = false, all_text = false;
+    for (const std::string& word : before) {
+        if (awaits_value) {
+            awaits_value = false;
+        } else if (!all_text && word.starts_with('-')) {
+            const ListedOption* option = find_option(options, word);
+            awaits_value = option != nullptr && !option->symbol.empty();
+            all_text = word == "--";
+        } else if (command == nullptr && find_command(word) != nullptr) {
+            command = find_command(word);
+            std::ranges::move(options_of(*command), std::back_inserter(options));
+        } else {
+            ++operands;
+        }
+    }
+    if (awaits_value) {
+        return values_of(*find_option(options, before.back()), last);
+    }
+    if (last.starts_with('-') && !all_text) {
+        const std::size_t equals = last.find('=');
+        const ListedOption* option = equals == std::string::npos ? nullptr : find_option(options, last.substr(0, equals));
+        return option == nullptr ? names_of(options) : values_of(*option, last);
+    }
+    Candidates all = command == nullptr ? meant_by("COMMAND") : operands_of(command->operands, operands);
+    return all.empty() && last.empty() ? names_of(options) : all;
+}
+
+int execute_completions(const Operands& operands, const Globals&, Log&)
+{
+    const std::span<const std::string> words(operands.words);
+    const std::size_t asked = operands.after_dashes;
+    if (words.size() == asked) {
+        throw Error(ErrorKind::usage, "completions: a shell is missing: bash, zsh or fish");
+    }
+    std::vector<std::string_view> names;
+    std::ranges::transform(shells, std::back_inserter(names), &Shell::name);
+    const Shell& shell = shells.at(choice("completions", words.front(), names));
+    if (asked == 0) {
+        expect_at_most(operands, 1, "completions takes one shell");
+        print(shell.script);
+        return success;
+    }
+    std::string lines;
+    for (const auto& [word, meaning] : candidates(words.subspan(1, asked - 1), words.back())) {
+        if (word.starts_with('*') || word.starts_with(words.back())) {
+            lines += word;
+            lines.append(meaning.empty() || shell.before_meaning.empty() ? "" : std::string(shell.before_meaning) + meaning);
+            lines += '\n';
+        }
+    }
+    print(lines);
+    return success;
+}
+
+Execute declare(Options&)
+{
+    return execute_completions;
+}
+
+} // namespace
+
+constinit const Command completions_command{
+    .name = "completions",
+    .operands = "bash|zsh|fish",
+    .summary = "Print the script by which a shell completes commands, options and values.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli

@@ -1,0 +1,177 @@
+// attn-cli manual-page: what --help says as a page for man(1).
+#include "attn/report/text/prose.hpp"
+#include "cli/help.hpp"
+#include "cli/options/command.hpp"
+#include "cli/options/suggest.hpp"
+#include "cli/output/stdout.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+constexpr std::array examples{
+    Example{"attn-cli manual-page run | man -l -", "the page of run, where nothing is installed"},
+    Example{"attn-cli manual-page > attn-cli.1", "that of the program"},
+};
+constexpr std::string_view notes = "cmake --install puts all pages in their place, and so does the Debian package.\n";
+
+/// As roff shows it: every dash is one that can be copied, and no line begins with a request, wherever it is broken.
+std::string escaped(std::string_view text)
+{
+    std::string roff;
+    for (const char c : text) {
+        const bool begins_word = roff.empty() || roff.back() == ' ';
+        roff.append(begins_word && (c == '.' || c == '\'') ? "\\&" : c == '-' ? "\\" : "");
+        roff.append(c == '\\' ? "\\e" : std::string(1, c));
+    }
+    return roff;
+}
+
+/// In short lines, as files of roff have them.
+std::string paragraph(std::string_view text)
+{
+    constexpr Index columns = 60;
+    std::string words(text);
+    std::ranges::replace(words, '\n', ' ');
+    return report::wrapped("", escaped(words), 0, columns);
+}
+
+std::string bold(std::string_view text)
+{
+    return "\\fB" + escaped(text) + "\\fR";
+}
+
+std::string italic(std::string_view text)
+{
+    return "\\fI" + escaped(text) + "\\fR";
+}
+
+/// What stands at the left, and what it means.
+std::string item(const std::string& head, std::string_view text)
+{
+    return ".TP\n" + head + "\n" + paragraph(text);
+}
+
+std::string describe(const std::vector<ListedOption>& options)
+{
+    std::string text;
+    std::string_view group;
+    for (const ListedOption& option : options) {
+        if (option.group != group) {
+            text += ".SS " + escaped(option.group) + "\n";
+            group = option.group;
+        }
+        std::string head;
+        for (const std::string& name : option.names) {
+            head += (head.empty() ? "" : ", ") + bold(name);
+        }
+        text += item(option.symbol.empty() ? head : head + " " + italic(option.symbol), option.meaning);
+    }
+    return text;
+}
+
+std::string describe(std::span<const Example> all)
+{
+    std::string text = ".SH EXAMPLES\n";
+    for (const Example& example : all) {
+        text += item(bold(example.command), example.meaning);
+    }
+    return text;
+}
+
+std::string exit_status()
+{
+    std::string text = ".SH EXIT STATUS\n";
+    for (const auto& [code, meaning] : exit_codes) {
+        text += item(bold(code), meaning);
+    }
+    return text;
+}
+
+/// "attn-cli-run", the name of a command's page.
+std::string name_of_page(const Command& command)
+{
+    return "attn-cli-" + std::string(command.name);
+}
+
+std::string see_also(const Command* but)
+{
+    std::string text = ".SH SEE ALSO\n";
+    const auto refer = [&](std::string_view page) { text += ".BR " + escaped(page) + " (1),\n"; };
+    if (but != nullptr) {
+        refer("attn-cli");
+    }
+    for (const Command* command : commands()) {
+        if (command != but) {
+            refer(name_of_page(*command));
+        }
+    }
+    text.erase(text.size() - 2, 1); // the last comma
+    return text;
+}
+
+/// Up to its description.
+std::string head(const std::string& name, std::string_view purpose_of_it)
+{
+    std::string title = name;
+    std::ranges::transform(title, title.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return ".TH " + escaped(title) + " 1 " ATTN_DATE " \"attn\\-cli " ATTN_VERSION "\"\n.nh\n.SH NAME\n" +
+           paragraph(name + " - " + std::string(purpose_of_it)) + ".SH SYNOPSIS\n";
+}
+
+std::string page_of_program()
+{
+    std::string text =
+        head("attn-cli", purpose) + bold("attn-cli") + " " + italic("COMMAND") + " [" + italic("OPTION") + "]…\n.SH COMMANDS\n";
+    for (const Command* command : commands()) {
+        std::string name = bold(command->name);
+        text += item(command->operands.empty() ? name : name + " " + italic(command->operands), command->summary);
+    }
+    return text + ".SH OPTIONS\n" + describe(global_options()) + describe(overview_examples) + exit_status() +
+           see_also(nullptr);
+}
+
+std::string page_of(const Command& command)
+{
+    std::string purpose_of_it(command.summary.substr(0, command.summary.size() - 1)); // a sentence there, a phrase here
+    std::string text = head(name_of_page(command), purpose_of_it) + bold("attn-cli " + std::string(command.name)) + " [" +
+                       italic("OPTION") + "]… " + italic(command.operands) + "\n.SH DESCRIPTION\n" + paragraph(command.summary);
+    text += command.notes.empty() ? "" : ".PP\n" + paragraph(command.notes);
+    return text + ".SH OPTIONS\n" + describe(options_of(command)) + describe(global_options()) + describe(command.examples) +
+           exit_status() + see_also(&command);
+}
+
+int execute_manual_page(const Operands& operands, const Globals&, Log&)
+{
+    expect_at_most(operands, 1, "manual-page takes one command");
+    if (operands.words.empty()) {
+        print(page_of_program());
+        return success;
+    }
+    std::vector<std::string_view> names;
+    std::ranges::transform(commands(), std::back_inserter(names), &Command::name);
+    print(page_of(*commands()[choice("manual-page", operands.words.front(), names)]));
+    return success;
+}
+
+Execute declare(Options&)
+{
+    return execute_manual_page;
+}
+
+} // namespace
+
+constinit const Command manual_page_command{
+    .name = "manual-page",
+    .operands = "[COMMAND]",
+    .summary = "Print the page for man(1) of the program or of a command.",
+    .examples = examples,
+    .common = {},
+    .notes = notes,
+    .declare = declare,
+};
+
+} // namespace attn::cli
