@@ -105,7 +105,7 @@ struct Candidate {
 };
 using Candidates = std::vector<Candidate>;
 
-/// What a word of a usage line, or one that an option offers, stands for.
+/// What a word of a usage line, or one that an option offers, stands for; nothing where it is a sentence or the like.
 Candidates meant_by(std::string_view word)
 {
     Candidates all;
@@ -119,7 +119,7 @@ Candidates meant_by(std::string_view word)
         }
     } else if (word == "FILE" || word == "A" || word == "B") {
         all.push_back({"*"});
-    } else if (word != "SENTENCE") {
+    } else if (word.starts_with('*') || std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; })) {
         all.push_back({std::string(word)});
     }
     return all;
@@ -149,7 +149,7 @@ Candidates values_of(const ListedOption& option, std::string typed)
     typed.resize(typed.find_last_of(option.takes_list ? ",=" : "=") + 1);
     Candidates all;
     for (const std::string& word : option.offered) {
-        for (Candidate& candidate : meant_by(word)) {
+        for (const Candidate& candidate : meant_by(word)) {
             all.push_back({(candidate.word.starts_with('*') ? "" : typed) + candidate.word});
         }
     }

@@ -124,8 +124,8 @@ std::string head(const std::string& name, std::string_view purpose_of_it)
 
 std::string page_of_program()
 {
-    std::string text =
-        head("attn-cli", purpose) + bold("attn-cli") + " " + italic("COMMAND") + " [" + italic("OPTION") + "]…\n.SH COMMANDS\n";
+    std::string text = head("attn-cli", purpose) + bold("attn-cli") + " " + italic("COMMAND") + " [" + italic("OPTION") +
+                       "]...\n.SH COMMANDS\n";
     for (const Command* command : commands()) {
         std::string name = bold(command->name);
         text += item(command->operands.empty() ? name : name + " " + italic(command->operands), command->summary);
@@ -138,7 +138,8 @@ std::string page_of(const Command& command)
 {
     std::string purpose_of_it(command.summary.substr(0, command.summary.size() - 1)); // a sentence there, a phrase here
     std::string text = head(name_of_page(command), purpose_of_it) + bold("attn-cli " + std::string(command.name)) + " [" +
-                       italic("OPTION") + "]… " + italic(command.operands) + "\n.SH DESCRIPTION\n" + paragraph(command.summary);
+                       italic("OPTION") + "]... " + italic(command.operands) + "\n.SH DESCRIPTION\n" +
+                       paragraph(command.summary);
     text += command.notes.empty() ? "" : ".PP\n" + paragraph(command.notes);
     return text + ".SH OPTIONS\n" + describe(options_of(command)) + describe(global_options()) + describe(command.examples) +
            exit_status() + see_also(&command);
