@@ -75,7 +75,7 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
 
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
-    if (is_binary(options.format)) {
+    if (info_of(options.format).is_binary) {
         std::vector<io::TensorBytes> written;
         written.reserve(tensors.size());
         for (const StoredTensor& tensor : tensors) {

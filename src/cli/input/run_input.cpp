@@ -82,7 +82,7 @@ RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Glob
 
 void RunInput::load(Format format)
 {
-    const Digests digests = holds_config(format) ? Digests::all : Digests::stated;
+    const Digests digests = info_of(format).holds_config ? Digests::all : Digests::stated;
     assumption_ = load_files(recipe_, {files_, settings_, log_, digests});
 }
 

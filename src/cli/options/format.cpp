@@ -11,24 +11,22 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> names{"table", "json",        "csv", "npy",
-                                                "npz",   "safetensors", "svg", "html"}; // in the order of Format
-
 struct Ending {
     std::string_view text;
-    std::optional<Format> format; ///< nothing: a format that we do not write, which would only be found out later
+    Format format;
 };
-constexpr std::array endings{
-    Ending{".txt", Format::table},  Ending{".json", Format::json},
-    Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json},
-    Ending{".csv", Format::csv},    Ending{".npy", Format::npy},
-    Ending{".npz", Format::npz},    Ending{".svg", Format::svg},
-    Ending{".html", Format::html},  Ending{".safetensors", Format::safetensors},
-};
+/// That of each format, and two more of JSON, one result per line.
+constexpr auto endings = [] {
+    std::array<Ending, all_formats.size() + 2> list{Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json}};
+    std::ranges::transform(all_formats, list.begin() + 2, [](const FormatInfo& info) {
+        return Ending{info.ending, info.format};
+    });
+    return list;
+}();
 
 std::string_view name_of(Format format)
 {
-    return names[static_cast<std::size_t>(format)];
+    return info_of(format).name;
 }
 
 /// Why --digits is not for a format.
@@ -37,7 +35,8 @@ std::string_view digits_of(Format format)
     if (format == Format::html) {
         return "a page rounds what it shows, and saves JSON with the shortest decimals that read back";
     }
-    return is_binary(format) ? "binary files hold the numbers whole" : "JSON and CSV give the shortest decimals that read back";
+    return info_of(format).is_binary ? "binary files hold the numbers whole"
+                                     : "JSON and CSV give the shortest decimals that read back";
 }
 
 std::string ending_of(const std::string& path)
@@ -55,8 +54,8 @@ std::string list_of(std::span<const Format> allowed)
 {
     std::string text;
     for (const Format format : allowed) {
-        const auto ending = std::ranges::find(endings, std::optional(format), &Ending::format);
-        text += std::string(text.empty() ? "" : ", ") + std::string(name_of(format)) + " (" + std::string(ending->text) + ")";
+        const FormatInfo& info = info_of(format);
+        text.append(text.empty() ? "" : ", ").append(info.name).append(" (").append(info.ending).append(")");
     }
     return text;
 }
@@ -75,7 +74,7 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
         throw Error(ErrorKind::usage, "-o", quoted(path),
                     "the formats " + list_of(allowed) + ", no ending, or any ending with --format" + did_you_mean(text, known));
     }
-    if (!ending->format || std::ranges::find(allowed, *ending->format) == allowed.end()) {
+    if (std::ranges::find(allowed, ending->format) == allowed.end()) {
         throw Error(ErrorKind::usage, "-o", quoted(path), "the formats " + list_of(allowed));
     }
     return ending->format;

@@ -4,6 +4,7 @@
 #include "attn/report/text/notation.hpp"
 #include "cli/options/options.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,29 @@
 namespace attn::cli {
 
 enum class Format { table, json, csv, npy, npz, safetensors, svg, html };
+
+struct FormatInfo {
+    Format format;
+    std::string_view name, ending;
+    bool is_binary = false;    ///< unfit for a terminal
+    bool one_result = false;   ///< a file holds no more than one
+    bool holds_config = false; ///< a result in it tells the config that it was computed by
+};
+/// In the order of Format.
+inline constexpr std::array all_formats{
+    FormatInfo{Format::table, "table", ".txt"},
+    FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
+    FormatInfo{Format::csv, "csv", ".csv"},
+    FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true},
+    FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
+    FormatInfo{Format::safetensors, "safetensors", ".safetensors", true, true, true},
+    FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true},
+    FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
+};
+[[nodiscard]] constexpr const FormatInfo& info_of(Format format)
+{
+    return all_formats[static_cast<std::size_t>(format)];
+}
 
 /// --format, --json, --digits, --notation and -o, as typed.
 struct OutputOptions {
@@ -32,17 +56,5 @@ void declare_notation(Options& options, OutputOptions& output);
 [[nodiscard]] int decide_digits(const OutputOptions& output, Format format);
 /// Throws Error(usage) for other formats than tables.
 [[nodiscard]] report::NotationRule decide_notation(const OutputOptions& output, Format format);
-
-/// Whether it is unfit for a terminal.
-[[nodiscard]] constexpr bool is_binary(Format format)
-{
-    return format == Format::npy || format == Format::npz || format == Format::safetensors;
-}
-
-/// Whether a result in this format tells the config that it was computed by.
-[[nodiscard]] constexpr bool holds_config(Format format)
-{
-    return format == Format::json || format == Format::safetensors || format == Format::html;
-}
 
 } // namespace attn::cli

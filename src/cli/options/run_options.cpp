@@ -123,8 +123,7 @@ void finish_run_options(const Operands& operands, RunOptions& run)
     require_weights_for_html(run);
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
-    const bool one_result = is_binary(run.format) || run.format == Format::svg || run.format == Format::html;
-    if (run.lines && one_result) {
+    if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,
                     "--lines and a format that holds one result (npz, safetensors, svg, html) exclude each other");
     }

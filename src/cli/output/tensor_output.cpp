@@ -7,7 +7,7 @@ namespace attn::cli {
 
 void refuse_terminal(const Output& output, Format format)
 {
-    if (is_binary(format) && output.columns()) {
+    if (info_of(format).is_binary && output.columns()) {
         throw Error(ErrorKind::usage, "standard output is a terminal; write a binary format to a file with -o, or into a pipe");
     }
 }
