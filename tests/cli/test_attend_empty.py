@@ -102,4 +102,4 @@ def test_values_without_a_dimension_give_none_and_queries_need_one(tmp_path):
     for name in "qkv":
         numpy.save(tmp_path / f"{name}.npy", normal(1, T, 0))
     done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", cwd=tmp_path)
-    assert_fails(done, 65, "queries: got the shape", "; allowed: a last dimension of 1 or more")
+    assert_fails(done, 65)

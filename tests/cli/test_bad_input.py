@@ -7,43 +7,11 @@ import pytest
 from program import SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within
 
 
-@pytest.mark.parametrize("text", ["", ",", ",,, ,", " ", "\t\n", "\u00a0\u3000", " , \u2028"])
-def test_a_text_without_words_is_bad_data(text):
-    assert_fails(run("run", text), 65, "no words in the input")
-    assert_fails(run("run", "-", stdin=text), 65, "no words in the input")
-    assert_fails(run("run", stdin=text), 65, "no words in the input")
-    assert_fails(run("run", SENTENCE, "--cross", text), 65, "no words in the input")
-
-
-def test_nothing_on_standard_input_is_bad_data():
-    assert_fails(run("run"), 65, "no words in the input")
-
-
-@pytest.mark.parametrize(
-    ("text", "offset", "byte"),
-    [
-        (b"a\xff", 1, "ff"),
-        (b"abc \xc3", 4, "c3"),
-        (b"\xc0\xaf", 0, "c0"),
-        (b"ab\xed\xa0\x80", 2, "ed"),
-        (b"\xf5\x80\x80\x80", 0, "f5"),
-        (b"x\x80", 1, "80"),
-    ],
-)
-def test_invalid_utf8_is_bad_data_with_offset_and_byte(text, offset, byte):
-    for done in (run("run", text), run("run", stdin=text), run("run", SENTENCE, "--cross", text)):
-        assert_fails(done, 65, str(offset), byte)
-
-
 @pytest.mark.parametrize("option", [["--ids", "1", "--vocab-size", "2", "--labels"], [SENTENCE, "--query"]])
 def test_invalid_utf8_in_an_option_never_reaches_the_output(option):
     done = run("run", "--json", *option, b"\xff")
     assert done.code in (2, 65) and done.out == b""
     assert done.message.isprintable() or done.message.count("\n") == 1
-
-
-def test_a_nul_byte_is_bad_data():
-    assert_fails(run("run", stdin=b"a\0b"), 65, "1")
 
 
 @pytest.mark.parametrize("control", ["\x01", "\x1b[31m", "\x7f", "\u0085x", "\u202e"])
@@ -69,22 +37,17 @@ def test_words_come_back_from_csv_to_the_byte():
 
 def test_a_text_beyond_the_limit_is_bad_data():
     assert succeeds("run", "--json", "--max-input-bytes", "5", stdin="a b c").json["tokens"] == ["a", "b", "c"]
-    assert_fails(run("run", "--max-input-bytes", "5", stdin="a b c "), 65, "larger than 5 bytes", "--max-input-bytes")
+    assert_fails(run("run", "--max-input-bytes", "5", stdin="a b c "), 65)
 
 
 @limits_memory
 def test_the_limit_is_noticed_while_reading():
     endless = open("/dev/zero", "rb")
     with endless:
-        assert_fails(run("run", "--threads", "1", stdin=endless.fileno(), preexec_fn=within(300)), 65, "larger than 67108864 bytes")
+        assert_fails(run("run", "--threads", "1", stdin=endless.fileno(), preexec_fn=within(300)), 65)
     done = shell("head -c 400000000 /dev/zero | tr '\\0' a | (ulimit -v 300000; \"$A\" run --lines - --json --max-input-bytes 1000000)")
     assert (done.code, done.err) == (65, b"")
     assert done.json["error"]["message"].startswith("the line is longer than 1000000 bytes")
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "1e6", "", "64M"])
-def test_the_limit_is_a_plain_integer(value):
-    assert_fails(run("run", SENTENCE, f"--max-input-bytes={value}"), 2, f"--max-input-bytes: got '{value}'")
 
 
 def test_work_that_does_not_fit_is_refused_before_it_begins():
@@ -119,5 +82,3 @@ def test_large_finite_scores_give_no_nan(scale):
     assert done.code == 0 and b"nan" not in done.out
     for row in done.json["weights"][0]:
         assert abs(sum(row) - 1) < 1e-6
-
-

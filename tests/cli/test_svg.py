@@ -108,32 +108,6 @@ def test_the_ending_chooses_the_format(tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == succeeds("run", SENTENCE, "--format", "svg").out
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["--show", "context"], "--show: got context; allowed: one of weights, scores, scaled_scores, capped_scores, masked_scores"),
-        (["--show", "weights,scores"], "--show: got 2 names; allowed: one of weights, scores"),
-        (["--show", "all"], "--show: got all; allowed: one of weights, scores"),
-        (["--plot", "arcs", "--show", "scores"], "--show: got scores; allowed: weights with --plot arcs; a heat map draws scores"),
-        (["--plot", "arc"], "--plot: got 'arc'; allowed: heatmap, arcs; did you mean 'arcs'?"),
-        (["--top", "3"], "--top with a picture needs --plot arcs"),
-        (["--plot", "arcs", "--top", "0"], "--top: got '0'; allowed: an integer"),
-        (["--digits", "18"], "--digits: got '18'; allowed: an integer from 0 to 17"),
-    ],
-)
-def test_what_a_picture_cannot_be_is_a_usage_error(arguments, message):
-    assert_fails(run("run", SENTENCE, "--format", "svg", *arguments), 2, message)
-
-
-@pytest.mark.parametrize("option", ["--plot", "--title"])
-def test_the_options_of_pictures_need_one(option):
-    assert_fails(run("run", SENTENCE, option, "arcs"), 2, f"{option} is for pictures; give --format svg, or -o FILE.svg")
-
-
-def test_a_picture_holds_one_result(tmp_path):
-    assert_fails(run("run", "--lines", "-", "-o", tmp_path / "a.svg", stdin="a b\n"), 2, "--lines and a format that holds one result")
-
-
 # ---- many words ------------------------------------------------------------------------------------------------------
 
 MOST = 30_000_000
