@@ -17,18 +17,10 @@ using model::Published;
 constexpr Index largest_index = 2147483648; // 2^31
 constexpr int most_units = 1000000;         ///< more would forgive anything
 
-bool is_parameter_name(std::string_view name)
-{
-    const auto found = std::find(model::target_names.begin(), model::target_names.end(), name);
-    return found != model::target_names.end() &&
-           model::is_parameter(static_cast<model::Target>(found - model::target_names.begin()));
-}
-
 std::string array_of(const JsonValue& value)
 {
-    const std::optional<model::Item> item = model::item_called(value.text());
-    const bool known = item ? model::info_of(*item).kind != ItemKind::parameters : is_parameter_name(value.text());
-    if (value.kind() != JsonKind::string || !known) {
+    const std::vector<std::string_view> names = stated_names();
+    if (value.kind() != JsonKind::string || std::ranges::find(names, value.text()) == names.end()) {
         value.refuse("an array of the result, such as weights, or a parameter, such as W_q");
     }
     return value.string();
@@ -161,6 +153,28 @@ Published statement_of(const JsonValue& value)
 }
 
 } // namespace
+
+std::vector<std::string_view> parameter_names()
+{
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < model::target_names.size(); ++i) {
+        if (model::is_parameter(static_cast<model::Target>(i))) {
+            names.push_back(model::target_names[i]);
+        }
+    }
+    return names;
+}
+
+std::vector<std::string_view> stated_names()
+{
+    std::vector<std::string_view> names = parameter_names();
+    for (const model::ItemInfo& item : model::items) {
+        if (is_shown_by(item, model::ShownBy::run) && item.kind != ItemKind::parameters && item.kind != ItemKind::summary) {
+            names.push_back(item.name);
+        }
+    }
+    return names;
+}
 
 std::vector<Published> published_of(const JsonValue& value)
 {

@@ -128,7 +128,7 @@ template <typename Fields, typename Struct>
 bool allowed_beside(const FieldInfo& field, const Fields& fields, const Struct& target)
 {
     const auto other = std::ranges::find_if(fields, [&](const FieldInfo* f) { return f == field.only.other; });
-    return other == fields.end() || goes_with(field.only, (*other)->member.get(target));
+    return field.only.other == nullptr || (other != fields.end() && goes_with(field.only, (*other)->member.get(target)));
 }
 
 /// The fields of one object, which are those of `section` in the table, into their struct.

@@ -22,5 +22,8 @@ class JsonValue;
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);
 [[nodiscard]] std::vector<model::PrecisionClaim> precision_of(const JsonValue& value);
+/// What a result lists as its parameters; and what those two lists can speak of: these, and arrays of a result.
+[[nodiscard]] std::vector<std::string_view> parameter_names();
+[[nodiscard]] std::vector<std::string_view> stated_names();
 
 } // namespace attn::io

@@ -60,13 +60,7 @@ void read_vocabulary(const JsonValue& value, SavedResult& saved)
 
 void read_parameters(const JsonValue& value, SavedResult& saved)
 {
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < model::target_names.size(); ++i) {
-        if (model::is_parameter(static_cast<model::Target>(i))) {
-            names.push_back(model::target_names[i]);
-        }
-    }
-    const JsonObject object(value, names);
+    const JsonObject object(value, parameter_names());
     for (const auto& [name, parameter] : value.members()) {
         saved.arrays.push_back(numbers_of(name, parameter));
     }

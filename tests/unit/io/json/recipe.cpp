@@ -165,6 +165,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0]: got an object of 3 members; allowed: exactly one of seed, tensor, discard"},
         {R"({"discard":false,"init":"normal","shape":[1]})", "draws[0].discard: got false; allowed: true"},
         {R"({"discard":true,"init":"normal"})", "draws[0]: key 'shape' is missing"},
+        {R"({"discard":true,"init":"normal","shape":[1],"side":"left"})",
+         R"(draws[0].side: got 'left'; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_o")"},
         {R"({"discard":true,"init":"normal","shape":[1],"take":[0]})",
          "draws[0].take: got an array of 1 element; allowed: only with tensor"},
         {R"({"tensor":"W_q"})", "draws[0]: key 'init' is missing"},
@@ -359,6 +361,9 @@ TEST(Published, RefusesWhatMakesNoSense)
     const std::vector<std::pair<const char*, std::string>> cases{
         {R"("array":"weight","shape":[1])", "published[0].array: got 'weight'; " + name},
         {R"("array":"parameters","shape":[1])", "published[0].array: got 'parameters'; " + name},
+        {R"("array":"query_positions","shape":[1])", "published[0].array: got 'query_positions'; " + name},
+        {R"("array":"present_key","shape":[1])", "published[0].array: got 'present_key'; " + name},
+        {R"("array":"summary","shape":[1])", "published[0].array: got 'summary'; " + name},
         {R"("array":3,"shape":[1])", "published[0].array: got 3; " + name},
         {R"("array":"weights")", "published[0]: got an object of 1 member; allowed: values, shape, or both"},
         {R"("array":"weights","values":[1,"2"])", "published[0].values[1]: got '2'; " + mixed},
