@@ -1,6 +1,5 @@
 # Writes a C++ source that holds the files of data/ byte by byte:
 #   cmake -D DATA=<data folder> -D OUTPUT=<source> -P embed_data.cmake
-# A schema may name another one by {"$ref": "recipe.json"}; that file's text takes the place, so that each schema stands alone.
 
 # The bytes of `text` as a C++ array named `name`.
 function(bytes_of text name result)
@@ -23,12 +22,6 @@ function(table_of folder arrays_out rows_out)
   foreach(stem IN LISTS stems)
     string(MAKE_C_IDENTIFIER "${folder}_${stem}" name)
     file(READ "${DATA}/${folder}/${stem}.json" text)
-    if(folder STREQUAL "schemas")
-      file(READ "${DATA}/schemas/recipe.json" recipe)
-      string(REGEX REPLACE "\n? *\"\\$schema\": \"[^\"]*\"," "" recipe "${recipe}")
-      string(STRIP "${recipe}" recipe)
-      string(REPLACE "{\"$ref\": \"recipe.json\"}" "${recipe}" text "${text}")
-    endif()
     bytes_of("${text}" ${name} array)
     string(APPEND all "${array}")
     string(APPEND rows "    {\"${stem}\", {${name}.data(), ${name}.size()}},\n")

@@ -1,4 +1,4 @@
-// Files of data/ that are compiled in: the built-in recipes, the JSON Schemas, the manual and the page of --format html.
+// Files of data/ that are compiled in: the built-in recipes, parts of the JSON Schemas, the manual and the page of --format html.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct BuiltinFile {
 
 /// data/recipes/*.json, sorted by name.
 [[nodiscard]] std::span<const BuiltinFile> builtin_recipes();
-/// data/schemas/*.json: "explanation", "recipe", "result", "tensor".
+/// data/schemas/*.json: "explanation", "recipe", "result", "tensor", as far as no table says them (io/json/schema.hpp).
 [[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
 /// data/manual/*.md, in the order in which they are read; the first line of each is "# " and its title.
 [[nodiscard]] std::span<const BuiltinFile> builtin_manual();

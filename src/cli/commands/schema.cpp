@@ -1,4 +1,5 @@
 // attn-cli schema: the JSON Schema (draft 2020-12) of what the tool writes and reads.
+#include "attn/io/json/schema.hpp"
 #include "attn/io/builtin.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/suggest.hpp"
@@ -24,7 +25,7 @@ int execute_schema(const Operands& operands, const Globals&, Log&)
         names.push_back(file.name);
     }
     const std::string name = operands.words.empty() ? "result" : operands.words.front();
-    print(io::builtin_schemas()[choice("schema", name, names)].contents);
+    print(io::json_schema(names[choice("schema", name, names)]));
     return success;
 }
 

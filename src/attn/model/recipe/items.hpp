@@ -84,6 +84,7 @@ struct ItemInfo {
     ShownBy shown_by;
     Heads heads = Heads::none;
     Axes axes = {};
+    std::string_view meaning = {}; ///< of numbers: their shape, and what the name does not say
 };
 
 inline constexpr Axes per_token{Axis::tokens, Axis::number};
@@ -93,6 +94,12 @@ inline constexpr Axes one_per_query{Axis::queries, Axis::none};
 inline constexpr Axes per_key{Axis::keys, Axis::number};
 inline constexpr Axes per_pair{Axis::queries, Axis::keys};
 
+[[nodiscard]] constexpr ItemInfo numbers(Item item, std::string_view name, Needs needs, ShownBy shown_by, Heads heads,
+                                         Axes axes, std::string_view meaning)
+{
+    return {item, name, ItemKind::numbers, needs, shown_by, heads, axes, meaning};
+}
+
 inline constexpr std::array items{
     ItemInfo{Item::tokens, "tokens", ItemKind::words, Needs::nothing, ShownBy::run},
     ItemInfo{Item::key_tokens, "key_tokens", ItemKind::words, Needs::cross, ShownBy::run},
@@ -101,22 +108,22 @@ inline constexpr std::array items{
     ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
     ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::nothing, ShownBy::run},
-    ItemInfo{Item::embeddings, "embeddings", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::none, per_token},
-    ItemInfo{Item::key_embeddings, "key_embeddings", ItemKind::numbers, Needs::cross, ShownBy::run, Heads::none, per_key_token},
-    ItemInfo{Item::queries, "queries", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::queries, per_query},
-    ItemInfo{Item::keys, "keys", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::keys, per_key},
-    ItemInfo{Item::values, "values", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::keys, per_key},
-    ItemInfo{Item::scores, "scores", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
-    ItemInfo{Item::scaled_scores, "scaled_scores", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
-    ItemInfo{Item::capped_scores, "capped_scores", ItemKind::numbers, Needs::softcap, ShownBy::both, Heads::queries, per_pair},
-    ItemInfo{Item::masked_scores, "masked_scores", ItemKind::numbers, Needs::mask, ShownBy::both, Heads::queries, per_pair},
-    ItemInfo{Item::weights, "weights", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, per_pair},
-    ItemInfo{Item::head_context, "head_context", ItemKind::numbers, Needs::nothing, ShownBy::run, Heads::queries, per_query},
-    ItemInfo{Item::context, "context", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::none, per_query},
-    ItemInfo{Item::output, "output", ItemKind::numbers, Needs::output_projection, ShownBy::run, Heads::none, per_query},
-    ItemInfo{Item::entropy, "entropy", ItemKind::numbers, Needs::nothing, ShownBy::both, Heads::queries, one_per_query},
-    ItemInfo{Item::present_key, "present_key", ItemKind::numbers, Needs::cache, ShownBy::attend, Heads::keys, per_key},
-    ItemInfo{Item::present_value, "present_value", ItemKind::numbers, Needs::cache, ShownBy::attend, Heads::keys, per_key},
+    numbers(Item::embeddings, "embeddings", Needs::nothing, ShownBy::run, Heads::none, per_token, "(T, D)"),
+    numbers(Item::key_embeddings, "key_embeddings", Needs::cross, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
+    numbers(Item::queries, "queries", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_k)"),
+    numbers(Item::keys, "keys", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_k)"),
+    numbers(Item::values, "values", Needs::nothing, ShownBy::run, Heads::keys, per_key, "(H_kv, S, d_v)"),
+    numbers(Item::scores, "scores", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): Q·Kᵀ"),
+    numbers(Item::scaled_scores, "scaled_scores", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
+    numbers(Item::capped_scores, "capped_scores", Needs::softcap, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
+    numbers(Item::masked_scores, "masked_scores", Needs::mask, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
+    numbers(Item::weights, "weights", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): softmax over keys"),
+    numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)"),
+    numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
+    numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, D)"),
+    numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats"),
+    numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
+    numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),
     ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
 };
 

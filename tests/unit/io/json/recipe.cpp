@@ -424,13 +424,6 @@ TEST(Builtin, HoldsTheSixRecipesAndFourSchemasByName)
     EXPECT_FALSE(attn::io::find(attn::io::builtin_recipes(), "owen"));
 }
 
-TEST(Builtin, SchemaOfResultsHoldsTheOneOfRecipes)
-{
-    const auto schema = attn::io::find(attn::io::builtin_schemas(), "result");
-    EXPECT_EQ(schema->find("recipe.json"), std::string_view::npos);
-    EXPECT_NE(schema->find("attn-cli/recipe/1"), std::string_view::npos);
-}
-
 TEST(Builtin, TheDefaultRecipeDrawsWhatTheTutorialOf2023Draws)
 {
     const Recipe read = parse_recipe(*attn::io::find(attn::io::builtin_recipes(), "raschka-2023"));

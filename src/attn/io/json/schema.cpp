@@ -1,0 +1,280 @@
+#include "attn/io/json/schema.hpp"
+
+#include "attn/io/builtin.hpp"
+#include "attn/io/json/recipe.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace attn::io {
+namespace {
+
+using model::Allowed;
+using model::FieldInfo;
+using model::FieldType;
+using model::ItemInfo;
+using model::ItemKind;
+using model::Target;
+namespace field = model::field;
+namespace draw_field = model::draw_field;
+
+using Json = nlohmann::ordered_json;
+using Fields = std::vector<const FieldInfo*>;
+
+// ---- values ----------------------------------------------------------------------------------------------------------
+
+Json text_schema(const std::string& pattern = {})
+{
+    return pattern.empty() ? Json{{"type", "string"}} : Json{{"type", "string"}, {"pattern", pattern}};
+}
+
+Json integer_schema(const Allowed& allowed)
+{
+    Json schema{{"type", "integer"}, {"minimum", allowed.least}, {"maximum", allowed.most}};
+    if (allowed.multiple_of != 1) {
+        schema["multipleOf"] = allowed.multiple_of;
+    }
+    return schema;
+}
+
+Json real_schema(const Allowed& allowed)
+{
+    Json schema{{"type", "number"}};
+    if (allowed.above != Allowed().above) {
+        schema[allowed.above_itself ? "minimum" : "exclusiveMinimum"] = allowed.above;
+    }
+    return allowed.none ? Json{{"anyOf", {schema, {{"const", "none"}}}}} : schema;
+}
+
+/// Of a length: letters with * between them.
+std::string product_pattern()
+{
+    std::string letters;
+    for (const std::string_view letter : model::length_letters) {
+        letters.append(letters.empty() ? "(" : "|").append(letter);
+    }
+    return "^" + letters + ")(\\*" + letters + "))*$";
+}
+
+Json several_schema(const Allowed& allowed, Json item)
+{
+    Json schema{{"type", "array"}};
+    if (allowed.fewest != 0) {
+        schema["minItems"] = allowed.fewest;
+    }
+    if (allowed.longest != 0) {
+        schema["maxItems"] = allowed.longest;
+    }
+    schema["items"] = std::move(item);
+    return schema;
+}
+
+Json value_schema(const FieldInfo& field)
+{
+    const Allowed& allowed = field.allowed;
+    switch (allowed.type) {
+    case FieldType::flag: return {{"type", "boolean"}};
+    case FieldType::integer: return integer_schema(allowed);
+    case FieldType::natural:
+        return {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::uint64_t>::max()}};
+    case FieldType::real: return real_schema(allowed);
+    case FieldType::choice: return {{"enum", allowed.names.subspan(static_cast<std::size_t>(allowed.least))}};
+    case FieldType::text: return text_schema();
+    case FieldType::digest: return text_schema("^[0-9a-f]{64}$");
+    case FieldType::texts: return several_schema(allowed, text_schema());
+    case FieldType::integers: return several_schema(allowed, integer_schema(allowed));
+    case FieldType::rows: return several_schema(allowed, {{"anyOf", {text_schema(), integer_schema(allowed)}}});
+    case FieldType::lengths:
+        return several_schema(allowed, {{"anyOf", {integer_schema(allowed), text_schema(product_pattern())}}});
+    case FieldType::choices:
+    case FieldType::objects: break;
+    }
+    return {{"$ref", "#" + std::string(field.key)}};
+}
+
+/// With a description such as "query heads (default 1)".
+Json field_schema(const FieldInfo& field)
+{
+    Json schema = value_schema(field);
+    const std::string usual = field.usual.empty() ? "" : "(default " + std::string(field.usual) + ")";
+    if (!field.meaning.empty() || !usual.empty()) {
+        schema["description"] = std::string(field.meaning) + (field.meaning.empty() || usual.empty() ? "" : " ") + usual;
+    }
+    return schema;
+}
+
+// ---- objects ---------------------------------------------------------------------------------------------------------
+
+Json section_schema(const Fields& fields, const std::string& section);
+
+/// What the choice of another field must be where this one is.
+Json condition_of(const model::OnlyWith& only)
+{
+    const auto choices = only.other->allowed.names.subspan(static_cast<std::size_t>(only.first),
+                                                           static_cast<std::size_t>(only.last - only.first + 1));
+    return {{"properties", {{only.other->name(), {{"enum", choices}}}}}};
+}
+
+/// An object with these fields and with the sections that they make. One of several kinds must be there.
+Json object_schema(const Fields& fields, const std::string& section)
+{
+    Json properties = Json::object(), required = Json::array(), conditions = Json::object();
+    for (const FieldInfo* field : fields) {
+        const std::string key(model::key_within(field->key, section));
+        if (key.empty() || properties.contains(key)) {
+            continue;
+        }
+        if (field->section() != section) {
+            properties[key] = section_schema(fields, section.empty() ? key : section + "." + key);
+            if (properties[key].contains("oneOf")) {
+                required.push_back(key);
+            }
+            continue;
+        }
+        properties[key] = field_schema(*field);
+        if (field->required) {
+            required.push_back(key);
+        }
+        if (field->only.other != nullptr) {
+            conditions[key] = condition_of(field->only);
+        }
+    }
+    Json schema{{"type", "object"}, {"additionalProperties", false}};
+    if (!required.empty()) {
+        schema["required"] = required;
+    }
+    schema["properties"] = properties;
+    if (!conditions.empty()) {
+        schema["dependentSchemas"] = conditions;
+    }
+    return schema;
+}
+
+/// One object, or one of several where the section has several required fields, each of which then begins another.
+Json section_schema(const Fields& fields, const std::string& section)
+{
+    std::vector<Fields> kinds;
+    for (const FieldInfo* field : fields) {
+        if (model::key_within(field->key, section).empty()) {
+            continue;
+        }
+        if (kinds.empty() || (field->required && field->section() == section)) {
+            kinds.emplace_back();
+        }
+        kinds.back().push_back(field);
+    }
+    Json schemas = Json::array();
+    for (const Fields& kind : kinds) {
+        schemas.push_back(object_schema(kind, section));
+    }
+    return schemas.size() == 1 ? schemas[0] : Json{{"oneOf", schemas}};
+}
+
+// ---- recipes ---------------------------------------------------------------------------------------------------------
+
+Json skeleton(std::string_view name)
+{
+    return Json::parse(*find(builtin_schemas(), name));
+}
+
+/// A seed, a tensor, or a draw that is thrown away: the last needs a shape, and has nothing that speaks of its tensor.
+Json step_schema()
+{
+    const std::string_view shape = draw_field::shape.name();
+    const std::string_view take = draw_field::take.name();
+    const std::string_view discard = draw_field::discard.name();
+    Json drawn = object_schema({draw_field::all.begin(), draw_field::all.end()}, "");
+    drawn["dependentRequired"] = {{take, Json::array({shape})}};
+    Fields fields{&draw_field::discard};
+    std::ranges::copy_if(draw_field::all, std::back_inserter(fields), [](const FieldInfo* f) {
+        return f != &draw_field::tensor && f->only.other != &draw_field::tensor && f != &draw_field::take;
+    });
+    Json discarded = object_schema(fields, "");
+    discarded["required"] = {discard, draw_field::init.name(), shape};
+    discarded["properties"][std::string(discard)]["const"] = true;
+    return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, discarded}}};
+}
+
+Json recipe_schema()
+{
+    Json schema = skeleton("recipe");
+    schema.update(object_schema({field::all.begin(), field::all.end()}, ""));
+    Json& parts = schema["$defs"];
+    parts["draws"]["items"] = step_schema();
+    parts["array_name"]["enum"] = stated_names();
+    return schema;
+}
+
+// ---- results ---------------------------------------------------------------------------------------------------------
+
+Json reference(const std::string& part)
+{
+    return {{"$ref", "#/$defs/" + part}};
+}
+
+Json parameters_schema()
+{
+    Json properties = Json::object();
+    for (std::size_t i = 0; i < model::target_names.size(); ++i) {
+        const auto target = static_cast<Target>(i);
+        if (is_parameter(target)) {
+            const bool per_head = target >= Target::W_q && target <= Target::W_v;
+            properties[std::string(name_of(target))] = reference(target >= Target::b_q ? "vector"
+                                                                 : per_head            ? "projection"
+                                                                                       : "matrix");
+        }
+    }
+    return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+}
+
+Json numbers_schema(const ItemInfo& item)
+{
+    constexpr std::array parts{"vector", "matrix", "stack"};
+    const std::size_t heads = item.heads == model::Heads::none ? 0 : 1;
+    const std::size_t columns = item.axes.column == model::Axis::none ? 0 : 1;
+    Json schema = reference(is_masked(item.item) ? "masked_stack" : parts[heads + columns]);
+    schema["description"] = item.meaning;
+    return schema;
+}
+
+Json item_schema(const ItemInfo& item)
+{
+    switch (item.kind) {
+    case ItemKind::words: return reference("words");
+    case ItemKind::vocabulary: return reference("vocabulary");
+    case ItemKind::integers: return reference("integers");
+    case ItemKind::parameters: return parameters_schema();
+    case ItemKind::summary: return reference("summary");
+    case ItemKind::numbers: break;
+    }
+    return numbers_schema(item);
+}
+
+Json result_schema()
+{
+    Json schema = skeleton("result");
+    for (const ItemInfo& item : model::items) {
+        if (item.shown_by != model::ShownBy::attend) {
+            schema["$defs"]["result"]["properties"][std::string(item.name)] = item_schema(item);
+        }
+    }
+    return schema;
+}
+
+} // namespace
+
+std::string json_schema(std::string_view name)
+{
+    Json schema = name == "recipe" ? recipe_schema() : name == "result" ? result_schema() : skeleton(name);
+    if (Json& parts = schema["$defs"]; parts.contains("config")) {
+        parts["config"] = recipe_schema();
+        parts["config"].erase("$schema");
+    }
+    return schema.dump(2) + "\n";
+}
+
+} // namespace attn::io

@@ -1,0 +1,41 @@
+#include "attn/io/json/schema.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using attn::io::json_schema;
+
+TEST(Schema, SaysOfAFieldWhatItsTableSays)
+{
+    EXPECT_NE(json_schema("recipe").find(R"(
+            "dim": {
+              "type": "integer",
+              "minimum": 2,
+              "maximum": 1048576,
+              "multipleOf": 2,
+              "description": "number of leading components to rotate, even (default d_k)"
+            },)"),
+              std::string::npos);
+}
+
+TEST(Schema, SaysOfAnArrayItsDimensions)
+{
+    EXPECT_NE(json_schema("result").find(R"(
+        "entropy": {
+          "$ref": "#/$defs/matrix",
+          "description": "(H, T), in nats"
+        },)"),
+              std::string::npos);
+}
+
+TEST(Schema, OfResultsAndExplanationsHoldsTheOneOfRecipes)
+{
+    for (const char* const name : {"result", "explanation"}) {
+        const std::string schema = json_schema(name);
+        EXPECT_EQ(schema.find("recipe.json"), std::string::npos) << name;
+        EXPECT_NE(schema.find("attn-cli/recipe/1"), std::string::npos) << name;
+    }
+}
+
+} // namespace
