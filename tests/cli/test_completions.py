@@ -157,6 +157,13 @@ def test_zsh_completes(line, expected, place):
     assert typed(command, setup, line, place) == expected
 
 
+def test_zsh_completes_at_once_where_the_script_is_installed(place):
+    command = [needed("zsh"), "-f", "-i"]
+    (place["cwd"] / "_attn-cli").write_bytes(succeeds("completions", "zsh").out)
+    setup = "PS1=; bindkey -e; fpath=($PWD $fpath); autoload -U compinit; compinit -D -u"
+    assert typed(command, setup, CASES[0][0], place) == CASES[0][1]
+
+
 @pytest.mark.parametrize("line, expected", CASES)
 def test_fish_completes(line, expected, place):
     command = [needed("fish"), "--no-config", "-c", f"attn-cli completions fish | source; complete -C 'attn-cli {line}'"]

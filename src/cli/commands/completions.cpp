@@ -54,7 +54,7 @@ complete -F _attn_cli attn-cli
 
 constexpr std::string_view zsh_script = R"sh(#compdef attn-cli
 # Completion of attn-cli for zsh.
-_attn_cli() {
+_attn-cli() {
     local line
     local -a offered patterns
     for line in "${(@f)$(${~words[1]} completions zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
@@ -70,10 +70,10 @@ _attn_cli() {
         _files -g "(${(j:|:)patterns})"
     fi
 }
-if [[ $funcstack[1] == _attn_cli ]]; then
-    _attn_cli "$@"
+if [[ $funcstack[1] == _attn-cli ]]; then # loaded from fpath, to complete at once
+    _attn-cli "$@"
 else
-    compdef _attn_cli attn-cli
+    compdef _attn-cli attn-cli
 fi
 )sh";
 
