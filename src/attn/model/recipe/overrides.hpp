@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace attn::model {
 
@@ -39,7 +40,7 @@ public:
 
     Origin() = default; ///< all comes from a file
     /// `overrides` lie over a recipe.
-    Origin(const Overrides& overrides, OptionName option) : overrides_(overrides), option_(option) {}
+    Origin(Overrides overrides, OptionName option) : overrides_(std::move(overrides)), option_(option) {}
     /// There is no file: whatever is not said by an option is its default.
     [[nodiscard]] static Origin options_alone(OptionName option);
 
