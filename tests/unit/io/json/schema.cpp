@@ -8,25 +8,25 @@ using attn::io::json_schema;
 
 TEST(Schema, SaysOfAFieldWhatItsTableSays)
 {
-    EXPECT_NE(json_schema("recipe").find(R"(
+    constexpr const char* dim = R"--(
             "dim": {
               "type": "integer",
               "minimum": 2,
               "maximum": 1048576,
               "multipleOf": 2,
               "description": "number of leading components to rotate, even (default d_k)"
-            },)"),
-              std::string::npos);
+            },)--";
+    EXPECT_NE(json_schema("recipe").find(dim), std::string::npos);
 }
 
 TEST(Schema, SaysOfAnArrayItsDimensions)
 {
-    EXPECT_NE(json_schema("result").find(R"(
+    constexpr const char* entropy = R"(
         "entropy": {
           "$ref": "#/$defs/matrix",
           "description": "(H, T), in nats"
-        },)"),
-              std::string::npos);
+        },)";
+    EXPECT_NE(json_schema("result").find(entropy), std::string::npos);
 }
 
 TEST(Schema, OfResultsAndExplanationsHoldsTheOneOfRecipes)
