@@ -58,6 +58,7 @@ def test_every_option_of_help_is_offered(command):
         (["check", "one.json", "rasch"], ["*", "raschka-2023", "raschka-2023-multihead"]),
         (["recipe", ""], ["list", "show"]),
         (["recipe", "show", "owen"], ["owen-2025"]),
+        (["help", "tut"], ["tutorial"]),
         (["schema", "re"], ["result", "recipe"]),
         (["completions", ""], SHELLS),
         (["manual-page", "com"], ["compare", "completions"]),

@@ -113,6 +113,10 @@ Candidates meant_by(std::string_view word)
         for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
             all.push_back({std::string(recipe.name)});
         }
+    } else if (word == "TOPIC") {
+        for (const io::BuiltinFile& page : io::builtin_manual()) {
+            all.push_back({std::string(page.name)});
+        }
     } else if (word == "COMMAND") {
         for (const Command* command : commands()) {
             all.push_back({std::string(command->name), std::string(command->summary)});
