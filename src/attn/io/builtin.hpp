@@ -1,4 +1,5 @@
-// Files of data/ that are compiled in: the built-in recipes, parts of the JSON Schemas, the manual and the page of --format html.
+// Files of data/ that are compiled in: the built-in recipes, parts of the JSON Schemas, the manual and the page of --format
+// html.
 #pragma once
 
 #include <optional>

@@ -50,8 +50,9 @@ struct Result {
     [[nodiscard]] std::vector<std::string> words_of_queries() const;
     [[nodiscard]] const AnyTensor* find(std::string_view name) const; ///< in arrays, then in parameters; nullptr if absent
     [[nodiscard]] const AnyTensor* find(Item item) const { return find(name_of(item)); }
-    [[nodiscard]] const std::vector<std::string>* words(Item item) const; ///< nullptr where there are none, or it is no such item
-    [[nodiscard]] const std::vector<Index>* integers(Item item) const;    ///< likewise
+    [[nodiscard]] const std::vector<std::string>*
+    words(Item item) const;                                            ///< nullptr where there are none, or it is no such item
+    [[nodiscard]] const std::vector<Index>* integers(Item item) const; ///< likewise
     /// Whether a report prints the item; query positions, whenever there are any.
     [[nodiscard]] bool shows(Item item) const { return show.contains(item) || item == Item::query_positions; }
 };
