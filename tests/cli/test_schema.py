@@ -1,6 +1,7 @@
 """The JSON Schemas that `schema` prints: what they accept the program reads, what they refuse it refuses."""
 
 import copy
+import functools
 import json
 from pathlib import Path
 
@@ -80,13 +81,14 @@ def places(value, path=()):
         yield from places(inner, (*path, key))
 
 
+def at(recipe, path):
+    return functools.reduce(lambda value, key: value[key], path, recipe)
+
+
 def edited(recipe, path, value=None, edit=lambda parent, key, value: parent.__setitem__(key, value)):
     """A copy with the value at a path replaced, or with another edit of what holds it."""
     recipe = copy.deepcopy(recipe)
-    place = recipe
-    for key in path[:-1]:
-        place = place[key]
-    edit(place, path[-1], value)
+    edit(at(recipe, path[:-1]), path[-1], value)
     return recipe
 
 
@@ -105,7 +107,8 @@ def mutants():
         for path in places(recipe):
             if "values" in path:  # what may stand there depends on the array, which no schema says
                 continue
-            for value in (None, "?", -3, 0.5, 2**64):
+            is_number = type(at(recipe, path)) in (int, float)
+            for value in ("?", -3, 0.5, 2**64) if is_number else (None, "?", -3):
                 yield edited(recipe, path, value)
             if isinstance(path[-1], str):
                 yield edited(recipe, path, edit=misspell)
