@@ -20,8 +20,14 @@ namespace attn::cli {
 namespace {
 
 /// What people type out of habit with other tools.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> habits{
-    {{"-v", "--verbose"}, {"-q", "--quiet"}, {"--output", "-o"}, {"--out", "-o"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> habits{
+    {{"-v", "--verbose"},
+     {"-q", "--quiet"},
+     {"--output", "-o"},
+     {"--out", "-o"},
+     {"--rope-base", "--positions rope:base=X"},
+     {"--rope-dim", "--positions rope:dim=N"},
+     {"--rope-style", "--positions rope:style=NAME"}}};
 
 struct GlobalOptions {
     bool help = false, short_help = false, version = false;
@@ -171,18 +177,21 @@ std::string guess_of(std::string_view letters)
 {
     const std::string start = "unknown option " + attn::quoted(word);
     if (word.find(' ') != std::string_view::npos) {
-        throw Error(ErrorKind::usage, start + "; a text that begins with a dash goes after --");
+        throw Error(ErrorKind::usage, start + "; a sentence that begins with a dash goes after --");
     }
-    const std::string guess = guess_of(word.substr(1));
+    const std::string guess = word[2] == '=' ? "" : guess_of(word.substr(1));
     if (!guess.empty()) {
         throw Error(ErrorKind::usage, start + guess);
     }
+    const std::string_view letter = word.substr(0, 2);
     const bool attached = std::ranges::any_of(every_command(), [&](const Declared& declared) {
-        const CLI::Option* option = declared.find(word.substr(0, 2));
+        const CLI::Option* option = declared.find(letter);
         return option != nullptr && takes_value(*option);
     });
-    throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(word.substr(0, 2)) + " is the next word"
-                                                    : "; after one dash there is one letter"));
+    const std::string value(word.substr(word[2] == '=' ? 3 : 2));
+    throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(letter) +
+                                                          " is the next word: " + std::string(letter) + " " + shell_word(value)
+                                                    : "; a single dash takes a single letter"));
 }
 
 /// Takes out what CLI11 2.1 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next
@@ -247,8 +256,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             message.replace(at, theirs.size(), before).append(after);
         }
     };
-    reword(" excludes ", " and ", " exclude each other");
-    reword(" requires ", " needs ", "");
+    reword(" excludes ", " and ", " cannot be used together");
     throw Error(ErrorKind::usage, message);
 }
 
@@ -316,8 +324,9 @@ std::string commands_with(const std::string& option)
     }
     const std::string guess = nearest(name, whole.names());
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
-    throw Error(ErrorKind::usage,
-                start + (guess.empty() ? "; `attn-cli " + command + "--help` lists them; after -- everything is text" : guess));
+    throw Error(
+        ErrorKind::usage,
+        start + (guess.empty() ? "; `attn-cli " + command + "--help` lists the options; everything after -- is text" : guess));
 }
 
 [[noreturn]] void unknown_command(const std::string& word)
@@ -413,7 +422,7 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
     }
     const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
     throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(operands[most]) + "; " +
-                                      (text ? "after -- everything is text, options go before it" : std::string(hint)));
+                                      (text ? "everything after -- is text; options go before it" : std::string(hint)));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)

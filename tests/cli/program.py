@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = os.environ.get("ATTN_CLI", "")
+PROGRAM = os.path.abspath(os.environ.get("ATTN_CLI", ""))
 SANITIZED = any(name in Path(PROGRAM).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
 SENTENCE = "Life is short, eat dessert first"

@@ -147,7 +147,7 @@ def answers():
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(8) as pool:
         folder = Path(name)
         (folder / "bin").mkdir()
-        (folder / "bin" / "attn-cli").symlink_to(os.path.abspath(PROGRAM))
+        (folder / "bin" / "attn-cli").symlink_to(PROGRAM)
         make_files(folder)
         blocks = pool.map(lambda line: answered(line[2:], folder) if line[0] == "$" else f"\n{line}\n", kept)
         return "".join(blocks).lstrip("\n")

@@ -69,8 +69,8 @@ Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope)
     require_positions(T, "rope");
     if (r % 2 != 0 || r < 0 || r > d) {
         throw Error(ErrorKind::data, "rotary dimension", std::to_string(r),
-                    d < 2 ? "none, since rope turns pairs of numbers and a query or key has one"
-                          : "an even number up to the " + std::to_string(d) + " numbers of a query or key");
+                    d < 2 ? "none, since rope rotates pairs of components and a query or key has one"
+                          : "an even number up to the " + std::to_string(d) + " components of a query or key");
     }
     const bool half = rope.style == RopeStyle::half;
     const std::vector<double> frequency = frequencies(rope.base, r, r / 2);

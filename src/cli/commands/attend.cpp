@@ -24,7 +24,7 @@ constexpr std::array examples{
 };
 constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
                                                   "--heads", "--window", "--scale", "--show",   "-o"};
-constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is needed where it holds several\n"
+constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is required if it holds several\n"
                                    "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
                                    "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
                                    "at the end. The result has the type and the layout of the queries.\n";

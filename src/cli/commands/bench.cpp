@@ -23,10 +23,10 @@ constexpr std::array examples{
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
 constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
-                                   "for each pair of a query and a key that it sees, in the median of the\n"
-                                   "computations; peak is what fused multiply-adds in registers reach on as many\n"
-                                   "threads, timed in turns with them. JSON: seconds of one computation,\n"
-                                   "peak_rss_bytes of the process so far.\n";
+                                   "per pair of a query and a key that it sees, over the median time; peak is the\n"
+                                   "rate of fused multiply-adds in registers on as many threads, measured in turns\n"
+                                   "with the computation. JSON: seconds per computation, peak_rss_bytes of the\n"
+                                   "process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
@@ -39,7 +39,7 @@ struct BenchOptions {
 
 void finish_options(const Operands& operands, BenchOptions& bench)
 {
-    expect_at_most(operands, 0, "bench takes options alone");
+    expect_at_most(operands, 0, "bench takes only options");
     model::Workload& workload = bench.workload;
     workload.kv_heads = bench.kv_heads.value_or(workload.heads);
     workload.value_dim = bench.value_dim.value_or(workload.head_dim);
@@ -54,8 +54,8 @@ void require_memory(const model::Workload& workload)
 {
     const Index required = checked_product(workload.bytes(), 3, "memory for the tensors and copies of them");
     if (const Index limit = memory_limit(); required > limit) {
-        throw Error(ErrorKind::too_large, "--seq " + std::to_string(workload.seq) + " needs about " + std::to_string(required) +
-                                              " bytes and " + std::to_string(limit) +
+        throw Error(ErrorKind::too_large, "--seq " + std::to_string(workload.seq) + " requires about " +
+                                              std::to_string(required) + " bytes and " + std::to_string(limit) +
                                               " are free; ask for fewer tokens or heads");
     }
 }

@@ -45,7 +45,7 @@ constexpr std::string_view notes = "A file is a recipe, a saved result, or sever
                                    "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
                                    "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
                                    "input, …). The line of a result that states an error is not checked, which\n"
-                                   "counts as 65. All are checked, and the largest code wins.\n";
+                                   "counts as 65. Every file is checked; the largest code is the exit code.\n";
 
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
@@ -127,7 +127,9 @@ void Checker::attempt(const std::string& name, const std::string& quoted_name, W
             throw;
         }
         tell([&] { output_.flush(); }); // so that a terminal shows both in order
-        log_.error(quoted_name + ": " + error.what());
+        const std::string message = error.what();
+        const bool named = message.starts_with(quoted_name) || message.starts_with("cannot read " + quoted_name);
+        log_.error(named ? message : quoted_name + ": " + message);
         worst_ = std::max(worst_, exit_code(error.kind()));
     }
 }

@@ -30,9 +30,9 @@ constexpr std::array examples{
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
 constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz or\n"
-                                   ".safetensors, in any mix. Tensors are paired by name; two files of one tensor\n"
-                                   "each whatever their names. A name on one side only is a difference; so are words\n"
-                                   "that differ when both sides are results. Numbers agree when |A - B| <= atol +\n"
+                                   ".safetensors, in any mix. Tensors are paired by name, except two files of one\n"
+                                   "tensor each. A name on one side only is a difference; so are words that differ\n"
+                                   "when both sides are results. Numbers agree when |A - B| <= atol +\n"
                                    "rtol*|B|.\n"
                                    "Exit code: 0 all agree; 1 a difference.\n";
 

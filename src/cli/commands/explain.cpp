@@ -24,9 +24,9 @@ constexpr std::array examples{
 };
 constexpr std::array<std::string_view, 9> common{"--query", "--key",    "--head", "--heads", "--causal",
                                                  "--seed",  "--recipe", "--json", "--digits"};
-constexpr std::string_view notes = "The input and its options are those of `run`, and so are the numbers: each that\n"
-                                   "`run` gives is shown as it is there, with the terms that add up to it. These\n"
-                                   "are the sums of --isa portable, the only one that adds in the order shown.\n";
+constexpr std::string_view notes = "The input, its options and the numbers are those of `run`; each number is shown\n"
+                                   "with the terms that add up to it. The sums are those of --isa portable, the\n"
+                                   "only one that adds in the order shown.\n";
 
 constexpr std::array formats{Format::table, Format::json};
 

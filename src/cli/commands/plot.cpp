@@ -35,8 +35,8 @@ constexpr std::array examples{
 };
 constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) as .npy,\n"
                                    "FILE.npz:NAME or FILE.safetensors:NAME, float16, bfloat16, float32 or float64.\n"
-                                   "Its numbers are drawn as they stand there; nothing is computed again. Numbers\n"
-                                   "that are no weights are drawn from the least to the largest, with a warning.\n";
+                                   "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
+                                   "not weights are drawn from the smallest to the largest, with a warning.\n";
 
 struct PlotOptions {
     TensorArgument file;

@@ -34,7 +34,7 @@ int execute_recipe(const Operands& operands, const Globals&, Log&)
         throw Error(ErrorKind::usage, "recipe: an action is missing: list, or show NAME");
     }
     if (choice("recipe", words[0], actions) == 0) {
-        expect_at_most(operands, 1, "recipe list takes none");
+        expect_at_most(operands, 1, "recipe list takes no argument");
         print(list_of(io::builtin_recipes(), title_of));
         return success;
     }

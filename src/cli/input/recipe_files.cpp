@@ -14,7 +14,7 @@ namespace {
 
 void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
-    refuse_standard_input(mask.file, "mask");
+    refuse_standard_input(mask.file, "--mask");
     files.settings.mask = files.inputs.open({mask.file, mask.name});
     files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
     require_digest(files.inputs.file(mask.file), mask.sha256, files.digests);
@@ -136,7 +136,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     if (!fitted.heads_assumed) {
         return std::nullopt;
     }
-    return file.name() + " does not say how many heads there are; 1 is assumed, --heads says otherwise";
+    return file.name() + " does not state the number of heads; 1 is assumed; --heads sets it";
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/system/files.hpp"
 
@@ -46,6 +47,11 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
     }
     const std::string json = read_json_file(name_or_path, most_bytes);
     try {
+        const std::vector<JsonText> documents = split_documents(json);
+        if (documents.size() > 1 && io::kind_of(documents.front().text) == io::Document::result) {
+            throw Error(ErrorKind::data, "got " + counted(std::ssize(documents), "result") +
+                                             "; allowed: one, such as `sed -n 1p FILE` takes out");
+        }
         return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
     } catch (const Error& error) { // the library does not know the file's name
         throw Error(error.kind(), name_of_input(name_or_path) + ": " + error.what());

@@ -21,7 +21,7 @@ void label(model::Recipe& recipe, const std::vector<std::string>& labels)
     } else if (auto* positions = std::get_if<model::PositionsInput>(&recipe.input)) {
         positions->labels = labels;
     } else {
-        throw Error(ErrorKind::usage, "--labels needs --ids, or a recipe of ids or positions");
+        throw Error(ErrorKind::usage, "--labels requires --ids, or a recipe of ids or positions");
     }
 }
 
@@ -32,16 +32,18 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
     if (origin.table().empty() || !std::holds_alternative<model::SentenceInput>(recipe.input)) {
         return std::nullopt;
     }
-    const std::string rows = origin.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no words for them: ";
+    const std::string rows =
+        origin.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no list of their words: ";
     if (lines) {
-        return rows + "they go by the ids of each line's own vocabulary, so that other lines give other words the same rows";
+        return rows +
+               "words take rows by their ids in the vocabulary of each line, so the same word takes other rows in other lines";
     }
     const auto distinct = std::ssize(*model::read_words(recipe, origin).vocabulary);
     if (distinct >= *recipe.dims.vocab_size) {
         return std::nullopt;
     }
-    return rows + "they go by the ids of this sentence's own vocabulary (" + std::to_string(distinct) +
-           "), so that another sentence gives other words the same rows; --ids chooses rows";
+    return rows + "words take rows by their ids in the vocabulary of this sentence (" + counted(distinct, "word") +
+           "), so the same word takes another row in another sentence; --ids chooses rows";
 }
 
 /// FILE:NAME is the tensor NAME of a file.

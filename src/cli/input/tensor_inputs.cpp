@@ -38,7 +38,8 @@ std::string name_in(const MappedFile& file, const std::string& wanted)
         if (names.size() == 1) {
             return names.front();
         }
-        throw Error(ErrorKind::data, "tensor of " + file.name(), "no name", "FILE:NAME, of " + list_of(names, wanted));
+        throw Error(ErrorKind::data, "tensor of " + file.name(), "no name",
+                    names.empty() ? list_of(names, wanted) : "FILE:NAME, where NAME is one of " + list_of(names, wanted));
     }
     const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
     if (!nameless && std::ranges::find(names, wanted) == names.end()) {
@@ -69,7 +70,7 @@ TensorArgument split_tensor_argument(const std::string& text)
 void refuse_standard_input(const std::string& path, const std::string& option)
 {
     if (path == "-") {
-        throw Error(ErrorKind::usage, option, "standard input", "a file, which the config of the result can name");
+        throw Error(ErrorKind::usage, option, "standard input", "a file, whose name the result records");
     }
 }
 

@@ -65,7 +65,7 @@ void declare_attend(Options& options, AttendOptions& attend)
                 how.softmax_type);
     options.add({.name = "--empty-rows",
                  .allowed = model::allow::one_of(model::empty_row_names),
-                 .meaning = "what a query without any key gives",
+                 .meaning = "result for a query that sees no key",
                  .usual = "zero",
                  .symbol = "WHAT"},
                 how.nan_for_empty_rows);
@@ -84,7 +84,7 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
         if (!*file) {
             throw Error(ErrorKind::usage,
-                        std::string("attend: ") + name + " FILE is missing; queries, keys and values are needed");
+                        std::string("attend: ") + name + " FILE is missing; queries, keys and values are required");
         }
     }
     if (attend.show.given()) {

@@ -150,7 +150,7 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
     const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
-        throw Error(ErrorKind::usage, "--json and --format " + *format + " exclude each other");
+        throw Error(ErrorKind::usage, "--json and --format " + *format + " cannot be used together");
     }
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;

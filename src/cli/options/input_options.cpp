@@ -72,7 +72,7 @@ void read_positions(std::string_view text, model::Overrides& overrides)
     }
     constexpr std::array<const field::Recipes*, 3> details{&field::rope_base, &field::rope_dim, &field::rope_style};
     if (!goes_with(field::rope_base.only, kind)) {
-        throw Error(ErrorKind::usage, option, quoted(text), "details after a colon with rope alone");
+        throw Error(ErrorKind::usage, option, quoted(text), "none, sinusoidal or alibi alone, or rope:base=X,dim=N,style=NAME");
     }
     for (const std::string_view item : list(option, text.substr(colon + 1))) {
         const std::size_t equals = std::min(item.find('='), item.size());
@@ -82,6 +82,10 @@ void read_positions(std::string_view text, model::Overrides& overrides)
         const std::string_view value = item.substr(std::min(equals + 1, item.size()));
         if (overrides.contains(detail)) {
             throw Error(ErrorKind::usage, option_name(detail) + ": given more than once");
+        }
+        if (value.empty()) {
+            throw Error(ErrorKind::usage, option_name(detail) + ": a value is missing, such as " + std::string(detail.name()) +
+                                              "=" + std::string(detail.usual));
         }
         overrides.set(detail, value_of(option_name(detail), value, detail.allowed));
     }
@@ -130,11 +134,11 @@ void read_labels(InputOptions& input)
     }
     const std::string name = option_name(field::labels_of_ids);
     if (!ids) {
-        throw Error(ErrorKind::usage, name + " needs " + option_name(field::ids));
+        throw Error(ErrorKind::usage, name + " requires " + option_name(field::ids));
     }
     if (input.labels->size() != ids->size()) {
-        throw Error(ErrorKind::usage, name, std::to_string(input.labels->size()) + " labels",
-                    "one for each of the " + std::to_string(ids->size()) + " ids");
+        throw Error(ErrorKind::usage, name, counted(std::ssize(*input.labels), "label"),
+                    "one per id, " + std::to_string(ids->size()));
     }
     input.overrides.set(field::labels_of_ids, *input.labels);
 }
@@ -142,7 +146,7 @@ void read_labels(InputOptions& input)
 void exclude(bool one, bool other, const std::string& names)
 {
     if (one && other) {
-        throw Error(ErrorKind::usage, names + " exclude each other");
+        throw Error(ErrorKind::usage, names + " cannot be used together");
     }
 }
 
@@ -192,7 +196,7 @@ void declare_input(Options& options, InputOptions& input)
     }
     options.group("Input");
     options.add({.name = "--recipe",
-                 .meaning = "take everything from a recipe; options beside it override it",
+                 .meaning = "take everything from a recipe; other options override it",
                  .symbol = "NAME|FILE",
                  .offered = "RECIPE, *.json"},
                 input.recipe);
@@ -223,7 +227,7 @@ void read_source(const Operands& operands, InputOptions& input)
     exclude(input.lines.has_value(), ids, "--lines and " + ids_name);
     if (ids) {
         if (!overrides.contains(field::vocab_size) && !overrides.contains(field::embeddings_file) && !input.recipe) {
-            throw Error(ErrorKind::usage, ids_name + " needs " + option_name(field::vocab_size));
+            throw Error(ErrorKind::usage, ids_name + " requires " + option_name(field::vocab_size));
         }
     } else if (input.lines) {
         input.source = Source::lines;
@@ -244,7 +248,7 @@ void read_source(const Operands& operands, InputOptions& input)
         const bool parameters = overrides.contains(field::parameters_file);
         const bool embeddings = overrides.contains(field::embeddings_file);
         if (!parameters && !embeddings) {
-            throw Error(ErrorKind::usage, option_name(field::allow_nonfinite) + " needs " +
+            throw Error(ErrorKind::usage, option_name(field::allow_nonfinite) + " requires " +
                                               option_name(field::parameters_file) + " or " +
                                               option_name(field::embeddings_file));
         }

@@ -36,22 +36,23 @@ bool parse_whole(std::string_view text, Number& number)
 }
 
 template <typename Integer>
-Integer ranged(std::string_view option, std::string_view text, Integer least, Integer most)
+Integer ranged(std::string_view option, std::string_view text, Integer least, Integer most, std::string_view allowed = "")
 {
     Integer number{};
     const bool plain = begins_plainly(text) && text != "-0";
     if (!plain || !parse_whole(text, number) || number < least || number > most) {
-        throw Error(ErrorKind::usage, option, quoted(text),
-                    "an integer from " + std::to_string(least) + " to " + std::to_string(most));
+        const std::string range = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+        throw Error(ErrorKind::usage, option, quoted(text), allowed.empty() ? range : allowed);
     }
     return number;
 }
 
 } // namespace
 
-std::int64_t integer(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most)
+std::int64_t integer(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most,
+                     std::string_view allowed)
 {
-    return ranged(option, text, least, most);
+    return ranged(option, text, least, most, allowed);
 }
 
 std::uint64_t natural(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most)
@@ -76,7 +77,7 @@ std::vector<std::string_view> list(std::string_view option, std::string_view tex
         const std::size_t comma = rest.find(',');
         items.push_back(rest.substr(0, comma));
         if (items.back().empty()) {
-            throw Error(ErrorKind::usage, option, quoted(text), "items with single commas between them");
+            throw Error(ErrorKind::usage, option, quoted(text), "items separated by single commas");
         }
         if (comma == std::string_view::npos) {
             return items;
@@ -93,7 +94,7 @@ std::vector<std::string_view> list_of_words(std::string_view option, std::string
         item.remove_prefix(std::min(item.find_first_not_of(blanks), item.size()));
         item = item.substr(0, item.find_last_not_of(blanks) + 1);
         if (item.empty() || item.find_first_of(blanks) != std::string_view::npos) {
-            throw Error(ErrorKind::usage, option, quoted(text), "items with single commas between them");
+            throw Error(ErrorKind::usage, option, quoted(text), "items separated by single commas");
         }
     }
     return items;

@@ -11,7 +11,9 @@
 
 namespace attn::cli {
 
-[[nodiscard]] std::int64_t integer(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
+/// `allowed` says in words what the range does not.
+[[nodiscard]] std::int64_t integer(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most,
+                                   std::string_view allowed = "");
 [[nodiscard]] std::uint64_t natural(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
 
 struct RealRange {

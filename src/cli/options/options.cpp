@@ -77,7 +77,7 @@ std::vector<std::string> rows_of(std::string_view option, std::string_view text,
 
 Index integer_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
-    const Index number = integer(option, text, allowed.least, allowed.most);
+    const Index number = integer(option, text, allowed.least, allowed.most, allowed.in_words);
     if (number % allowed.multiple_of != 0) {
         throw Error(ErrorKind::usage, option, quoted(text), "an even number");
     }
@@ -221,13 +221,15 @@ void Options::add(const OptionInfo& option, Set set)
         return;
     }
     const std::string name = long_name(option.name);
-    const auto refuse_second = [name] { throw Error(ErrorKind::usage, name + ": given more than once"); };
+    std::string names = option.name.substr(0, option.name.find(",!"));
+    std::ranges::replace(names, ',', '/');
+    const auto refuse_second = [names] { throw Error(ErrorKind::usage, names + ": given more than once"); };
     CLI::Option* declared = nullptr;
     if (type == FieldType::flag) {
         declared = app_->add_flag_function(option.name, [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
             const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
             if (sum != times && sum != -times) {
-                throw Error(ErrorKind::usage, name + " and --no-" + name.substr(2) + " exclude each other");
+                throw Error(ErrorKind::usage, name + " and --no-" + name.substr(2) + " cannot be used together");
             }
             if (times > 1) {
                 refuse_second();

@@ -26,7 +26,7 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
     if (format != Format::svg) {
         if (picture.plot || picture.title) {
             throw Error(ErrorKind::usage, std::string(picture.plot ? "--plot" : "--title") +
-                                              " is for pictures; give --format svg, or -o FILE.svg");
+                                              " is for pictures; give --format svg or -o FILE.svg");
         }
         return {};
     }
@@ -34,7 +34,7 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
     options.plot = picture.plot.value_or(report::Plot::heat_map);
     options.most = top;
     if (top && options.plot != report::Plot::arcs) {
-        throw Error(ErrorKind::usage, "--top with a picture needs --plot arcs: a heat map shows every weight");
+        throw Error(ErrorKind::usage, "--top with a picture requires --plot arcs; a heat map shows every weight");
     }
     options.title = picture.title.value_or("");
     options.digits = decide_digits(output, format);

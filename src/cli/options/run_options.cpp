@@ -12,6 +12,7 @@ namespace {
 constexpr std::array formats{Format::table,       Format::json, Format::csv, Format::npz,
                              Format::safetensors, Format::svg,  Format::html};
 
+constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
 constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
 
 /// A summary is no array of numbers; --top is of a summary or of a picture.
@@ -25,7 +26,7 @@ void require_top(const RunOptions& run)
         throw Error(ErrorKind::usage, "--top is for tables, JSON and --plot arcs");
     }
     if (report && run.top.value_or(1) > model::largest_top) {
-        throw Error(ErrorKind::usage, "--top", std::to_string(*run.top), "1 to " + std::to_string(model::largest_top));
+        throw Error(ErrorKind::usage, "--top", std::to_string(*run.top), range_of_top);
     }
 }
 
@@ -38,7 +39,7 @@ void require_numbers_for_csv(const RunOptions& options)
     };
     const ShowOption& show = options.show;
     if (options.format == Format::csv && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
-        throw Error(ErrorKind::usage, "--show", "nothing but words", "with CSV at least one array of numbers, such as weights");
+        throw Error(ErrorKind::usage, "--show", "only words", "in CSV at least one array of numbers, such as weights");
     }
 }
 
@@ -47,7 +48,7 @@ void require_weights_for_html(const RunOptions& options)
 {
     const ShowOption& show = options.show;
     if (options.format == Format::html && show.given() && !show.all && !show.items.contains(model::Item::weights)) {
-        throw Error(ErrorKind::usage, "--show", "no weights", "with HTML a list with weights in it, or no --show");
+        throw Error(ErrorKind::usage, "--show", "no weights", "in HTML a list with weights in it, or no --show");
     }
 }
 
@@ -88,7 +89,7 @@ void declare_run(Options& options, RunOptions& run)
                   "tokens, vocabulary, weights, context and, with a projection, output"},
                  run.show);
     options.add({.name = "--top",
-                 .allowed = model::allow::integer(1, most_lines),
+                 .allowed = {.type = model::FieldType::integer, .least = 1, .most = most_lines, .in_words = range_of_top},
                  .meaning =
                      "add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, "
                      "and the K strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
@@ -125,7 +126,7 @@ void finish_run_options(const Operands& operands, RunOptions& run)
     read_source(operands, run);
     if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,
-                    "--lines and a format that holds one result (npz, safetensors, svg, html) exclude each other");
+                    "--lines cannot be used with a format that holds one result: npz, safetensors, svg, html");
     }
 }
 

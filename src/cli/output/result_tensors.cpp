@@ -51,8 +51,8 @@ void write_result_tensors(const model::Result& result, Format format, Output& ou
 {
     const Collector collector(result);
     if (collector.tensors().empty()) {
-        throw Error(ErrorKind::usage, "--show", "words alone",
-                    "something with numbers, such as weights, for .npz and .safetensors");
+        throw Error(ErrorKind::usage, "--show", "only words",
+                    "in .npz and .safetensors at least one array of numbers, such as weights");
     }
     std::string config;
     report::write_recipe(result.config, [&](std::string_view json) { config += json; });

@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void refuse(const MappedFile& file, const std::string& digest, const std::string& stated)
 {
-    throw Error(ErrorKind::data, "sha256 of " + file.name(), digest, stated + ", that of the file which was used");
+    throw Error(ErrorKind::data, "sha256 of " + file.name(), digest, stated + ", as recorded when the file was used");
 }
 
 std::string text(const model::FileDigest& digest)

@@ -109,10 +109,10 @@ std::string refusal(Index d, std::optional<Index> r)
 
 TEST(Rope, RefusesOddAndTooLargeDimensions)
 {
-    EXPECT_EQ(refusal(3, {}), "rotary dimension: got 3; allowed: an even number up to the 3 numbers of a query or key");
-    EXPECT_EQ(refusal(4, 6), "rotary dimension: got 6; allowed: an even number up to the 4 numbers of a query or key");
+    EXPECT_EQ(refusal(3, {}), "rotary dimension: got 3; allowed: an even number up to the 3 components of a query or key");
+    EXPECT_EQ(refusal(4, 6), "rotary dimension: got 6; allowed: an even number up to the 4 components of a query or key");
     EXPECT_EQ(refusal(1, {}),
-              "rotary dimension: got 1; allowed: none, since rope turns pairs of numbers and a query or key has one");
+              "rotary dimension: got 1; allowed: none, since rope rotates pairs of components and a query or key has one");
     EXPECT_EQ(refusal(4, 2), "no error");
 }
 

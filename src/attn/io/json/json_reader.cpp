@@ -165,7 +165,7 @@ private:
     bool other()
     {
         if (depth() == 0) {
-            throw Error(ErrorKind::data, "JSON", "a value of another kind", "an object");
+            throw Error(ErrorKind::data, "JSON", "a value of another type", "an object");
         }
         return !found_;
     }

@@ -34,7 +34,7 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
         }
     }
     throw Error(ErrorKind::data, std::string(what), "no tensor " + quoted(name),
-                entries.empty() ? "none, it holds no tensor that can be read" : quoted_list(names_in(*this)));
+                entries.empty() ? "the name of a tensor in it" : quoted_list(names_in(*this)));
 }
 
 void TensorFile::read_numbers()

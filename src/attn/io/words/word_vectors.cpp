@@ -53,7 +53,7 @@ std::optional<Index> whole_number(std::string_view field)
 void require_dim(Index dim, const std::string& name, Index line)
 {
     if (dim < 1 || dim > model::largest_vector) {
-        throw Error(ErrorKind::data, place_of(name, line), counted(dim, "number") + " a word",
+        throw Error(ErrorKind::data, place_of(name, line), counted(dim, "number") + " per word",
                     "1 to " + std::to_string(model::largest_vector));
     }
 }
@@ -65,7 +65,7 @@ void require_spaces(const VectorLine& line, const std::string& name)
     if (line.spaces == 0 && other != std::string_view::npos) {
         throw Error(ErrorKind::data, place_of(name, line.number),
                     line.text[other] == '\t' ? "tabs and no space" : "commas and no space",
-                    "a word and its numbers, parted by one space");
+                    "a word and its numbers, separated by one space");
     }
 }
 
@@ -109,7 +109,7 @@ void require_count(const VectorText& text, Index words)
 
 [[noreturn]] void refuse_repeated(const std::string& name, std::string_view word, Index first, Index second)
 {
-    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + quoted(word) + " stands also in line " +
+    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + quoted(word) + " is also in line " +
                                      std::to_string(first) + "; allowed: once");
 }
 
@@ -321,7 +321,7 @@ std::vector<std::string_view> word_lines(Bytes bytes, const std::string& name)
     VectorLines lines(file, 0, 1);
     for (auto line = lines.next(); line; line = lines.next()) {
         if (line->text.empty()) {
-            throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word a line");
+            throw Error(ErrorKind::data, place_of(name, line->number), "nothing", "one word per line");
         }
         require_word(name, *line, line->text);
         words.push_back(line->text);

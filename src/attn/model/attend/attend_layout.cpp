@@ -133,7 +133,7 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         refuse("queries", inputs.queries.shape, "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
     }
     if (options.kv_heads && !options.heads) {
-        throw Error(ErrorKind::usage, "--kv-heads needs --heads; allowed: both");
+        throw Error(ErrorKind::usage, "--kv-heads requires --heads");
     }
     views.side_by_side = options.heads && views.rank < 4;
     const Layout of_queries{views.rank, views.side_by_side, options.heads, "--heads"};
@@ -160,7 +160,7 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     }
     if (inputs.lengths) {
         if (inputs.past_key) {
-            throw Error(ErrorKind::usage, "--lengths and --past-key exclude each other; allowed: one of them");
+            throw Error(ErrorKind::usage, "--lengths and --past-key cannot be used together");
         }
         require_lengths(*inputs.lengths, views.sizes);
     }

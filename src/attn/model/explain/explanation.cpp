@@ -51,8 +51,8 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
     const std::vector<std::string>& words = result.words_of_keys();
     const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
     if (places.size() > 1) {
-        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which stands for " + std::to_string(places.size()) + " places",
-                    "one position: " + numbered_words(places, words));
+        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which is at " + std::to_string(places.size()) + " positions",
+                    "one of them: " + numbered_words(places, words));
     }
     return places.front();
 }
@@ -252,8 +252,8 @@ Index query_position(const Recipe& recipe, const Origin& origin)
             typed += (typed.empty() ? "" : ",") + item;
         }
         throw Error(origin.fault({&field::query}), origin.name_of(field::query),
-                    quoted(typed) + ", which stands for " + std::to_string(places.size()) + " places",
-                    "one position: " + numbered_words(places, words.tokens));
+                    quoted(typed) + ", which is at " + std::to_string(places.size()) + " positions",
+                    "one of them: " + numbered_words(places, words.tokens));
     }
     return places.front();
 }

@@ -147,12 +147,12 @@ TensorView three_dimensions(const PlottedWeights& plotted, std::string_view what
     const std::size_t rank = view.shape.size();
     const auto shape_text = "the shape " + to_string(view.shape);
     if (rank < 2 || rank > 4 || std::ranges::find(view.shape, 0) != view.shape.end()) {
-        throw Error(ErrorKind::data, what, shape_text, "(T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+        throw Error(ErrorKind::data, what, shape_text, "(T, S), (H, T, S) or (B, H, T, S), without an empty dimension");
     }
     if (rank < 4) {
         if (plotted.batch) {
             throw Error(ErrorKind::usage, "--batch", std::to_string(*plotted.batch),
-                        "no batch: the shape is " + to_string(view.shape));
+                        "no --batch, since the shape is " + to_string(view.shape));
         }
         if (rank == 2) {
             view.shape.insert(view.shape.begin(), 1);
@@ -314,15 +314,15 @@ std::optional<std::string> doubt_about(const Result& result)
         const std::string range =
             "the numbers from " + math::shortest(*least) + " to " + math::shortest(*largest) + " are drawn as they are";
         if (*least < 0) {
-            return "these are no weights, some are negative; " + range;
+            return "these are not weights: some are negative; " + range;
         }
         for (Index head = 0; head < weights.shape[0]; ++head) {
             for (Index row = 0; row < weights.shape[1]; ++row) {
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
-                    return "these are no weights, " + row_text(result, row) + " of head " +
+                    return "these are not weights: " + row_text(result, row) + " of head " +
                            std::to_string(result.head.value_or(head)) + " sums to " + math::shortest(static_cast<float>(sum)) +
-                           " and not to 1; " + range;
+                           ", not 1; " + range;
                 }
             }
         }

@@ -251,8 +251,8 @@ void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& laye
                                    [](const Row& row) { return std::string(row.ending); });
             endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
             throw Error(ErrorKind::data, quoted(tensor.name) + " of " + file,
-                        "a tensor that is not applied, without which the numbers would be wrong",
-                        "of " + std::string(layer.family->name) + " " + quoted_list(endings, endings.size()));
+                        "a tensor of the layer that is not supported, without which the numbers would be wrong",
+                        "for " + std::string(layer.family->name) + " " + quoted_list(endings, endings.size()));
         }
     }
 }

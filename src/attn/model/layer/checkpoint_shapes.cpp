@@ -139,7 +139,7 @@ private:
     bool reads(Target target, Index found, const std::optional<Index>& expected)
     {
         return !expected || *expected == found ||
-               refuse_shape(target, "a matrix that reads " + std::to_string(*expected) + " numbers of a word, not " +
+               refuse_shape(target, "a matrix that reads " + std::to_string(*expected) + " components per word, not " +
                                         std::to_string(found));
     }
 
@@ -175,7 +175,7 @@ private:
             return list.empty() ? refuse_shape(Target::W_k, "heads as large as those of " + place(Target::W_q) + ", " +
                                                                 to_string(find(Target::W_q)->shape))
                                 : refuse(origin_.fault({&field::heads}), origin_.name_of(field::heads),
-                                         known ? std::to_string(H) : "1, as nothing else is said",
+                                         known ? std::to_string(H) : "1, the default",
                                          list + ", into which the matrices of " + file_ + " can be divided");
         }
         Dims& dims = reading_.dims;
@@ -316,7 +316,7 @@ bool is(MatrixLayout layout, Sides sides, bool output)
     const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
     throw Error(ErrorKind::data, quoted(source.name) + " of " + file,
                 "the shape " + to_string(source.shape) + ", which can be read both ways",
-                "with --layout in-out, out-in, or run: W_q, W_k, W_v out-in and W_o in-out, as run saves what it draws");
+                "--layout in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out");
 }
 
 /// A W_o that is not applied may tell which way round the others lie; one that fits no reading tells nothing.
@@ -359,7 +359,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     if (readings.empty()) {
         throw problem ? *problem
                       : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
-                              "out-in, as the matrices of " + std::string(layer.family) + " lie");
+                              "out-in, the order of " + std::string(layer.family));
     }
     if (readings.size() > 1 && layer.unapplied) {
         heed_unapplied(readings, layer, read);

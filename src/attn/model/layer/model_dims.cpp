@@ -97,11 +97,10 @@ void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
     const std::string size = changed_by(field::d_k, origin);
     const std::string dim = changed_by(field::rope_dim, origin);
     if (positions->rope.dim) {
-        throw Error(fault, dim, std::to_string(turned),
-                    "an even number up to the " + std::to_string(d_k) + " of " + size + ", the numbers of a query or key");
+        throw Error(fault, dim, std::to_string(turned), "an even number up to " + std::to_string(d_k) + ", which is " + size);
     }
     throw Error(fault, size, std::to_string(d_k),
-                "an even number, since rope of " + changed_by(field::positions, origin) + " turns pairs" +
+                "an even number, since rope of " + changed_by(field::positions, origin) + " rotates pairs of components" +
                     (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
 }
 
@@ -123,7 +122,7 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& orig
     }
     if (!given) {
         const ErrorKind fault = origin.fault({&field::ids});
-        throw Error(fault, origin.name_of(field::ids) + " needs " +
+        throw Error(fault, origin.name_of(field::ids) + " requires " +
                                (fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size") +
                                "; allowed: " + std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
                                " and more for these ids");

@@ -199,7 +199,7 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
         }
     };
     require(!drawn(Target::embedding) || !recipe.embeddings,
-            "embedding is drawn beside embeddings from a file; allowed: one of them");
+            "embedding is drawn, and embeddings come from a file; allowed: one of them");
     const ModelDims& l = inputs.dims;
     const bool table = drawn(Target::embedding) || recipe.embeddings;
     const bool rows = drawn(Target::embeddings);
@@ -209,10 +209,12 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     refuse_if(inputs.cross && in_file(Target::embeddings) && !drawn(Target::key_embeddings), Target::embeddings,
               " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
     require(!rows || inputs.cross == drawn(Target::key_embeddings),
-            "key_embeddings belong to cross-attention whose embeddings are drawn by position; allowed: there, and only there");
-    require(!table || !drawn(Target::key_embeddings), "key_embeddings are drawn beside a table; allowed: beside embeddings");
+            inputs.cross ? "embeddings are drawn by position, and key_embeddings for the second sentence are not; allowed: both"
+                         : "key_embeddings are drawn, and there is no second sentence; allowed: only with one");
+    require(!table || !drawn(Target::key_embeddings),
+            "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
     require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
-            "key_embeddings are drawn beside key_embedding; allowed: one of them");
+            "both key_embedding and key_embeddings are drawn; allowed: one of them");
     for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
         refuse_if(in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
                   ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
@@ -226,10 +228,10 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
         require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
     }
-    require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: with it");
+    require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: both");
     require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
     refuse_if(drawn(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
-              ", and the scores are KQ; allowed: with QK");
+              ", and the scores are KQ; allowed: QK");
     const bool alibi = recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
     refuse_if(drawn(Target::bias_k) && alibi, Target::bias_k,
               ", whose key has no position for alibi; allowed: other positions");

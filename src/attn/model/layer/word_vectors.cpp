@@ -155,7 +155,7 @@ Index agreed(const std::optional<Index>& length, Index of_file, const FieldInfo&
 {
     if (length && *length != of_file) {
         throw Error(origin.fault({&field}), origin.name_of(field), std::to_string(*length),
-                    std::to_string(of_file) + ", which is that of " + file);
+                    std::to_string(of_file) + ", as in " + file);
     }
     return of_file;
 }
@@ -164,14 +164,14 @@ void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Origin& orig
 {
     if (std::holds_alternative<IdsInput>(recipe.input)) {
         throw Error(origin.fault({&field::ids}),
-                    origin.name_of(field::ids) + " beside " + vectors.name +
+                    origin.name_of(field::ids) + " cannot be used with " + vectors.name +
                         ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
                         "are ids");
     }
     if (recipe.dims.vocab_size) {
         throw Error(origin.fault({&field::vocab_size}),
                     origin.name_of(field::vocab_size) +
-                        " beside vectors of words: the table has a row for each distinct word of the input");
+                        " cannot be used with vectors of words: the table has one row per distinct word of the input");
     }
 }
 
@@ -181,8 +181,8 @@ void fit(Recipe& recipe, const VectorsOfIds& vectors, const Origin& origin)
         recipe.dims.vocab_size = agreed(recipe.dims.vocab_size, vectors.count, field::vocab_size, origin, vectors.name);
     }
     if (recipe.embeddings->unknown) {
-        throw Error(origin.fault({&field::unknown}),
-                    vectors.name + " has no words for " + origin.name_of(field::unknown) + "; allowed: with --embedding-words");
+        throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown) + " requires words for the rows of " +
+                                                         vectors.name + "; --embedding-words names them");
     }
 }
 

@@ -66,13 +66,13 @@ void require_fitting_input(const Overrides& over, const Recipe& recipe, const Or
     for (const FieldInfo* of_sentence :
          std::initializer_list<const FieldInfo*>{&field::cross, &field::tokenizer, &field::casefold}) {
         if (over.contains(*of_sentence) && (!sentence || over.contains(field::ids))) {
-            throw Error(ErrorKind::usage, origin.name_of(*of_sentence), "an input of ids or positions", "beside a sentence");
+            throw Error(ErrorKind::usage, origin.name_of(*of_sentence), "an input of ids or positions", "a sentence");
         }
     }
     const bool positions = std::holds_alternative<PositionsInput>(recipe.input) && !sentence && !over.contains(field::ids);
     if (over.contains(field::embeddings_file) && positions) {
         throw Error(ErrorKind::usage, origin.name_of(field::embeddings_file), "an input of bare positions",
-                    "beside a sentence or " + origin.name_of(field::ids));
+                    "a sentence or " + origin.name_of(field::ids));
     }
 }
 

@@ -113,7 +113,8 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
     if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
         throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
-                    "others beside bias_k of " + quoted(recipe.parameters->file) + ", whose key has no position");
+                    "none, sinusoidal or rope with bias_k of " + quoted(recipe.parameters->file) +
+                        ", whose key has no position");
     }
 }
 

@@ -222,7 +222,7 @@ TEST(WordVectors, OfAHugeDimensionNeedNotMoreThanTheirLine)
         file += " 1";
     }
     EXPECT_EQ(find(file, {"w"}).rows.shape[1], attn::model::largest_vector);
-    expect_refused(file + " 1", "got 1048577 numbers a word; allowed: 1 to 1048576");
+    expect_refused(file + " 1", "got 1048577 numbers per word; allowed: 1 to 1048576");
 }
 
 // ---- what is refused -------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ TEST(WordVectors, AreRefusedByLine)
     expect_refused("a 1 2\nx 1\nb 3 4\n", "file, line 2: got a word and 1 number; allowed: a word and 2 numbers");
     expect_refused("x 1 2\n\na 1 2\n", "file, line 2: got nothing");
     expect_refused("x 1 2\ny 1 2\na 1 2 3\n", "file, line 3: got 'a' and 3 numbers; allowed: 2 numbers");
-    expect_refused("x 1 2\na 1 2\nb 1 2\na 1 2\n", "file, line 4: the word 'a' stands also in line 2");
+    expect_refused("x 1 2\na 1 2\nb 1 2\na 1 2\n", "file, line 4: the word 'a' is also in line 2");
     expect_refused("x 1 2\na 1 nan\n", "file, line 2, number 2: got 'nan'; allowed: finite numbers");
     expect_refused("x 1 2\na -inf 1\n", "file, line 2, number 1: got '-inf'");
     expect_refused("x 1 2\na 1e999 1\n",
@@ -248,7 +248,7 @@ TEST(WordVectors, WithoutWordsOrNumbersAreRefused)
 {
     expect_refused("", "file: got an empty file; allowed: word vectors as text");
     expect_refused("\n", "line 1");
-    expect_refused("word\nlist\n", "line 1: got 0 numbers a word; allowed: 1 to 1048576");
+    expect_refused("word\nlist\n", "line 1: got 0 numbers per word; allowed: 1 to 1048576");
     expect_refused("Life is short\n", "line 1, number 1: got 'is'; allowed: a decimal number");
     expect_refused("0 5\n", "got no words");
     expect_refused("2 2\na 1 2\n", "got 1 word; allowed: 2, as its first line says");
@@ -260,8 +260,8 @@ TEST(WordVectors, WithAnotherCountThanTheHeaderAreRefused)
     expect_refused("3 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 3, as its first line says");
     expect_refused("1 2\na 1 2\nb 1 2\n", "file: got 2 words; allowed: 1");
     expect_refused("99999999999999999999999 1\na 1\n", "allowed: 9223372036854775807");
-    expect_refused("2 99999999999999999999999\na 1\n", "line 1: got 9223372036854775807 numbers a word");
-    expect_refused("2 0\na\n", "line 1: got 0 numbers a word");
+    expect_refused("2 99999999999999999999999\na 1\n", "line 1: got 9223372036854775807 numbers per word");
+    expect_refused("2 0\na\n", "line 1: got 0 numbers per word");
 }
 
 TEST(WordVectors, ThatAreNoTextAreRefused)
@@ -292,8 +292,8 @@ TEST(WordList, RefusesWhatIsNone)
     const auto message = [](std::string_view file) {
         return refusal([&] { attn::io::WordList list(as_bytes(file), "list"); });
     };
-    EXPECT_EQ(message("a\nb\nc\na\n"), "list, line 4: the word 'a' stands also in line 1; allowed: once");
-    EXPECT_EQ(message("a\n\nb\n"), "list, line 2: got nothing; allowed: one word a line");
+    EXPECT_EQ(message("a\nb\nc\na\n"), "list, line 4: the word 'a' is also in line 1; allowed: once");
+    EXPECT_EQ(message("a\n\nb\n"), "list, line 2: got nothing; allowed: one word per line");
     EXPECT_TRUE(message("a\nb\xC3\n").starts_with("list, line 2, byte 1: got '\\xc3'")) << message("a\nb\xC3\n");
     EXPECT_EQ(message(""), "list: got an empty file; allowed: words as text, one a line");
 }

@@ -213,7 +213,7 @@ TEST(LayOut, RefusesHeadCountsThatDoNotFit)
     const AttendInputs split = inputs({2, 4, 3, 5}, {2, 2, 3, 5}, {2, 2, 3, 5});
     Attend only_kv;
     only_kv.kv_heads = 2;
-    expect_refused(flat, only_kv, ErrorKind::usage, "--kv-heads needs --heads; allowed: both");
+    expect_refused(flat, only_kv, ErrorKind::usage, "--kv-heads requires --heads");
     expect_refused(flat, with_heads(5), ErrorKind::usage,
                    "--heads: got 5; allowed: a divisor of the last dimension of the queries (2, 2, 12)");
     expect_refused(flat, with_heads(4, 5), ErrorKind::usage,
@@ -236,7 +236,7 @@ TEST(LayOut, RefusesLengthsOutOfRangeAndBesideACache)
     }
     given.lengths = counted({1}, ElementType::int64);
     expect_refused(with_cache(given, {1, 2, 3}, {1, 2, 3}), {}, ErrorKind::usage,
-                   "--lengths and --past-key exclude each other; allowed: one of them");
+                   "--lengths and --past-key cannot be used together");
     AttendInputs half = inputs({2, 3}, {2, 3}, {2, 3});
     half.past_key = counted({2, 3});
     expect_refused(half, {}, ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");

@@ -140,7 +140,7 @@ TEST(Explanation, IsOfOneQueryWord)
     EXPECT_EQ(ask({"5"}), 5);
     EXPECT_EQ(ask({}), 0); // the first word
     EXPECT_EQ(message_of([&] { static_cast<void>(ask({"be"})); }, ErrorKind::usage),
-              "--query: got 'be', which stands for 2 places; allowed: one position: 1 'be', 5 'be'");
+              "--query: got 'be', which is at 2 positions; allowed: one of them: 1 'be', 5 'be'");
 }
 
 TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)

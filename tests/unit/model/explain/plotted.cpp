@@ -159,7 +159,7 @@ TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
         const StoredTensor tensor("", ElementType::float32, shape);
         EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
                   "w: got the shape " + attn::to_string(shape) +
-                      "; allowed: (T, S), (H, T, S) or (B, H, T, S), nothing of it empty");
+                      "; allowed: (T, S), (H, T, S) or (B, H, T, S), without an empty dimension");
     }
     const StoredTensor tensor = stored(ElementType::float32, {1, 2}, {0.5, -std::numeric_limits<double>::infinity()});
     EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
@@ -199,11 +199,11 @@ TEST(Plotted, DoubtsWhatIsNoWeights)
     EXPECT_FALSE(doubt(halves));
     EXPECT_FALSE(doubt({0.5, 0.49, 0, 0})); // rounded, and fully masked
     EXPECT_EQ(doubt({1, 0, 0.5, 0.25}),
-              "these are no weights, row 1 of head 0 sums to 0.75 and not to 1; the numbers from 0.0 to 1.0 "
+              "these are not weights: row 1 of head 0 sums to 0.75, not 1; the numbers from 0.0 to 1.0 "
               "are drawn as they are");
     EXPECT_FALSE(doubt({1.01, 0.005, 0.4, 0.6})); // rounded to bfloat16
     EXPECT_EQ(doubt({-1, 2, 0.5, 0.5}),
-              "these are no weights, some are negative; the numbers from -1.0 to 2.0 are drawn as they are");
+              "these are not weights: some are negative; the numbers from -1.0 to 2.0 are drawn as they are");
 }
 
 TEST(Plotted, KeepsOneHead)
@@ -231,9 +231,8 @@ TEST(Plotted, DoubtsOfTheRowsThatAreThere)
     const Result all = result_of(weights, "w");
     EXPECT_FALSE(doubt_about(with_rows(all, {"to", "be"})));
     const std::string doubt = doubt_about(with_rows(all, {"be", "or"})).value_or("");
-    EXPECT_EQ(doubt,
-              "these are no weights, row 2 'or' of head 0 sums to 0.5 and not to 1; the numbers from 0.5 to 1.0 are drawn "
-              "as they are");
+    EXPECT_EQ(doubt, "these are not weights: row 2 'or' of head 0 sums to 0.5, not 1; the numbers from 0.5 to 1.0 are drawn "
+                     "as they are");
 }
 
 TEST(Plotted, KeepsOfTheMaskedScoresTheSameRows)

@@ -35,14 +35,14 @@ TEST(Layout, ThatTheShapesContradictIsRefused)
     EXPECT_NE(refusal(in_out.tensors, recipe_with(2, "", MatrixLayout::out_in)).find("'m/W_v' of 'f': got the shape (5, 8)"),
               std::string::npos);
     EXPECT_EQ(refusal(known()[2].tensors, recipe_with(3, "", MatrixLayout::in_out)),
-              "--layout: got in-out; allowed: out-in, as the matrices of BERT lie");
+              "--layout: got in-out; allowed: out-in, the order of BERT");
 }
 
 TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
 {
     const Tensors& llama = known()[5].tensors;
     EXPECT_EQ(refusal(llama, recipe_with()),
-              "--heads: got 1, as nothing else is said; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
+              "--heads: got 1, the default; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
     EXPECT_EQ(refusal(llama, recipe_with(4)),
               "--heads: got 4; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
     const Tensors uneven{{"q_proj.weight", {24, 5}}, {"k_proj.weight", {16, 5}}, {"v_proj.weight", {16, 5}}};
@@ -103,7 +103,7 @@ TEST(Shapes, OfKeysAndValuesReadOtherWidthsOnlyWhereALayerCan)
 {
     const Tensors llama{{"q_proj.weight", {8, 8}}, {"k_proj.weight", {8, 9}}, {"v_proj.weight", {8, 9}}};
     const std::string message =
-        "'k_proj.weight' of 'f' (W_k): got the shape (8, 9); allowed: a matrix that reads 8 numbers of a word, not 9";
+        "'k_proj.weight' of 'f' (W_k): got the shape (8, 9); allowed: a matrix that reads 8 components per word, not 9";
     EXPECT_EQ(refusal(llama, recipe_with(2)), message);
     Tensors tables = llama;
     tables.push_back({"key_embedding", {5, 9}});

@@ -81,9 +81,9 @@ TEST(Resolve, RefusesIdsBeyondTheTableAndTablesSmallerThanTheVocabulary)
     recipe.input = model::IdsInput{{2, 6}, {}};
     const model::Words ids = model::read_words(recipe);
     EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids, model::options_alone()); }),
-              "--ids needs --vocab-size; allowed: 7 and more for these ids");
+              "--ids requires --vocab-size; allowed: 7 and more for these ids");
     EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids); }),
-              "input.ids needs dims.vocab_size; allowed: 7 and more for these ids");
+              "input.ids requires dims.vocab_size; allowed: 7 and more for these ids");
     recipe.dims.vocab_size = 6;
     EXPECT_NE(message_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("got 6; allowed: 0 to 5"),
               std::string::npos);

@@ -115,12 +115,13 @@ TEST(Resolve, BlamesWhoGaveARopeThatDoesNotTurnPairs)
               std::pair(ErrorKind::data,
                         std::string("dims.d_k: got 7; allowed: an even number, since rope of attention.positions.kind turns "
                                     "pairs, or attention.positions.dim up to 6")));
-    EXPECT_EQ(fault_of(recipe, options_alone()),
-              std::pair(ErrorKind::usage, std::string("--d-k: got 7; allowed: an even number, since rope of --positions turns "
-                                                      "pairs, or --positions rope:dim up to 6")));
+    EXPECT_EQ(
+        fault_of(recipe, options_alone()),
+        std::pair(ErrorKind::usage, std::string("--d-k: got 7; allowed: an even number, since rope of --positions rotates "
+                                                "pairs of components, or --positions rope:dim up to 6")));
     EXPECT_EQ(fault_of(recipe, from({{&field::d_v, 7}})),
               std::pair(ErrorKind::data, std::string("dims.d_k (--d-k): got 7; allowed: an even number, since rope of "
-                                                     "attention.positions.kind (--positions) turns pairs, or "
+                                                     "attention.positions.kind (--positions) rotates pairs of components, or "
                                                      "attention.positions.dim (--positions rope:dim) up to 6")));
     EXPECT_EQ(fault_of(recipe, from({{&field::d_k, 7}})).first, ErrorKind::usage);
     EXPECT_EQ(fault_of(recipe, from({{&field::d_v, 7}})).first, ErrorKind::data);
@@ -128,8 +129,7 @@ TEST(Resolve, BlamesWhoGaveARopeThatDoesNotTurnPairs)
     recipe.attention.positions->rope.dim = 8;
     EXPECT_EQ(fault_of(recipe, {}),
               std::pair(ErrorKind::data,
-                        std::string("attention.positions.dim: got 8; allowed: an even number up to the 7 of dims.d_k, the "
-                                    "numbers of a query or key")));
+                        std::string("attention.positions.dim: got 8; allowed: an even number up to 7, which is dims.d_k")));
     recipe.attention.positions->rope.dim = 6;
     EXPECT_EQ(fault_of(recipe, {}).second, "no error");
     recipe.attention.positions = Positions{.kind = PositionKind::alibi};
