@@ -52,10 +52,10 @@ constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--pos
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
-                                   "Results come in the order of the lines, each as soon as no other line is there\n"
-                                   "to go with it; the memory does not grow with their number. In parts, by many\n"
-                                   "processes, the lines of each count on with --first-index; attn-cli help scale\n"
-                                   "shows how, with GNU parallel and Spark.\n"
+                                   "Results come in the order of the lines, and none waits while the input pauses;\n"
+                                   "the memory does not grow with their number. Where many processes share an input,\n"
+                                   "--first-index numbers the lines of each; attn-cli help scale shows how with GNU\n"
+                                   "parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
 /// One run of the command: computes results and writes them.
