@@ -109,7 +109,7 @@ Json field_schema(const FieldInfo& field)
 
 // ---- objects ---------------------------------------------------------------------------------------------------------
 
-Json section_schema(const Fields& fields, const std::string& section);
+Json section_schema(const Fields& fields, std::string_view section);
 
 /// What the choice of another field must be where this one is.
 Json condition_of(const model::OnlyWith& only)
@@ -120,7 +120,7 @@ Json condition_of(const model::OnlyWith& only)
 }
 
 /// An object with these fields and with the sections that they make. One of several kinds must be there.
-Json object_schema(const Fields& fields, const std::string& section)
+Json object_schema(const Fields& fields, std::string_view section)
 {
     Json properties = Json::object(), required = Json::array(), conditions = Json::object();
     for (const FieldInfo* field : fields) {
@@ -129,7 +129,8 @@ Json object_schema(const Fields& fields, const std::string& section)
             continue;
         }
         if (field->section() != section) {
-            properties[key] = section_schema(fields, section.empty() ? key : section + "." + key);
+            properties[key] =
+                section_schema(fields, field->key.substr(0, (section.empty() ? 0 : section.size() + 1) + key.size()));
             if (properties[key].contains("oneOf")) {
                 required.push_back(key);
             }
@@ -155,7 +156,7 @@ Json object_schema(const Fields& fields, const std::string& section)
 }
 
 /// One object, or one of several where the section has several required fields, each of which then begins another.
-Json section_schema(const Fields& fields, const std::string& section)
+Json section_schema(const Fields& fields, std::string_view section)
 {
     std::vector<Fields> kinds;
     for (const FieldInfo* field : fields) {
