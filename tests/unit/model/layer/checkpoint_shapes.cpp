@@ -109,7 +109,7 @@ TEST(Shapes, OfKeysAndValuesReadOtherWidthsOnlyWhereALayerCan)
     tables.push_back({"key_embedding", {5, 9}});
     EXPECT_EQ(fitted(tables, recipe_with(2)).dims, (Dims{8, 2, 2, 4, 4, 5, 9}));
     const Tensors bert{{"self.query.weight", {8, 8}}, {"self.key.weight", {8, 8}}, {"self.value.weight", {8, 7}}};
-    EXPECT_NE(refusal(bert, recipe_with(2)).find("(W_v): got the shape (8, 7); allowed: a matrix that reads 8 numbers"),
+    EXPECT_NE(refusal(bert, recipe_with(2)).find("(W_v): got the shape (8, 7); allowed: a matrix that reads 8 components"),
               std::string::npos);
     const Tensors plain{{"W_q", {2, 4, 8}}, {"W_k", {2, 4, 9}}, {"W_v", {2, 4, 9}}};
     EXPECT_NE(refusal(plain, recipe_with(2, "", MatrixLayout::out_in)).find("not 9"), std::string::npos);

@@ -113,8 +113,8 @@ TEST(Resolve, BlamesWhoGaveARopeThatDoesNotTurnPairs)
     recipe.attention.positions = Positions{.kind = PositionKind::rope};
     EXPECT_EQ(fault_of(recipe, {}),
               std::pair(ErrorKind::data,
-                        std::string("dims.d_k: got 7; allowed: an even number, since rope of attention.positions.kind turns "
-                                    "pairs, or attention.positions.dim up to 6")));
+                        std::string("dims.d_k: got 7; allowed: an even number, since rope of attention.positions.kind rotates "
+                                    "pairs of components, or attention.positions.dim up to 6")));
     EXPECT_EQ(
         fault_of(recipe, options_alone()),
         std::pair(ErrorKind::usage, std::string("--d-k: got 7; allowed: an even number, since rope of --positions rotates "
