@@ -46,7 +46,8 @@ TEST(TensorNames, AreThoseOfAllTensorsReadableOrNot)
 TEST(TensorFile, NamesTheFirstTensorsWhenAskedForOneThatIsNotThere)
 {
     attn::io::TensorFile file;
-    oracle::expect_refusal([&] { (void)file.at("x", "q.file"); }, "q.file: got no tensor 'x'; allowed: the name of a tensor in it");
+    oracle::expect_refusal([&] { (void)file.at("x", "q.file"); },
+                           "q.file: got no tensor 'x'; allowed: the name of a tensor in it");
     for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
         file.entries.push_back({name, {}});
     }
