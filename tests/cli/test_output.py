@@ -9,7 +9,6 @@ import subprocess
 import sys
 import termios
 import time
-from pathlib import Path
 
 import pytest
 from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds, without_root
