@@ -144,7 +144,9 @@ std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)
 
 std::string first_phrase(const std::string& text)
 {
-    return text.substr(0, std::min(text.find(": "), text.find("; ")));
+    const std::string phrase = text.substr(0, std::min(text.find(": "), text.find("; ")));
+    const std::size_t open = phrase.rfind('(');
+    return open != std::string::npos && phrase.find(')', open) == std::string::npos ? phrase + ')' : phrase;
 }
 
 std::string version(std::optional<core::Isa> isa)

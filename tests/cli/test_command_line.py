@@ -130,3 +130,9 @@ def test_recipes_are_listed_with_their_titles():
 def test_a_recipe_is_shown_as_it_is():
     recipe = succeeds("recipe", "show", "owen-2025").json
     assert (recipe["schema"], recipe["name"]) == ("attn-cli/recipe/1", "owen-2025")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_short_help_closes_what_it_opens(command):
+    text = succeeds(command, "-h").text
+    assert text.count("(") == text.count(")")

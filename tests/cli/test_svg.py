@@ -150,3 +150,8 @@ def test_a_part_of_2000_words_is_drawn(options):
     done, _ = timed("--init", "linear", *options, stdin=many(2000))
     assert done.code == 0 and len(done.out) < MOST // 10
     parse(done.out)
+
+
+def test_the_description_names_the_array_once_beside_a_title():
+    text = succeeds("run", SENTENCE, "--format", "svg", "--title", "T").text
+    assert text.partition("<desc>")[2].partition("</desc>")[0].count("weights (6, 6)") == 1

@@ -9,7 +9,7 @@ namespace attn::cli {
 
 /// Opens what Recipe::embeddings names and puts it into `settings`; `inputs` keeps it, and must outlive the settings. The
 /// file's dimension, and its digest if that is wanted, are put into the recipe, and for ids the number of rows. Throws as
-/// TensorInputs, io/word_vectors.hpp and model::with_vectors, and Error for a digest that is stated otherwise.
+/// TensorInputs, io/words/word_vectors.hpp and model::with_vectors, and Error for a digest that is stated otherwise.
 void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests);
 
 /// For many sentences; before the first one.

@@ -17,8 +17,9 @@ struct LoadedFiles {
 };
 
 /// Loads them. What is known of a file of parameters is put into the recipe, and the digests that are wanted, so that the
-/// config of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and model/checkpoint.hpp, and
-/// Error(data) for a file whose digest is another than the recipe states, and for parameters that are not finite.
+/// config of the result has it. Gives a warning for when all else is well. Throws as TensorInputs and
+/// model/layer/checkpoint.hpp, and Error(data) for a file whose digest is another than the recipe states, and for parameters
+/// that are not finite.
 std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files);
 
 } // namespace attn::cli

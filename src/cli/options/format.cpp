@@ -98,10 +98,13 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
         options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
     }
-    options.add({.name = "-o",
-                 .meaning = "write to FILE, never half a file, in the format of its ending; - is standard output",
-                 .symbol = "FILE"},
-                output.path);
+    std::string file_endings;
+    for (const Format format : allowed) {
+        file_endings.append(file_endings.empty() ? "" : ", ").append(info_of(format).ending);
+    }
+    const std::string file =
+        "write to FILE, never half a file, in the format of its ending (" + file_endings + "); - is standard output";
+    options.add({.name = "-o", .meaning = file, .symbol = "FILE"}, output.path);
 }
 
 void declare_digits(Options& options, OutputOptions& output)

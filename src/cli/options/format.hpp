@@ -31,6 +31,14 @@ inline constexpr std::array all_formats{
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
 };
+static_assert([] {
+    for (std::size_t i = 0; i < all_formats.size(); ++i) {
+        if (all_formats[i].format != static_cast<Format>(i)) {
+            return false;
+        }
+    }
+    return true;
+}());
 [[nodiscard]] constexpr const FormatInfo& info_of(Format format)
 {
     return all_formats[static_cast<std::size_t>(format)];

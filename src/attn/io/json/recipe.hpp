@@ -1,4 +1,4 @@
-// Recipes as JSON ("attn-cli/recipe/1"); model/recipe_fields.hpp declares their fields.
+// Recipes as JSON ("attn-cli/recipe/1"); model/recipe/recipe_fields.hpp declares their fields.
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"

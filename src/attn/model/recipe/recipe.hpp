@@ -86,7 +86,7 @@ enum class Target {
     key_embeddings,  ///< (S, D): the same for the key side of cross-attention
     W_q,
     W_k,
-    W_v, ///< projections; their natural shapes are in model/parameters.hpp
+    W_v, ///< projections; their natural shapes are in model/layer/parameters.hpp
     W_o, ///< (H·d_v, D), or (D, H·d_v) from the left
     b_q,
     b_k,
@@ -154,7 +154,7 @@ enum class MatrixLayout { in_out, out_in, run };
 inline constexpr std::array<std::string_view, 3> layout_names{"in-out", "out-in", "run"};
 
 /// One layer's parameters in a file, instead of draws. The library opens no file: who runs the recipe loads it
-/// (model/checkpoint.hpp).
+/// (model/layer/checkpoint.hpp).
 struct FileParameters {
     std::string file = {};                      ///< relative to where the program runs
     std::string prefix = {};                    ///< of the layer's names; empty: the only layer of the file

@@ -1,8 +1,8 @@
 // The fields of a recipe, in the order of its JSON: the one place that knows their keys, ranges and meanings.
 //
 // A new field is a member of a struct in recipe.hpp and a row here, in two lists: its declaration and its place in the order.
-// The draws, the published numbers and the precision claims are arrays of objects with readers of their own (io/recipe.hpp);
-// the fields of a draw are below.
+// The draws, the published numbers and the precision claims are arrays of objects with readers of their own
+// (io/json/recipe.hpp); the fields of a draw are below.
 #pragma once
 
 #include "attn/model/recipe/field.hpp"
@@ -217,7 +217,7 @@ inline constexpr Recipes embeddings_sample{
          "of a file over 4 MiB: SHA-256 of 64 pieces of 65536 bytes, piece i from byte i·(bytes - 65536)/63, rounded down"},
     at<&Recipe::embeddings, &FileEmbeddings::digest, &FileDigest::sha256_sample>};
 
-/// These three are arrays of objects, which io/recipe.hpp and report/recipe_json.hpp know.
+/// These three are arrays of objects, which io/json/recipe.hpp and report/json/recipe_json.hpp know.
 inline constexpr Recipes draws{{.key = "draws", .allowed = {.type = FieldType::objects}, .required = true}, {}};
 inline constexpr Recipes published{{.key = "published", .allowed = {.type = FieldType::objects}}, {}};
 inline constexpr Recipes precision{{.key = "precision", .allowed = {.type = FieldType::objects}}, {}};

@@ -35,7 +35,7 @@ struct RunSettings {
     std::function<void()> read_numbers = {};
     /// What Attention::mask names: boolean, true = seen, or added to the scores; broadcasts from the right to (H, T, S).
     std::optional<TensorView> mask = {};
-    /// What Recipe::parameters names, as model/checkpoint.hpp finds it.
+    /// What Recipe::parameters names, as model/layer/checkpoint.hpp finds it.
     std::vector<StoredParameter> parameters = {};
     /// What Recipe::embeddings names.
     std::optional<WordVectors> word_vectors = {};

@@ -1,4 +1,4 @@
-// Result → JSON, one object on one line ("attn-cli/result/1", the keys in the order of model/result.hpp).
+// Result → JSON, one object on one line ("attn-cli/result/1", the keys in the order of model/run/result.hpp).
 //
 // Numbers are the shortest decimals that read back to the same float; infinities and NaN are the strings "inf", "-inf" and
 // "nan"; in masked_scores a masked place is null.

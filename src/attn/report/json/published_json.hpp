@@ -6,7 +6,7 @@
 
 namespace attn::report {
 
-/// The members "published" and "precision", where there is something to state; io/published.cpp reads them.
+/// The members "published" and "precision", where there is something to state; io/json/published.cpp reads them.
 void write_published(JsonWriter& json, const model::Recipe& recipe);
 
 } // namespace attn::report

@@ -9,7 +9,7 @@ namespace attn::report {
 /// Whether the published numbers are written too; a result's config has none.
 enum class WithPublished { no, yes };
 
-/// What equals its default is left out where the format allows it; io/recipe.hpp reads the same object.
+/// What equals its default is left out where the format allows it; io/json/recipe.hpp reads the same object.
 void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published);
 
 } // namespace attn::report

@@ -60,6 +60,7 @@ PanelGrid grid_of(Index count, const PanelSize& size)
 
 struct Heading {
     std::string title, note;
+    std::string description; ///< for who hears the picture
     [[nodiscard]] double width() const
     {
         constexpr double bold = 1.1;
@@ -71,12 +72,12 @@ Heading heading_of(const Picture& picture, const SvgOptions& options, const std:
 {
     const std::string array = array_text(picture);
     if (options.title.empty()) {
-        return {array, note};
+        return {array, note, array + ", " + note};
     }
-    return {shortened_to(drawable(options.title), longest_title / title_font), array + "; " + note};
+    return {shortened_to(drawable(options.title), longest_title / title_font), array + "; " + note, array + ", " + note};
 }
 
-std::string opening(double width, double height, const Picture& picture, const Heading& heading)
+std::string opening(double width, double height, const Heading& heading)
 {
     const std::string w = length(std::ceil(width));
     const std::string h = length(std::ceil(height));
@@ -85,7 +86,7 @@ std::string opening(double width, double height, const Picture& picture, const H
     out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
     out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
     out += attribute("fill", ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
-    out += "<desc>Attention drawn by attn-cli: " + escaped(array_text(picture)) + ", " + escaped(heading.note) + "</desc>\n";
+    out += "<desc>Attention drawn by attn-cli: " + escaped(heading.description) + "</desc>\n";
     out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", "#fff") + "/>\n";
     return out;
 }
@@ -110,7 +111,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const double width = std::max(key_x + panels.key_width(), margin + heading.width()) + margin;
     const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
 
-    std::string out = opening(width, height, picture, heading) + Panels::definitions();
+    std::string out = opening(width, height, heading) + Panels::definitions();
     const std::string bold = attribute("font-weight", "bold");
     append_text(out, heading.title, margin, margin + title_font / 2, title_font, bold);
     append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, attribute("fill", grey_ink));

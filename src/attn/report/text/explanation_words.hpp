@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::string key_word(std::size_t j) const;
     /// The same as what a vector belongs to; "bias" of the key that is a parameter.
     [[nodiscard]] std::string key_owner(std::size_t j) const;
-    /// Whether the key stands for no word, but is a parameter (model/extra_key.hpp).
+    /// Whether the key stands for no word, but is a parameter (model/layer/extra_key.hpp).
     [[nodiscard]] bool is_bias(std::size_t j) const { return j >= (e_.cross ? e_.key_tokens : e_.tokens).size(); }
     [[nodiscard]] std::string own_vector() const; ///< "q(is)", or where scores are K·Qᵀ "k(is)"
     [[nodiscard]] std::string other_vector(const std::string& word) const;

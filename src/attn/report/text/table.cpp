@@ -151,17 +151,17 @@ GridStyle style_of(const TableOptions& options)
 
 /// Heads as rows, query words as columns.
 template <typename Scalar>
-void write_entropy(Buffer& buffer, const Result& result, const Tensor<Scalar>& entropy, const TableOptions& options)
+void write_per_query(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+                     const TableOptions& options)
 {
     GridStyle style = style_of(options);
-    style.column_labels = texts_of(labels_of(result, Axis::queries, entropy.columns()));
-    const bool one = entropy.rows() == 1;
-    for (Index head = 0; head < entropy.rows() && !one; ++head) {
+    style.column_labels = texts_of(labels_of(result, Axis::queries, tensor.columns()));
+    const bool one = tensor.rows() == 1;
+    for (Index head = 0; head < tensor.rows() && !one; ++head) {
         style.row_labels.push_back("head " + std::to_string(head));
     }
-    write_title(buffer, {std::string(name_of(Item::entropy)), to_string(one ? Shape{entropy.columns()} : entropy.shape)},
-                options.width);
-    write_grid(buffer, std::span<const Scalar>(entropy.values), style);
+    write_title(buffer, {name, to_string(one ? Shape{tensor.columns()} : tensor.shape)}, options.width);
+    write_grid(buffer, std::span<const Scalar>(tensor.values), style);
 }
 
 template <typename Scalar>
@@ -202,7 +202,7 @@ void write_array(Buffer& buffer, const Result& result, const model::Array& array
     std::visit(
         [&](const auto& tensor) {
             if (axes_of(array.name).column == Axis::none) {
-                write_entropy(buffer, result, tensor, options);
+                write_per_query(buffer, result, array.name, tensor, options);
             } else {
                 write_matrices(buffer, result, array.name, tensor, options);
             }
