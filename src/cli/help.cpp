@@ -3,6 +3,7 @@
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/prose.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
+#include "cli/system/exit_code.hpp"
 
 #include <algorithm>
 
@@ -87,8 +88,8 @@ std::string command_list()
 std::string list_of_exit_codes()
 {
     std::string text;
-    for (const auto& [code, meaning] : exit_codes) {
-        text.append(text.empty() ? "" : ", ").append(code).append(" ").append(meaning);
+    for (const ExitCode& code : exit_codes) {
+        text.append(text.empty() ? "" : ", ").append(std::to_string(code.code)).append(" ").append(code.meaning);
     }
     return wrapped("", "Exit codes: " + text + ".", 0);
 }

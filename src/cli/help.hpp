@@ -6,7 +6,6 @@
 
 #include <array>
 #include <string>
-#include <utility>
 
 namespace attn::cli {
 
@@ -17,18 +16,6 @@ inline constexpr std::array<Example, 3> overview_examples{{
     {R"(attn-cli run "Life is short, eat dessert first" --json | jq '.weights[0][2]')",
      "one row of weights (head 0, word 2) for programs"},
     {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
-}};
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 10> exit_codes{{
-    {"0", "done"},
-    {"1", "check or compare found a difference"},
-    {"2", "usage"},
-    {"65", "bad data"},
-    {"66", "no such input"},
-    {"70", "internal error"},
-    {"71", "too large"},
-    {"73", "cannot create the output"},
-    {"74", "I/O error"},
-    {"130", "interrupted (143 terminated)"},
 }};
 
 [[nodiscard]] std::string help(); ///< of the program

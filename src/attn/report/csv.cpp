@@ -102,7 +102,7 @@ struct Meaning {
         : rows_are_queries(axes.row == Axis::queries || axes.row == Axis::tokens),
           rows_are_keys(axes.row == Axis::keys || axes.row == Axis::key_tokens), columns_are_keys(axes.column == Axis::keys),
           swapped(columns_are_keys && result.config.attention.order == model::ScoreOrder::key_query),
-          masked(model::item_called(name) == Item::masked_scores)
+          masked(model::is_masked(model::item_called(name)))
     {
     }
 };

@@ -171,7 +171,7 @@ void Checker::document(std::string_view json, const std::string& name)
     case io::Document::tensor:
     case io::Document::unknown: break;
     }
-    throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/recipe/1" nor "attn-cli/result/1")");
+    io::refuse_schema(json, "attn-cli/recipe/1, attn-cli/result/1");
 }
 
 void Checker::file(const std::string& path)

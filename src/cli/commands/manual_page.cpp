@@ -85,8 +85,8 @@ std::string describe(std::span<const Example> all)
 std::string exit_status()
 {
     std::string text = ".SH EXIT STATUS\n";
-    for (const auto& [code, meaning] : exit_codes) {
-        text += item(bold(code), meaning);
+    for (const ExitCode& code : exit_codes) {
+        text += item(bold(std::to_string(code.code)), code.meaning);
     }
     return text;
 }

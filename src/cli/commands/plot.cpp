@@ -97,7 +97,7 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
         return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
     }
     if (io::kind_of(json) != io::Document::result) {
-        throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
+        io::refuse_schema(json, "attn-cli/result/1, attn-cli/tensor/1");
     }
     for (const auto& [given, name] :
          {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),

@@ -54,7 +54,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     }
     case io::Document::failed_line:
         throw Error(ErrorKind::data, "holds an error in place of a result: " + io::parse_failed_line(json));
-    default: throw Error(ErrorKind::data, R"("schema" is neither "attn-cli/result/1" nor "attn-cli/tensor/1")");
+    default: io::refuse_schema(json, "attn-cli/result/1, attn-cli/tensor/1");
     }
 }
 

@@ -16,7 +16,8 @@ using model::FieldType;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
 
-/// Fields that no option sets: they describe a recipe, come with another option, or only articles need them.
+/// Fields without an option of their own: they describe a recipe, are set by another option or a hand-made one (--query,
+/// --verify, --positions), or only articles need them.
 constexpr std::array<const FieldInfo*, 21> without_option{
     &field::schema,
     &field::name,

@@ -3,25 +3,38 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
 namespace attn::cli {
 
-inline constexpr int success = 0;
-inline constexpr int difference_found = 1; ///< `check` or `compare` found a mismatch
-inline constexpr int bad_data = 65;        ///< also the end of `run --lines` when a line could not be computed
+struct ExitCode {
+    int code;
+    std::string_view meaning;
+    std::optional<ErrorKind> of = {}; ///< the errors that end so
+};
+inline constexpr std::array exit_codes{
+    ExitCode{0, "done"},
+    ExitCode{1, "check or compare found a difference"},
+    ExitCode{2, "usage", ErrorKind::usage},
+    ExitCode{65, "bad data", ErrorKind::data}, // also the end of `run --lines` when a line could not be computed
+    ExitCode{66, "no such input", ErrorKind::no_input},
+    ExitCode{70, "internal error", ErrorKind::internal},
+    ExitCode{71, "too large", ErrorKind::too_large},
+    ExitCode{73, "cannot create the output", ErrorKind::cannot_create},
+    ExitCode{74, "I/O error", ErrorKind::io},
+    ExitCode{130, "interrupted (143 terminated)", ErrorKind::interrupted},
+};
 
 [[nodiscard]] constexpr int exit_code(ErrorKind kind)
 {
-    switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::data: return bad_data;
-    case ErrorKind::no_input: return 66;
-    case ErrorKind::internal: return 70;
-    case ErrorKind::too_large: return 71;
-    case ErrorKind::cannot_create: return 73;
-    case ErrorKind::io: return 74;
-    case ErrorKind::interrupted: return 130;
-    }
-    return 70;
+    return std::ranges::find(exit_codes, std::optional(kind), &ExitCode::of)->code;
 }
+
+inline constexpr int success = exit_codes[0].code;
+inline constexpr int difference_found = exit_codes[1].code;
+inline constexpr int bad_data = exit_code(ErrorKind::data);
 
 } // namespace attn::cli

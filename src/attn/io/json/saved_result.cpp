@@ -38,7 +38,7 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
 
 StatedArray numbers_of(std::string name, const JsonValue& value)
 {
-    const bool masked = model::item_called(name) == Item::masked_scores;
+    const bool masked = model::is_masked(model::item_called(name));
     auto [shape, decimals] = masked ? value.nested(decimal_or_null, R"(a number, "inf", "-inf", "nan", or null where masked)")
                                     : value.nested(decimal, R"(a number, "inf", "-inf" or "nan")");
     return {std::move(name), std::move(shape), std::move(decimals)};
@@ -193,6 +193,12 @@ Document kind_of(std::string_view json)
         return Document::tensor;
     }
     return !schema && is_failed_line(json) ? Document::failed_line : Document::unknown;
+}
+
+void refuse_schema(std::string_view json, std::string_view allowed)
+{
+    const std::optional<std::string> schema = schema_of(json);
+    throw Error(ErrorKind::data, R"("schema")", schema ? quoted(*schema) : "none", std::string(allowed));
 }
 
 std::string parse_failed_line(std::string_view json)

@@ -19,5 +19,7 @@ enum class Document { recipe, result, tensor, failed_line, unknown };
 /// What a JSON text says it is by its "schema" (a failed line has none), without looking at the rest more than needed. Throws
 /// Error(data) when it is no JSON object.
 [[nodiscard]] Document kind_of(std::string_view json);
+/// Throws Error(data) that says what the "schema" of a text is, and what it may be.
+[[noreturn]] void refuse_schema(std::string_view json, std::string_view allowed);
 
 } // namespace attn::io

@@ -163,17 +163,29 @@ void read_numbers(const AttendInputs& inputs, const Attend& options, const RunSe
     views.offsets = query_offsets(views, options.align);
 }
 
+bool meets(const AttendHas& has, Needs needs)
+{
+    switch (needs) {
+    case Needs::nothing: return true;
+    case Needs::softcap: return has.softcap;
+    case Needs::mask: return has.masked;
+    case Needs::cache: return has.cache;
+    case Needs::sentence:
+    case Needs::ids:
+    case Needs::cross:
+    case Needs::query:
+    case Needs::output_projection: return false; // of words and of a layer
+    }
+    return false;
+}
+
 } // namespace
 
 Show attend_items(const AttendHas& has)
 {
     Show show;
     for (const ItemInfo& info : items) {
-        const bool exists = info.needs == Needs::softcap ? has.softcap
-                            : info.needs == Needs::mask  ? has.masked
-                            : info.needs == Needs::cache ? has.cache
-                                                         : true;
-        if (exists && is_shown_by(info, ShownBy::attend)) {
+        if (meets(has, info.needs) && is_shown_by(info, ShownBy::attend)) {
             show.insert(info.item);
         }
     }

@@ -301,6 +301,9 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     for (const StatedDifference& difference : saved.verify) {
         names.push_back(difference.array);
     }
+    if (names.empty() && !saved.summary) {
+        throw Error(ErrorKind::data, "the result states nothing to compare with but its config; run it with --show");
+    }
     RunSettings run_settings = settings;
     run_settings.show = items_of(saved.config, names);
     if (saved.summary) {

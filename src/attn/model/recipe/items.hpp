@@ -153,7 +153,7 @@ inline constexpr std::array items{
 }
 
 /// Whether these scores are -inf where a mask is, which JSON writes as null and CSV as nothing.
-[[nodiscard]] constexpr bool is_masked(Item item)
+[[nodiscard]] constexpr bool is_masked(std::optional<Item> item)
 {
     return item == Item::masked_scores;
 }

@@ -86,7 +86,7 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
     bool masked = false;
     bool zero = false;
     bool strange = false;
-    const bool masked_scores = model::item_called(picture.array) == model::Item::masked_scores;
+    const bool masked_scores = model::is_masked(model::item_called(picture.array));
     for (std::size_t i = 0; i < picture.values.size(); ++i) {
         const double value = picture.values[i];
         if (!std::isfinite(value)) {

@@ -180,7 +180,7 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const bool weights = model::item_called(name) == Item::weights;
     style.sums = weights;
     style.shading = weights ? options.shading : Shading::none;
-    style.masked = model::item_called(name) == Item::masked_scores;
+    style.masked = model::is_masked(model::item_called(name));
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
