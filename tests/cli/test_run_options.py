@@ -259,6 +259,50 @@ def test_a_row_has_a_notation_of_its_own_when_told():
     assert_fails(run("run", SENTENCE, "--notation", "row", "--json"), 2)
 
 
+WEIGHTS_AS_PYTORCH_PRINTS_THEM = """\
+weights (6, 6)
+tensor([[5.0813e-01, 1.0101e-02, 1.4297e-06, 2.0985e-05, 3.1079e-04, 4.8144e-01],
+        [1.8550e-02, 3.1185e-02, 1.7783e-01, 6.3677e-01, 1.2651e-01, 9.1564e-03],
+        [5.6690e-17, 7.6441e-15, 1.0000e+00, 5.6427e-08, 3.5104e-07, 3.6588e-24],
+        [2.4504e-08, 1.3053e-08, 9.9955e-01, 1.2635e-04, 3.2204e-04, 7.5107e-13],
+        [3.1008e-05, 2.1586e-04, 9.6752e-01, 1.5038e-02, 1.7196e-02, 1.2133e-08],
+        [3.1780e-04, 7.8767e-09, 1.2507e-21, 2.9541e-15, 5.0766e-14, 9.9968e-01]])
+"""
+
+
+def test_an_array_is_printed_as_pytorch_prints_the_whole_tensor():
+    """One notation for the matrix, from its first column on; what is no array of numbers stays as it is."""
+    done = succeeds("run", SENTENCE, "--show", "tokens,weights", "--notation", "torch").text
+    assert done == "tokens  Life is short eat dessert first\n\n" + WEIGHTS_AS_PYTORCH_PRINTS_THEM
+    weights = succeeds("run", SENTENCE, "--show", "weights", "--query", "is", "--notation", "torch", "--digits", "6").text
+    assert weights == "weights (1, 6)\ntensor([[0.018550, 0.031185, 0.177827, 0.636775, 0.126507, 0.009156]])\n"
+
+
+def test_the_heads_are_one_tensor_and_a_mask_is_minus_infinity():
+    done = succeeds("run", "to be", "--show", "masked_scores,entropy", "--heads", "2", "--causal", "--notation", "torch", "--digits", "2").text
+    assert done == """\
+masked_scores (2, 2, 2)
+tensor([[[ 2.62,  -inf],
+         [-1.57,  0.47]],
+
+        [[ 0.64,  -inf],
+         [-4.53,  2.49]]])
+
+entropy (2, 2)
+tensor([[0.00, 0.36],
+        [0.00, 0.01]])
+"""
+    one = succeeds("run", "to be", "--show", "entropy,context", "--d-v", "3", "--dtype", "float64", "--notation", "torch").text
+    assert one == """\
+context (2, 3)
+tensor([[ 1.3965, -0.7092, -0.8951],
+        [ 2.7920,  1.4590, -0.8727]], dtype=torch.float64)
+
+entropy (2,)
+tensor([0.0046, 0.0092], dtype=torch.float64)
+"""
+
+
 def test_verify_reports_on_stderr_and_in_json():
     done = run("run", SENTENCE, "--verify")
     assert done.code == 0 and done.out == succeeds("run", SENTENCE).out

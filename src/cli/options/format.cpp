@@ -123,7 +123,8 @@ void declare_notation(Options& options, OutputOptions& output)
     options.add({.name = "--notation",
                  .allowed = model::allow::one_of(report::notation_names),
                  .meaning = "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 "
-                            "or one is 100,000 or more; row: one per row, as PyTorch prints that row",
+                            "or one is 100,000 or more; row: one per row, as PyTorch prints that row; torch: an array as "
+                            "print(tensor) of PyTorch writes all of it, --digits as its precision",
                  .usual = "fixed",
                  .symbol = "NAME"},
                 output.notation);

@@ -17,8 +17,9 @@ enum class Notation { fixed, scientific };
 enum class NotationRule {
     fixed, ///< a matrix: notation_of
     row,   ///< each of its rows, as PyTorch prints that row alone: notation_of_row
+    torch, ///< the whole array, which is then no table but PyTorch's own text: torch_text
 };
-inline constexpr std::array<std::string_view, 2> notation_names{"fixed", "row"};
+inline constexpr std::array<std::string_view, 3> notation_names{"fixed", "row", "torch"};
 
 /// Fixed, unless that says nothing: scientific where even the largest magnitude would be written as zero, or is 100,000 or
 /// more, from where on fixed is longer than scientific. Infinities and NaN do not count; zeros alone are fixed.

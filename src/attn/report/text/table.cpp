@@ -5,6 +5,7 @@
 #include "attn/report/text/grid.hpp"
 #include "attn/report/text/introduction.hpp"
 #include "attn/report/text/summary.hpp"
+#include "attn/report/text/torch_text.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -197,11 +198,30 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     }
 }
 
+/// All heads together; one alone is no dimension. The text begins on a line of its own, so that it can be copied and compared.
+template <typename Scalar>
+void write_torch(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+                 const TableOptions& options)
+{
+    const std::optional<Item> item = model::item_called(name);
+    const bool one_head = item && model::info_of(*item).heads != model::Heads::none && tensor.shape.front() == 1;
+    const Shape shape(tensor.shape.begin() + (one_head ? 1 : 0), tensor.shape.end());
+    std::vector<std::string> title{name, to_string(shape)};
+    if (one_head && result.head) {
+        title = {name + ',', "head " + std::to_string(*result.head), to_string(shape)};
+    }
+    write_title(buffer, title, options.width);
+    buffer.append(torch_text(std::span<const Scalar>(tensor.values), shape, options.digits));
+    buffer.append("\n");
+}
+
 void write_array(Buffer& buffer, const Result& result, const model::Array& array, const TableOptions& options)
 {
     std::visit(
         [&](const auto& tensor) {
-            if (axes_of(array.name).column == Axis::none) {
+            if (options.notation == NotationRule::torch) {
+                write_torch(buffer, result, array.name, tensor, options);
+            } else if (axes_of(array.name).column == Axis::none) {
                 write_per_query(buffer, result, array.name, tensor, options);
             } else {
                 write_matrices(buffer, result, array.name, tensor, options);

@@ -165,6 +165,22 @@ TEST(Table, HasOneNotationForTheWholeMatrixOfAHead)
     EXPECT_EQ(without_alignment(by_row.at(3)), "be 3.0000e+00 1.0000e+06");
 }
 
+TEST(Table, IsWhatPyTorchPrintsWhenTold)
+{
+    const attn::report::TableOptions torch{.digits = 2, .notation = attn::report::NotationRule::torch};
+    Result result = showing(Item::scores, Tensor<double>({2, 1, 2}, {1, -2.5, 3, 4}));
+    EXPECT_EQ(table_of(result, torch), "scores (2, 1, 2)\n"
+                                       "tensor([[[ 1.00, -2.50]],\n"
+                                       "\n"
+                                       "        [[ 3.00,  4.00]]], dtype=torch.float64)\n");
+    result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.75F})); // one head is no dimension
+    EXPECT_EQ(table_of(result, torch), "weights (1, 2)\ntensor([[0.25, 0.75]])\n");
+    result.head = 3;
+    EXPECT_EQ(table_of(result, torch), "weights, head 3 (1, 2)\ntensor([[0.25, 0.75]])\n");
+    result = showing(Item::context, Tensor<float>({1, 2}, {1, 2})); // nor is one word
+    EXPECT_EQ(table_of(result, torch), "context (1, 2)\ntensor([[1., 2.]])\n");
+}
+
 TEST(Table, HasSumsOnlyWhereARowDoesNotSumTo1)
 {
     EXPECT_EQ(table_of(showing(Item::weights, Tensor<float>({2, 2, 2}, {0.5F, 0.5F, 0, 0, 0.5F, 0.5F, 0.25F, 0.74999F}))),
