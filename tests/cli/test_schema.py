@@ -173,6 +173,11 @@ def mutants():
             yield with_draw(discard=True, init=init, **{"shape": [1], key: value})
             for tensor in ("embedding", "W_o", "b_q"):
                 yield with_draw(tensor=tensor, init=init, **{key: value})
+    for limits in ({}, {"high": 1}, {"low": -3, "high": 2.0}, {"high": 2.5}, {"low": -0.5, "high": 3}, {"low": 0}, {"low": -(2**53), "high": 2**53}):
+        yield with_draw(tensor="W_q", init="integers", **limits)
+        yield with_draw(discard=True, init="integers", shape=[1], **limits)
+    yield with_draw(tensor="W_q", init="integers", high=2**53 + 2)
+    yield with_draw(tensor="W_q", init="integers", low=-(2**53) - 2, high=1)
     for draw in (
         {},
         {"tensor": "W_q"},

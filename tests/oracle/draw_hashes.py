@@ -16,13 +16,15 @@ SEED = 20231
 
 def torch_draws(kind, count, first, second):
     torch.manual_seed(SEED)
+    if kind == "integers":
+        return torch.randint(int(first), int(second), (count,)).double().numpy()
     drawn = torch.empty(count)
     return (drawn.uniform_(first, second) if kind == "uniform" else drawn.normal_(first, second)).double().numpy()
 
 
 def numpy_draws(kind, count, first, second):
     np.random.seed(SEED)
-    return getattr(np.random, kind)(first, second, count)
+    return getattr(np.random, "randint" if kind == "integers" else kind)(first, second, count)
 
 
 def pcg64_draws(kind, count, first, second):
@@ -34,6 +36,10 @@ ROWS = [
     (generator, kind, MILLION, *parameters)
     for generator in ("torch", "numpy", "numpy-pcg64")
     for kind, parameters in (("uniform", (0.0, 1.0)), ("uniform", (-0.3, 0.2)), ("normal", (0.0, 1.0)), ("normal", (0.1, 3.7)))
+] + [
+    (generator, "integers", MILLION, float(low), float(high))
+    for generator in ("torch", "numpy", "numpy-pcg64")
+    for low, high in ((0, 3), (-7, 94), (0, 2**32 - 1), (-1, 2**32 - 1), (0, 2**32 + 1), (-(2**52) - 2, 2**52 + 1))
 ] + [("torch", "normal", count, 0.0, 1.0) for count in range(41)]
 
 

@@ -3,6 +3,7 @@
 //   seed torch|numpy|numpy-pcg64 N      a new stream
 //   uniform COUNT LOW HIGH              draws from the stream
 //   normal COUNT MEAN DEVIATION
+//   integers COUNT LOW HIGH
 //   bounds FAN_IN FAN_OUT               linear_weight_bound, linear_bias_bound, xavier_bound
 #include "attn/random/stream.hpp"
 
@@ -55,6 +56,11 @@ std::vector<double> answer(random::Stream& stream, const std::string& operation,
         Index fan_out = 0;
         in >> fan_out;
         return {random::linear_weight_bound(count), random::linear_bias_bound(count), random::xavier_bound(count, fan_out)};
+    }
+    if (operation == "integers") {
+        std::int64_t low = 0, high = 0;
+        in >> low >> high;
+        return random::integers(stream, count, low, high);
     }
     const double first = number(in);
     const double second = number(in);

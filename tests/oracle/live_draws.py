@@ -36,6 +36,9 @@ class Torch:
         drawn = torch.randn(count) if (mean, deviation) == (0.0, 1.0) else torch.empty(count).normal_(mean, deviation)
         return drawn.numpy().astype(np.float64)
 
+    def integers(self, count, low, high):
+        return torch.randint(low, high, (count,)).numpy().astype(np.float64)
+
 
 class Numpy:
     name = "numpy"
@@ -49,6 +52,9 @@ class Numpy:
 
     def normal(self, count, mean, deviation):
         return np.random.randn(count) if (mean, deviation) == (0.0, 1.0) else np.random.normal(mean, deviation, count)
+
+    def integers(self, count, low, high):
+        return np.random.randint(low, high, count).astype(np.float64)
 
 
 class Pcg64:
@@ -65,6 +71,9 @@ class Pcg64:
         standard = (mean, deviation) == (0.0, 1.0)
         return self.generator.standard_normal(count) if standard else self.generator.normal(mean, deviation, count)
 
+    def integers(self, count, low, high):
+        return self.generator.integers(low, high, count).astype(np.float64)
+
 
 GENERATORS = [Torch, Numpy, Pcg64]
 
@@ -77,15 +86,28 @@ def some_count(chance):
     return chance.choice([chance.randint(0, 15), chance.randint(0, 40), 16 * chance.randint(1, 20), chance.randint(0, 3000)])
 
 
+def some_limits(chance):
+    """Of integers: ranges of few numbers, around every power of two, and beyond what a word holds."""
+    size = chance.choice([chance.randint(1, 10), 2 ** chance.randint(0, 53) + chance.randint(-1, 1), chance.randint(1, 2**53)])
+    low = chance.choice([0, -size // 2, chance.randint(-(2**53), 2**53 - max(size, 1))])
+    return low, low + max(size, 1)
+
+
 def some_draw(chance):
     """A line for the program under test, and the same for the live library."""
-    kind, count = chance.choice(["uniform", "normal"]), some_count(chance)
+    kind, count = chance.choice(["uniform", "normal", "integers"]), some_count(chance)
+    if kind == "integers":
+        return kind, count, *some_limits(chance)
     first, second = 0.0, 1.0
     if chance.random() < 0.6:
         first = chance.choice([0.0, chance.uniform(-3, 3), chance.uniform(-1, 1) * 10 ** chance.randint(-8, 8)])
         second = chance.choice([1.0, chance.uniform(0, 2), 10 ** chance.uniform(-8, 8)])
         second = first + second if kind == "uniform" else second
     return kind, count, first, second
+
+
+# Limits of integers: a tutorial's, around what a word of 32 bits holds, where a third and where nearly half are drawn again.
+MANY = [(0, 3), (-7, 94), (0, 2**31 + 1), (0, 2**32 - 1), (0, 2**32), (0, 2**32 + 1), (-(2**52) - 2, 2**52 + 1), (5, 6)]
 
 
 def sequences(first_seed):
@@ -100,6 +122,9 @@ def sequences(first_seed):
         large = [("uniform", 1000003, 0.0, 1.0), ("uniform", 1000003, -0.3, 0.2), ("normal", 1000003, 0.0, 1.0), ("normal", 1000003, 0.1, 3.7)]
         yield generator, first_seed, large
         yield generator, 7, [("normal", 15, 0.0, 1.0)] * 70000
+        yield generator, first_seed, [("integers", 1000003, low, high) for low, high in MANY]
+        for count in range(70):
+            yield generator, count, [("integers", count, 0, 3), ("normal", 1, 0.0, 1.0), ("integers", count, 0, 2**32), ("integers", 1, 0, 2**40)]
     for generator in GENERATORS:
         yield generator, first_seed, [("normal", 2500000, 0.0, 1.0)] * 4
 
@@ -108,7 +133,8 @@ def check(program, generator, seed, draws):
     program.stdin.write(f"seed {generator.name} {seed}\n".encode())
     live = generator(seed)
     for kind, count, first, second in draws:
-        program.stdin.write(f"{kind} {count} {first.hex()} {second.hex()}\n".encode())
+        limits = f"{first} {second}" if kind == "integers" else f"{first.hex()} {second.hex()}"
+        program.stdin.write(f"{kind} {count} {limits}\n".encode())
         program.stdin.flush()
         theirs = getattr(live, kind)(count, first, second)
         ours = np.frombuffer(program.stdout.read(8 * count), dtype="<f8")

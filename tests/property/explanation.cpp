@@ -58,8 +58,8 @@ model::Overrides overrides(Choices& choose, Index T, Index S)
     o.set(field::d_k, 2 * choose.number(1, 9));
     o.set(field::d_v, choose.number(1, 9));
     o.set(model::draw_field::seed, static_cast<std::uint64_t>(choose.number(0, 1000)));
-    for (const model::FieldInfo* two :
-         std::initializer_list<const model::FieldInfo*>{&model::draw_field::init, &field::dtype, &field::rounding}) {
+    o.set(model::draw_field::init, static_cast<Index>(model::Initialisation::uniform) + choose.number(0, 1)); // or normal
+    for (const model::FieldInfo* two : std::initializer_list<const model::FieldInfo*>{&field::dtype, &field::rounding}) {
         o.set(*two, choose.number(0, 1)); // the first of its choices or the second
     }
     o.set(field::causal, choose.chance());

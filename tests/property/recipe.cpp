@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -113,6 +114,11 @@ void make_consistent(Draw& draw)
 {
     if (draw.init == Initialisation::uniform && draw.first > draw.second) {
         std::swap(draw.first, draw.second);
+    }
+    if (draw.init == Initialisation::integers) {
+        const auto whole = [](double x) { return std::trunc(std::clamp(x, -0x1p52, 0x1p52)); };
+        draw.first = whole(draw.first);
+        draw.second = std::max(whole(draw.second), draw.first + 1);
     }
     const std::size_t dimensions = draw.shape && draw.target != Target::none ? draw.shape->size() : 0;
     draw.take.resize(std::min(draw.take.size(), dimensions));

@@ -3,7 +3,9 @@
 #include "attn/math/elementary.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 namespace attn::random {
 
@@ -48,6 +50,28 @@ std::vector<double> NumpyStream::normal(Index count, double mean, double deviati
 {
     std::vector<double> draws(static_cast<std::size_t>(count));
     std::generate(draws.begin(), draws.end(), [&] { return mean + deviation * standard_normal(); });
+    return draws;
+}
+
+// Masked rejection: a word cut to the bits of the largest number, until it is none above that. Where 32 bits are enough a
+// word is one of the engine's, beyond two, of which the first is the high one. A range of one number draws nothing.
+std::vector<double> NumpyStream::integers(Index count, std::int64_t low, std::int64_t high)
+{
+    const auto largest = static_cast<std::uint64_t>(high - low - 1);
+    const std::uint64_t mask = 2 * std::bit_floor(largest) - 1;
+    const bool wide = largest > std::numeric_limits<std::uint32_t>::max();
+    std::vector<double> draws(static_cast<std::size_t>(count), static_cast<double>(low));
+    if (largest == 0) {
+        return draws;
+    }
+    for (double& draw : draws) {
+        std::uint64_t number = 0;
+        do {
+            const std::uint64_t above = wide ? engine_() : 0;
+            number = (above << 32 | engine_()) & mask;
+        } while (number > largest);
+        draw = static_cast<double>(low + static_cast<std::int64_t>(number));
+    }
     return draws;
 }
 

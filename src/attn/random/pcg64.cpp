@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace attn::random {
 
@@ -90,6 +91,18 @@ std::uint64_t Pcg64Stream::next()
     return std::rotr(halves, static_cast<int>(state_ >> 122));
 }
 
+std::uint32_t Pcg64Stream::next_half()
+{
+    if (cached_half_) {
+        const std::uint32_t owed = *cached_half_;
+        cached_half_.reset();
+        return owed;
+    }
+    const std::uint64_t word = next();
+    cached_half_ = static_cast<std::uint32_t>(word >> 32);
+    return static_cast<std::uint32_t>(word);
+}
+
 double Pcg64Stream::unit_double()
 {
     return static_cast<double>(static_cast<std::int64_t>(next() >> 11)) * 0x1p-53;
@@ -145,6 +158,30 @@ std::vector<double> Pcg64Stream::normal(Index count, double mean, double deviati
 {
     std::vector<double> draws(static_cast<std::size_t>(count));
     std::generate(draws.begin(), draws.end(), [&] { return mean + deviation * standard_normal(); });
+    return draws;
+}
+
+// Lemire's method ("Fast Random Integer Generation in an Interval", 2019): what stands above the point of word·range, unless
+// what stands below it is among the 2^bits mod range that would make some numbers likelier. A word has 32 bits where they are
+// enough, and 64 beyond. A range of one number draws nothing.
+std::vector<double> Pcg64Stream::integers(Index count, std::int64_t low, std::int64_t high)
+{
+    const auto range = static_cast<std::uint64_t>(high - low);
+    std::vector<double> draws(static_cast<std::size_t>(count), static_cast<double>(low));
+    if (range == 1) {
+        return draws;
+    }
+    const bool wide = range - 1 > std::numeric_limits<std::uint32_t>::max();
+    const int bits = wide ? 64 : 32;
+    const std::uint64_t below = wide ? std::numeric_limits<std::uint64_t>::max() : std::numeric_limits<std::uint32_t>::max();
+    const std::uint64_t uneven = (below - range + 1) % range;
+    for (double& draw : draws) {
+        Word128 product = 0;
+        do {
+            product = static_cast<Word128>(wide ? next() : next_half()) * range;
+        } while ((static_cast<std::uint64_t>(product) & below) < uneven);
+        draw = static_cast<double>(low + static_cast<std::int64_t>(product >> bits));
+    }
     return draws;
 }
 

@@ -14,6 +14,11 @@ std::vector<double> normal(Stream& stream, Index count, double mean, double devi
     return std::visit([&](auto& s) { return s.normal(count, mean, deviation); }, stream);
 }
 
+std::vector<double> integers(Stream& stream, Index count, std::int64_t low, std::int64_t high)
+{
+    return std::visit([&](auto& s) { return s.integers(count, low, high); }, stream);
+}
+
 // torch/nn/init.py: kaiming_uniform_ takes √3·(gain/√fan) with gain = √(2/(1 + a²)), where a² of a = √5 comes out just
 // above 5; xavier_uniform_ takes √3·std with std = √(2/(fan_in + fan_out)).
 double linear_weight_bound(Index fan_in)

@@ -16,6 +16,9 @@ using Stream = std::variant<TorchStream, NumpyStream, Pcg64Stream>;
 
 [[nodiscard]] std::vector<double> uniform(Stream& stream, Index count, double low = 0, double high = 1);
 [[nodiscard]] std::vector<double> normal(Stream& stream, Index count, double mean = 0, double deviation = 1);
+/// Whole numbers from low to high - 1. low < high, and neither is further from 0 than 2^53, up to where a double holds them
+/// all.
+[[nodiscard]] std::vector<double> integers(Stream& stream, Index count, std::int64_t low, std::int64_t high);
 
 /// ±bound of nn.Linear(fan_in, …)'s default weight (kaiming_uniform with a = √5), in double as PyTorch computes it.
 [[nodiscard]] double linear_weight_bound(Index fan_in);

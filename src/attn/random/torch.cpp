@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <span>
 
@@ -50,11 +51,15 @@ std::vector<double> TorchStream::uniform(Index count, double low, double high)
     return draws;
 }
 
-double TorchStream::unit_double()
+std::uint64_t TorchStream::two_words()
 {
     const std::uint64_t high = engine_();
-    const std::uint64_t low = engine_();
-    return static_cast<double>(static_cast<std::int64_t>((high << 32 | low) & 0x1fffffffffffff)) * 0x1p-53;
+    return high << 32 | engine_();
+}
+
+double TorchStream::unit_double()
+{
+    return static_cast<double>(static_cast<std::int64_t>(two_words() & 0x1fffffffffffff)) * 0x1p-53;
 }
 
 double TorchStream::standard_normal()
@@ -96,6 +101,19 @@ std::vector<double> TorchStream::normal(Index count, double mean, double deviati
     std::vector<double> result(draws.size());
     std::transform(draws.begin(), draws.end(), result.begin(), [=](float draw) { return fused(draw, scale, shift); });
     return result;
+}
+
+// The remainder of a word, or of two from a range of 2^32 numbers on; a range of one number takes its words, too.
+std::vector<double> TorchStream::integers(Index count, std::int64_t low, std::int64_t high)
+{
+    const auto range = static_cast<std::uint64_t>(high - low);
+    const bool wide = range > std::numeric_limits<std::uint32_t>::max();
+    std::vector<double> draws(static_cast<std::size_t>(count));
+    std::generate(draws.begin(), draws.end(), [&] {
+        const std::uint64_t word = wide ? two_words() : engine_();
+        return static_cast<double>(low + static_cast<std::int64_t>(word % range));
+    });
+    return draws;
 }
 
 } // namespace attn::random

@@ -98,6 +98,9 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
     if (&field == &field::output_projection) {
         option.name += ",!--no-" + option.name.substr(2);
     }
+    if (&field == &draw_field::init) { // integers need limits
+        option.allowed.least = static_cast<Index>(model::Initialisation::uniform);
+    }
     if (&field == &field::positions) {
         option.allowed = model::allow::text;
         option.offered = "none, " + joined(model::position_names);

@@ -6,6 +6,7 @@
 
 namespace {
 
+using attn::Index;
 using attn::random::NumpyStream;
 using Draws = std::vector<double>;
 
@@ -19,6 +20,23 @@ TEST(NumpyStream, DrawsTheNormalsOfNumpy)
 {
     // np.random.seed(0); np.random.randn(3)
     EXPECT_EQ(NumpyStream(0).normal(3, 0, 1), (Draws{1.764052345967664, 0.4001572083672233, 0.9787379841057392}));
+}
+
+TEST(NumpyStream, DrawsTheIntegersOfNumpy)
+{
+    // np.random.seed(42); np.random.randint(3, size=9)
+    EXPECT_EQ(NumpyStream(42).integers(9, 0, 3), (Draws{2, 0, 2, 2, 0, 0, 2, 1, 2}));
+    // np.random.seed(1); np.random.randint(-5, 2**40, size=4); np.random.randint(0, 10, 5)
+    NumpyStream stream(1);
+    EXPECT_EQ(stream.integers(4, -5, Index{1} << 40U), (Draws{163196666086, 1095766950788, 876169207424, 620178591868}));
+    EXPECT_EQ(stream.integers(5, 0, 10), (Draws{7, 6, 9, 2, 4}));
+}
+
+TEST(NumpyStream, DrawsNothingForOneNumber)
+{
+    NumpyStream stream(3);
+    EXPECT_EQ(stream.integers(3, -2, -1), (Draws{-2, -2, -2}));
+    EXPECT_EQ(stream.uniform(1, 0, 1), NumpyStream(3).uniform(1, 0, 1));
 }
 
 TEST(NumpyStream, MapsUniformsAndNormalsWithTwoRoundings)

@@ -6,6 +6,7 @@
 
 namespace {
 
+using attn::Index;
 using attn::random::Pcg64Stream;
 using Draws = std::vector<double>;
 
@@ -19,6 +20,34 @@ TEST(Pcg64Stream, DrawsTheNormalsOfNumpy)
 {
     // np.random.default_rng(0).standard_normal(3)
     EXPECT_EQ(Pcg64Stream(0).normal(3, 0, 1), (Draws{0x1.017ed89db8441p-3, -0x1.0e8cfe9bd45ccp-3, 0x1.47e57a468b06dp-1}));
+}
+
+TEST(Pcg64Stream, DrawsTheIntegersOfNumpy)
+{
+    // np.random.default_rng(42): integers(0, 3, 5), random(), integers(0, 2**32, 2), integers(-5, 2**40, 3), integers(0, 10)
+    Pcg64Stream stream(42);
+    EXPECT_EQ(stream.integers(5, 0, 3), (Draws{0, 2, 1, 1, 1}));
+    EXPECT_EQ(stream.uniform(1, 0, 1), (Draws{0.6973680290593639}));
+    EXPECT_EQ(stream.integers(2, 0, Index{1} << 32U), (Draws{3687649986, 865305067}));
+    EXPECT_EQ(stream.integers(3, -5, Index{1} << 40U), (Draws{1072708119942, 836881952699, 864286843830}));
+    EXPECT_EQ(stream.integers(1, 0, 10), Draws{0});
+}
+
+TEST(Pcg64Stream, KeepsTheSecondHalfOfAWordAcrossOtherDraws)
+{
+    // np.random.default_rng(7): integers(0, 10), random(), integers(0, 10), integers(0, 10)
+    Pcg64Stream apart(7);
+    EXPECT_EQ(apart.integers(1, 0, 10), Draws{9});
+    EXPECT_EQ(apart.uniform(1, 0, 1), Draws{0x1.cb5f9b795e4cdp-1});
+    EXPECT_EQ(apart.integers(2, 0, 10), (Draws{6, 5}));
+    EXPECT_EQ(Pcg64Stream(7).integers(3, 0, 10), (Draws{9, 6, 6})) << "the third is of another word";
+}
+
+TEST(Pcg64Stream, DrawsNothingForOneNumber)
+{
+    Pcg64Stream stream(3);
+    EXPECT_EQ(stream.integers(3, 5, 6), (Draws{5, 5, 5}));
+    EXPECT_EQ(stream.uniform(1, 0, 1), Pcg64Stream(3).uniform(1, 0, 1));
 }
 
 TEST(Pcg64Stream, CountsAll64BitsOfTheSeed)

@@ -22,13 +22,21 @@ Stream stream_of(const std::string& generator)
     return Pcg64Stream(draw_hash_seed);
 }
 
+std::vector<double> drawn(Stream& stream, const DrawHash& row)
+{
+    const std::string kind = row.kind;
+    if (kind == "integers") {
+        return integers(stream, row.count, static_cast<std::int64_t>(row.first), static_cast<std::int64_t>(row.second));
+    }
+    return kind == "uniform" ? uniform(stream, row.count, row.first, row.second)
+                             : normal(stream, row.count, row.first, row.second);
+}
+
 TEST(Stream, DrawsWhatPytorchAndNumpyDrew)
 {
     for (const DrawHash& row : draw_hashes) {
         Stream stream = stream_of(row.generator);
-        const auto draws = row.kind == std::string("uniform") ? uniform(stream, row.count, row.first, row.second)
-                                                              : normal(stream, row.count, row.first, row.second);
-        EXPECT_EQ(oracle::bit_hash(draws), row.hash)
+        EXPECT_EQ(oracle::bit_hash(drawn(stream, row)), row.hash)
             << row.generator << " " << row.kind << " " << row.count << " " << row.first << " " << row.second;
     }
 }

@@ -7,6 +7,7 @@
 
 namespace {
 
+using attn::Index;
 using attn::random::TorchStream;
 using Draws = std::vector<double>;
 
@@ -38,6 +39,20 @@ TEST(TorchStream, DrawsFewNormalsOneByOne)
     for (const double wanted : five) {
         EXPECT_EQ(one_by_one.normal(1, 0, 1), Draws{wanted});
     }
+}
+
+TEST(TorchStream, DrawsTheIntegersOfPytorch)
+{
+    // torch.manual_seed(0); torch.randint(0, 10, (5,))
+    EXPECT_EQ(TorchStream(0).integers(5, 0, 10), (Draws{4, 9, 3, 0, 3}));
+    // torch.manual_seed(1); torch.randint(-5, 2**40, (4,)), torch.randint(0, 10, (5,)), torch.rand(1)
+    TorchStream stream(1);
+    EXPECT_EQ(stream.integers(4, -5, Index{1} << 40U), (Draws{163161683746, 605240299608, 1095766941198, 876143845934}));
+    EXPECT_EQ(stream.integers(5, 0, 10), (Draws{9, 2, 8, 9, 6}));
+    EXPECT_EQ(stream.uniform(1, 0, 1), Draws{0.30514949560165405});
+    // torch.randint(5, 6, (1,)), torch.randint(0, 10, (2,)): one number takes a word, too
+    EXPECT_EQ(stream.integers(1, 5, 6), Draws{5});
+    EXPECT_EQ(stream.integers(2, 0, 10), (Draws{0, 2}));
 }
 
 TEST(TorchStream, CountsTheLow32BitsOfTheSeedOnly)

@@ -201,16 +201,36 @@ void read_input(const JsonValue& value, std::string_view section, Recipe& recipe
 
 // ---- draws -----------------------------------------------------------------------------------------------------------
 
+/// The limits of integers are whole numbers that a double holds, and the upper one is there.
+void require_whole_limits(const JsonObject& object)
+{
+    (void)object.at(draw_field::high.name());
+    for (const draw_field::Draws* limit : {&draw_field::low, &draw_field::high}) {
+        const JsonValue* given = object.find(limit->name());
+        const double number = given == nullptr ? 0 : given->number(limit->allowed.in_words);
+        if (number != std::trunc(number) || std::fabs(number) > static_cast<double>(draw_field::largest_integer)) {
+            const std::string most = std::to_string(draw_field::largest_integer);
+            given->refuse("a whole number, -" + most + " to " + most);
+        }
+    }
+}
+
 void require_range(const JsonObject& object, const Draw& draw)
 {
-    // high - low is computed in the tensor's type and must stay finite there.
+    const bool integers = draw.init == model::Initialisation::integers;
+    if (integers) {
+        require_whole_limits(object);
+    }
     const bool uniform = draw.init == model::Initialisation::uniform;
-    if (uniform && (draw.first > draw.second || !std::isfinite(draw.second - draw.first))) {
+    // high - low is computed in the tensor's type and must stay finite there.
+    if ((integers && draw.first >= draw.second) ||
+        (uniform && (draw.first > draw.second || !std::isfinite(draw.second - draw.first)))) {
         const auto shown = [&](const draw_field::Draws& of) {
             return std::string(object.has(of.name()) ? object.at(of.name()).text().substr(0, 40) : of.usual);
         };
         throw Error(ErrorKind::data, object.value().place() + ": low and high",
-                    shown(draw_field::low) + " and " + shown(draw_field::high), "low ≤ high, and high - low finite");
+                    shown(draw_field::low) + " and " + shown(draw_field::high),
+                    integers ? "low < high, since high itself is not drawn" : "low ≤ high, and high - low finite");
     }
 }
 

@@ -182,6 +182,16 @@ Json skeleton(std::string_view name)
     return Json::parse(*find(builtin_schemas(), name));
 }
 
+/// Integers have an upper limit, and whole numbers as limits.
+void require_limits_of_integers(Json& draw)
+{
+    constexpr auto integers = static_cast<std::size_t>(model::Initialisation::integers);
+    const Json limit = integer_schema(model::allow::integer(-draw_field::largest_integer, draw_field::largest_integer));
+    const std::string_view high = draw_field::high.name();
+    draw["if"]["properties"][std::string(draw_field::init.name())]["const"] = model::init_names.at(integers);
+    draw["then"] = {{"required", Json::array({high})}, {"properties", {{draw_field::low.name(), limit}, {high, limit}}}};
+}
+
 /// A seed, a tensor, or a draw that is thrown away: the last needs a shape, and has nothing that speaks of its tensor.
 Json step_schema()
 {
@@ -190,6 +200,7 @@ Json step_schema()
     const std::string_view discard = draw_field::discard.name();
     Json drawn = object_schema({draw_field::all.begin(), draw_field::all.end()}, "");
     drawn["dependentRequired"] = {{take, Json::array({shape})}};
+    require_limits_of_integers(drawn);
     Fields fields{&draw_field::discard};
     std::ranges::copy_if(draw_field::all, std::back_inserter(fields), [](const FieldInfo* f) {
         return f != &draw_field::tensor && f->only.other != &draw_field::tensor && f != &draw_field::take;
@@ -197,6 +208,7 @@ Json step_schema()
     Json discarded = object_schema(fields, "");
     discarded["required"] = {discard, draw_field::init.name(), shape};
     discarded["properties"][std::string(discard)]["const"] = true;
+    require_limits_of_integers(discarded);
     return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, discarded}}};
 }
 

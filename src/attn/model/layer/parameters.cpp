@@ -99,6 +99,8 @@ std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed
     const Draw& draw = placed.draw;
     const Index count = element_count(placed.shape);
     switch (draw.init) {
+    case Initialisation::integers:
+        return random::integers(stream, count, static_cast<std::int64_t>(draw.first), static_cast<std::int64_t>(draw.second));
     case Initialisation::uniform: return random::uniform(stream, count, draw.first, draw.second);
     case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
     case Initialisation::linear: {
@@ -113,7 +115,22 @@ std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed
     }
     case Initialisation::identity: return identity(placed);
     }
-    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of five");
+    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of its names");
+}
+
+/// Integers that the type rounds would be others than the library drew.
+template <typename Scalar>
+void require_exact(const PlacedDraw& placed)
+{
+    constexpr auto most = static_cast<double>(std::uint64_t{1} << static_cast<unsigned>(std::numeric_limits<Scalar>::digits));
+    const Draw& draw = placed.draw;
+    if (draw.init == Initialisation::integers && (draw.first < -most || draw.second - 1 > most)) {
+        const auto whole = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
+        throw Error(ErrorKind::data, placed.place + ": integers of " + std::string(name_of(draw.target)),
+                    whole(draw.first) + " to " + whole(draw.second - 1),
+                    whole(-most) + " to " + whole(most) + ", which " + std::string(name_of(dtype_of<Scalar>)) +
+                        " holds exactly");
+    }
 }
 
 /// The part of a drawn tensor that `take` chooses by indices into its leading dimensions.
@@ -281,6 +298,7 @@ std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Param
         if (draw.target == Target::none) {
             continue;
         }
+        require_exact<Scalar>(placed);
         const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
         parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
         require_shape(draw, parameters.back().tensor.shape, dims, placed.place);

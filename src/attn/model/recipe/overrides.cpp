@@ -109,7 +109,9 @@ void lay_draws(const Overrides& over, Recipe& recipe)
     if (!wanted) {
         std::erase_if(recipe.draws, is_W_o);
     } else if (!has_output_projection(recipe)) {
-        recipe.draws.emplace_back(Draw{.target = Target::W_o, .init = static_cast<Initialisation>(init.value_or(0))});
+        Draw output{.target = Target::W_o};
+        output.init = init ? static_cast<Initialisation>(*init) : output.init;
+        recipe.draws.emplace_back(output);
     }
 }
 

@@ -69,8 +69,8 @@ struct Dims {
 enum class Generator { torch, numpy, numpy_pcg64 };
 inline constexpr std::array<std::string_view, 3> generator_names{"torch", "numpy", "numpy-pcg64"};
 
-enum class Initialisation { uniform, normal, linear, xavier, identity };
-inline constexpr std::array<std::string_view, 5> init_names{"uniform", "normal", "linear", "xavier", "identity"};
+enum class Initialisation { integers, uniform, normal, linear, xavier, identity };
+inline constexpr std::array<std::string_view, 6> init_names{"integers", "uniform", "normal", "linear", "xavier", "identity"};
 
 /// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
 enum class Side { left, right };
@@ -130,8 +130,8 @@ inline constexpr std::array<std::string_view, 8> length_letters{"V", "T", "S", "
 struct Draw {
     Target target = Target::none;
     Initialisation init = Initialisation::uniform;
-    double first = 0;                              ///< uniform: low; normal: mean
-    double second = 1;                             ///< uniform: high; normal: standard deviation
+    double first = 0;                              ///< uniform, integers: low; normal: mean
+    double second = 1;                             ///< uniform, integers: high; normal: standard deviation
     std::optional<Side> side = {};                 ///< of W_…; left when absent, right for W_o
     std::optional<std::vector<Length>> shape = {}; ///< the natural shape of the target when absent
     std::vector<Index> take = {};                  ///< indices into the leading dimensions of `shape`: what is kept of the draw

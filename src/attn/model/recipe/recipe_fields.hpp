@@ -405,14 +405,16 @@ inline constexpr Draws init{{.key = "init",
                              .symbol = "NAME",
                              .required = true},
                             at<&Draw::init>};
-inline constexpr OnlyWith uniform{&init, static_cast<Index>(Initialisation::uniform),
-                                  static_cast<Index>(Initialisation::uniform)};
+inline constexpr OnlyWith with_limits{&init, static_cast<Index>(Initialisation::integers),
+                                      static_cast<Index>(Initialisation::uniform)};
 inline constexpr OnlyWith normal{&init, static_cast<Index>(Initialisation::normal), static_cast<Index>(Initialisation::normal)};
 inline constexpr OnlyWith projections{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::W_o)};
 inline constexpr std::string_view finite = "a finite number";
-inline constexpr Draws low{{.key = "low", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = uniform},
+inline constexpr Draws low{{.key = "low", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = with_limits},
                            at<&Draw::first>};
-inline constexpr Draws high{{.key = "high", .allowed = allow::real(finite), .usual = "1", .left_out = 1, .only = uniform},
+/// Integers must have it, and end before it. Up to the largest, every whole number is a double.
+inline constexpr Index largest_integer = Index{1} << 53U;
+inline constexpr Draws high{{.key = "high", .allowed = allow::real(finite), .usual = "1", .left_out = 1, .only = with_limits},
                             at<&Draw::second>};
 inline constexpr Draws mean{{.key = "mean", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = normal},
                             at<&Draw::first>};

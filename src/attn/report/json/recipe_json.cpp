@@ -119,7 +119,8 @@ void write_members(JsonWriter& json, const model::Draw& draw)
     for (const draw_field::Draws* f : draw_field::all) {
         const FieldValue value = f->member.get(draw);
         const bool instead = f == &draw_field::tensor && draw.target == model::Target::none;
-        if (!instead && is_written(*f, value, draw_field::all, draw)) {
+        const bool needed = f == &draw_field::high && draw.init == model::Initialisation::integers;
+        if (needed || (!instead && is_written(*f, value, draw_field::all, draw))) {
             json.key(f->name());
             std::visit(ValueWriter{json, f->allowed}, value);
         }

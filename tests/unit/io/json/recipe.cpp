@@ -126,7 +126,8 @@ TEST(Recipe, ReadsDraws)
         {"tensor":"embedding","init":"normal","mean":0.5,"std":2},
         {"tensor":"W_q","init":"uniform","low":-1,"high":1e-3,"side":"right","shape":["H","d_k",16],"take":[0]},
         {"tensor":"b_o","init":"linear"},
-        {"discard":true,"init":"normal","shape":[3,"H_kv*d_v*T"]}])");
+        {"discard":true,"init":"normal","shape":[3,"H_kv*d_v*T"]},
+        {"tensor":"W_k","init":"integers","low":-2,"high":3.0}])");
     EXPECT_EQ(std::get<Draw>(steps[0]), (Draw{Target::embedding, Initialisation::normal, 0.5, 2, {}, {}, {}}));
     EXPECT_EQ(
         std::get<Draw>(steps[1]),
@@ -134,6 +135,7 @@ TEST(Recipe, ReadsDraws)
     EXPECT_EQ(std::get<Draw>(steps[2]), (Draw{Target::b_o, Initialisation::linear, 0, 1, {}, {}, {}}));
     EXPECT_EQ(std::get<Draw>(steps[3]),
               (Draw{Target::none, Initialisation::normal, 0, 1, {}, std::vector<Length>{Index{3}, "H_kv*d_v*T"}, {}}));
+    EXPECT_EQ(std::get<Draw>(steps[4]), (Draw{Target::W_k, Initialisation::integers, -2, 3, {}, {}, {}}));
 }
 
 TEST(Recipe, KnowsEveryTargetByItsName)
@@ -174,8 +176,18 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, embeddings, key_embeddings, W_q, "
          "W_k, W_v, W_o, b_q, b_k, b_v, b_o, bias_k, bias_v"},
         {R"({"tensor":"W_q","init":"gauss"})",
-         "draws[0].init: got 'gauss'; allowed: uniform, normal, linear, xavier, identity"},
-        {R"({"tensor":"W_q","init":"normal","low":0})", "draws[0].low: got 0; allowed: only with \"init\": \"uniform\""},
+         "draws[0].init: got 'gauss'; allowed: integers, uniform, normal, linear, xavier, identity"},
+        {R"({"tensor":"W_q","init":"normal","low":0})",
+         R"(draws[0].low: got 0; allowed: only with "init": "integers", "uniform")"},
+        {R"({"tensor":"W_q","init":"integers"})", "draws[0]: key 'high' is missing"},
+        {R"({"tensor":"W_q","init":"integers","high":0})",
+         "draws[0]: low and high: got 0 and 0; allowed: low < high, since high itself is not drawn"},
+        {R"({"tensor":"W_q","init":"integers","low":4,"high":3})",
+         "draws[0]: low and high: got 4 and 3; allowed: low < high, since high itself is not drawn"},
+        {R"({"tensor":"W_q","init":"integers","high":2.5})",
+         "draws[0].high: got 2.5; allowed: a whole number, -9007199254740992 to 9007199254740992"},
+        {R"({"discard":true,"init":"integers","shape":[1],"low":-9007199254740994,"high":1})",
+         "draws[0].low: got -9007199254740994; allowed: a whole number, -9007199254740992 to 9007199254740992"},
         {R"({"tensor":"W_q","init":"linear","std":1})", "draws[0].std: got 1; allowed: only with \"init\": \"normal\""},
         {R"({"tensor":"W_q","init":"normal","std":-1})", "draws[0].std: got -1; allowed: a finite number, 0 or more"},
         {R"({"tensor":"W_q","init":"uniform","low":2})",

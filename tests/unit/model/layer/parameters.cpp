@@ -131,6 +131,34 @@ TEST(DrawParameters, MovesTheStreamForWhatIsThrownAwayAndTakesAPart)
     EXPECT_EQ(parameters[1].tensor.values, std::vector<double>(three.begin() + 64, three.begin() + 128));
 }
 
+TEST(DrawParameters, TakesIntegersThatTheTypeHoldsExactly)
+{
+    Recipe recipe = projections(Initialisation::integers, Side::left);
+    const auto set = [&](double low, double high) {
+        auto& W_k = std::get<Draw>(recipe.draws[3]);
+        W_k.first = low;
+        W_k.second = high;
+    };
+    const auto float32 = [&] { return message_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = dims}); }); };
+    set(-16777216, 16777217);
+    EXPECT_EQ(float32(), "no error");
+    set(-16777217, 16777217);
+    EXPECT_EQ(float32(), "draws[3]: integers of W_k: got -16777217 to 16777216; allowed: -16777216 to 16777216, which float32 "
+                         "holds exactly");
+    set(0, 16777218);
+    EXPECT_EQ(float32(), "draws[3]: integers of W_k: got 0 to 16777217; allowed: -16777216 to 16777216, which float32 holds "
+                         "exactly");
+    const auto parameters = model::draw_parameters<double>(recipe, {.dims = dims});
+    attn::random::Stream stream = attn::random::TorchStream(1);
+    (void)attn::random::normal(stream, 6 * 8);
+    (void)attn::random::integers(stream, 64, 0, 1);
+    EXPECT_EQ(parameters[2].tensor.values, attn::random::integers(stream, 32, 0, 16777218));
+    std::get<Draw>(recipe.draws[3]).target = Target::none; // what is thrown away may be anything
+    std::get<Draw>(recipe.draws[3]).shape = {{Index{32}}};
+    recipe.draws.emplace_back(Draw{.target = Target::W_k});
+    EXPECT_EQ(float32(), "no error");
+}
+
 TEST(DrawParameters, RefusesRecipesThatDoNotHangTogether)
 {
     const auto message = [](const std::function<void(Recipe&)>& change, bool cross = false) {

@@ -95,12 +95,13 @@ TEST(RecipeJson, WritesEveryKindOfDraw)
              .shape = std::vector<attn::model::Length>{attn::Index{3}, attn::Index{4}},
              .take = {}},
         Draw{.target = Target::W_o, .init = Initialisation::identity, .side = Side::left, .shape = {}, .take = {}},
+        Draw{.target = Target::W_k, .init = Initialisation::integers, .second = 1, .shape = {}, .take = {}},
     };
     EXPECT_EQ(recipe_json(recipe)["draws"].dump(),
               R"([{"seed":18446744073709551615},{"tensor":"embedding","init":"normal","mean":0.5,"std":0.1},)"
               R"({"tensor":"W_q","init":"uniform","low":-1.0,"side":"right","shape":["H*d_k",3],"take":[0,2]},)"
               R"({"tensor":"b_o","init":"linear"},{"discard":true,"init":"xavier","shape":[3,4]},)"
-              R"({"tensor":"W_o","init":"identity","side":"left"}])");
+              R"({"tensor":"W_o","init":"identity","side":"left"},{"tensor":"W_k","init":"integers","high":1.0}])");
 }
 
 TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)
