@@ -98,16 +98,24 @@ function isMasked(head, row, column) {
 /// Whether any cell of the head is masked: under ALiBi, or a mask of numbers, there may be none.
 const hidesSome = ofHead((head) => hasMask() && weightsOf(head).some((w, place) => w === 0 && isMasked(head, Math.floor(place / result.S), place % result.S)));
 
+/// What a row gives of each value: its weights, or what dropout has left of them; null where the page does not hold that.
+function sharesOfRow(head, row) {
+  if (result.dropped) {
+    return rowOf(result.dropped, head, row);
+  }
+  return result.attention.dropout ? null : rowOf(result.weights, head, row);
+}
+
 /// The context of a row: its weights times the values.
 function contextOfRow(head, row) {
   if (result.headContext) {
     return rowOf(result.headContext, head, row);
   }
   const { values, round, step } = result;
-  const weights = rowOf(result.weights, head, row);
+  const shares = sharesOfRow(head, row);
   return Float64Array.from({ length: values.shape[2] }, (_, i) => {
     let sum = 0;
-    weights.forEach((w, column) => {
+    shares.forEach((w, column) => {
       sum = w === 0 ? sum : step(sum + step(w * rowOf(values, keyHead(head, values), column)[i]));
     });
     return round(sum);

@@ -73,6 +73,7 @@ function readResult(json) {
     scaled: read("scaled_scores"),
     capped: read("capped_scores"),
     masked: read("masked_scores"),
+    dropped: read("dropped_weights"),
     headContext: read("head_context"),
     entropies: read("entropy"),
     warnings: json.warnings ?? [],

@@ -159,12 +159,27 @@ function softmaxStep(cell) {
   ];
 }
 
-function mixStep(cell) {
-  const { values } = result;
-  if (!values) {
-    return absent("values", "values");
+function dropoutStep(cell) {
+  const { p } = result.attention.dropout;
+  const left = sharesOfRow(cell.head, cell.row);
+  if (!left) {
+    return absent("dropped weights", "dropped_weights");
   }
   const weights = rowOf(result.weights, cell.head, cell.row);
+  const [w, d] = [weights[cell.column], left[cell.column]];
+  return [
+    say(`While a network learns, some of its weights are left out at random, here each with probability ${number(p)}; the others are divided by 1 − p, so that their sum stays the same on average.`),
+    d === 0 ? formula(word(cell.to), w === 0 ? ": " : " is left out: ", strong(number(d))) : formula(`${number(w)} / ${number(1 - p)} = `, strong(number(d))),
+    keyTable(cell, "Weights of the row", ["weight", "after dropout"], (i) => [number(weights[i]), number(left[i])]),
+  ];
+}
+
+function mixStep(cell) {
+  const { values } = result;
+  const weights = sharesOfRow(cell.head, cell.row);
+  if (!values || !weights) {
+    return values ? absent("dropped weights", "dropped_weights") : absent("values", "values");
+  }
   const context = contextOfRow(cell.head, cell.row);
   const width = Math.min(context.length, 32);
   const valueOf = (i) => rowOf(values, keyHead(cell.head, values), i);
@@ -191,6 +206,7 @@ const kinds = [
   { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
   { name: "mask", make: maskStep, there: hasMask() },
   { name: "softmax", make: softmaxStep, there: true },
+  { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },
 ].filter((kind) => kind.there);
 

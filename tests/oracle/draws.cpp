@@ -4,6 +4,8 @@
 //   uniform COUNT LOW HIGH              draws from the stream
 //   normal COUNT MEAN DEVIATION
 //   integers COUNT LOW HIGH
+//   bernoulli COUNT P                   of TorchStream
+//   bernoulli_mkl COUNT P FLOAT64       the same as builds with Intel MKL draw it; FLOAT64 is 0 or 1
 //   bounds FAN_IN FAN_OUT               linear_weight_bound, linear_bias_bound, xavier_bound
 #include "attn/random/stream.hpp"
 
@@ -63,6 +65,12 @@ std::vector<double> answer(random::Stream& stream, const std::string& operation,
         return random::integers(stream, count, low, high);
     }
     const double first = number(in);
+    if (operation.starts_with("bernoulli")) {
+        auto& torch = std::get<random::TorchStream>(stream);
+        const auto draws =
+            operation == "bernoulli" ? torch.bernoulli(count, first) : torch.bernoulli_of_mkl(count, first, number(in) != 0);
+        return {draws.begin(), draws.end()};
+    }
     const double second = number(in);
     if (operation == "uniform") {
         return random::uniform(stream, count, first, second);

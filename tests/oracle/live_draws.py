@@ -150,6 +150,27 @@ def check(program, generator, seed, draws):
     return sum(count for _, count, _, _ in draws)
 
 
+def check_bernoulli(program):
+    """Dropout's masks, of both types, and where they leave the stream."""
+    chance = random.Random(2)
+    cases = [(count, p) for count in (*range(7, 40), 1000, 4097) for p in (0.1, 0.3, 0.5, 0.9)] + [(1_000_000, 0.5), (1_000_000, 0.1)]
+    mkl = torch.backends.mkl.is_available()
+    for count, p in cases:
+        for dtype in (torch.float32, torch.float64):
+            seed = some_seed(chance, Torch)
+            torch.manual_seed(seed)
+            theirs = torch.nn.functional.dropout(torch.ones(count, dtype=dtype), p).numpy() != 0
+            keep = (1 - p).hex()
+            operation = f"bernoulli_mkl {count} {keep} {int(dtype == torch.float64)}" if mkl else f"bernoulli {count} {keep}"
+            program.stdin.write(f"seed torch {seed}\n{operation}\nuniform 3 0 1\n".encode())
+            program.stdin.flush()
+            ours = np.frombuffer(program.stdout.read(8 * count), dtype="<f8")
+            after = np.frombuffer(program.stdout.read(8 * 3), dtype="<f8")
+            if (ours != theirs).any() or (after != torch.rand(3).numpy()).any():
+                sys.exit(f"torch {seed}: {operation}: {(ours != theirs).sum()} of {count} differ, then {after}")
+    return 2 * sum(count for count, _ in cases)
+
+
 def live_bounds(fan_in, fan_out):
     """The bounds as torch.nn.init computes them, read off the call that it makes."""
     asked = []
@@ -182,6 +203,7 @@ def main():
     with subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         for generator, seed, draws in sequences(first_seed):
             totals[generator.name] += check(program, generator, seed, draws)
+        totals["bernoulli"] = check_bernoulli(program)
         bounds = check_bounds(program)
         program.stdin.close()
     print("equal: " + ", ".join(f"{total} {name}" for name, total in totals.items()) + f" draws, {bounds} bounds")

@@ -25,9 +25,9 @@ constexpr double worth_a_thread = 1e6;
     throw Error(ErrorKind::internal, "attention",
                 "queries " + shape(in.queries) + ", keys " + shape(in.keys) + ", values " + shape(in.values) + ", cache " +
                     shape(in.past_key) + " and " + shape(in.past_value) + ", mask " + shape(in.mask) + ", " +
-                    std::to_string(in.query_positions.size()) + " query positions",
+                    std::to_string(in.query_positions.size()) + " query positions, kept weights " + shape(in.kept),
                 "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
-                "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none");
+                "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S)");
 }
 
 /// Whether a mask has the rows of all queries, and no more keys than there are.
@@ -40,7 +40,7 @@ bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims
            (places.empty() ? m[2] == dims.T : std::ranges::all_of(places, is_row));
 }
 
-void require_shapes(const AttentionInputs& in)
+void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
 {
     const auto has_rank = [](const TensorView& view) { return view.shape.size() == 4; };
     if (!has_rank(in.queries) || !has_rank(in.keys) || !has_rank(in.values) || (in.past_key && !has_rank(*in.past_key)) ||
@@ -57,7 +57,9 @@ void require_shapes(const AttentionInputs& in)
     const auto fits_or_none = [](const auto& list, Index count) {
         return list.empty() || static_cast<Index>(list.size()) == count;
     };
-    if (!heads || !keys || !cache || (in.mask && !fits(*in.mask, in, d)) || !fits_or_none(in.offsets, d.B) ||
+    const bool dropout = in.kept.has_value() == options.dropout.has_value() &&
+                         (!in.kept || (fits(*in.kept, in, d) && in.kept->shape[3] == d.total()));
+    if (!heads || !keys || !cache || !dropout || (in.mask && !fits(*in.mask, in, d)) || !fits_or_none(in.offsets, d.B) ||
         !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) || !fits_or_none(in.slopes, d.H)) {
         refuse(in);
     }
@@ -135,16 +137,38 @@ public:
             S = mask<Scalar>(S, visible());
             store(S, outputs_.masked_scores);
         }
-        const Matrix<Scalar> W = weights(S);
+        Matrix<Scalar> W = weights(S);
         store(W, outputs_.weights);
-        store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_.context); // head_context = weights · V
-        if (outputs_.entropy.data != nullptr) {
-            store(filled(entropy<Scalar>(W).transpose(), W), outputs_.entropy);
+        store_entropy(W);
+        if (options_.dropout) {
+            W = drop<Scalar>(W, kept(), options_.dropout->p, rounding_); // dropped_weights = weights · kept / (1 - p)
+            store(W, outputs_.dropped_weights);
         }
+        store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_.context); // head_context = weights · V
         return overflowed;
     }
 
 private:
+    void store_entropy(const Matrix<Scalar>& W) const
+    {
+        if (outputs_.entropy.data != nullptr) {
+            store(filled(entropy<Scalar>(W).transpose(), W), outputs_.entropy);
+        }
+    }
+
+    /// 1 for the weights that stay, 0 for those that dropout takes.
+    [[nodiscard]] Matrix<double> kept() const
+    {
+        const std::vector<Index>& places = inputs_.query_positions;
+        const TensorView of_head = slice(*inputs_.kept, std::array{b_, h_});
+        Matrix<double> rows(count_, of_head.shape[1]);
+        for (Index i = 0; i < count_; ++i) {
+            const Index place = places.empty() ? first_ + i : places[static_cast<std::size_t>(first_ + i)];
+            rows.row(i) = load_matrix<double>(row_block(of_head, place, 1), {});
+        }
+        return rows;
+    }
+
     [[nodiscard]] Matrix<Scalar> scores(const Matrix<double>& K_transposed) const
     {
         if (const auto Q = matrix_in_place<Scalar>(inputs_.queries, std::array{b_, h_})) {
@@ -267,6 +291,7 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
     return is_wide(inputs)              ? "float64"
            : rounded                    ? "a softmax in another type than float32"
            : !inputs.slopes.empty()     ? "ALiBi"
+           : options.dropout            ? "dropout"
            : rounding == Rounding::step ? "--rounding step"
                                         : "";
 }
@@ -299,7 +324,7 @@ bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options,
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work)
 {
-    require_shapes(inputs);
+    require_shapes(inputs, options);
     AttentionNotes notes;
     if (tiles_serve(inputs, options, work)) {
         const ScoreRange range = inputs.range ? *inputs.range : score_range(inputs, options);
@@ -343,6 +368,7 @@ Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& 
     allot(selection.masked_scores && inputs.masked(options), stages.masked_scores, outputs.masked_scores, square);
     allot(selection.weights, stages.weights, outputs.weights, square);
     allot(selection.entropy, stages.entropy, outputs.entropy, {d.H, d.T});
+    allot(selection.dropped_weights && options.dropout, stages.dropped_weights, outputs.dropped_weights, square);
     allot(true, stages.head_context, outputs.context, {d.H, d.T, d.d_v});
     static_cast<AttentionNotes&>(stages) = attention(inputs, options, outputs, work);
     return stages;

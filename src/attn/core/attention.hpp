@@ -6,9 +6,11 @@
 //   masked_scores = capped_scores + bias, -inf where      only with a mask or a bias by distance
 //                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
-//   head_context  = weights · V                           (T, d_v)
+//   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by whoever calls
+//   head_context  = weights · V                           (T, d_v); dropped_weights · V with dropout
 //
-// (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's.)
+// (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's;
+// dropout: Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", scaled as in PyTorch.)
 //
 // Two paths lead there. On the portable one every number is the same on every machine and for any number of threads: each
 // element of a product is summed in index order; Rounding says in which type. stages.hpp holds its stages one by one. Query
@@ -20,6 +22,7 @@
 #include "attn/tensor/view.hpp"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -34,6 +37,15 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
+/// Weights that a network in training leaves out at random. The numbers are drawn outside of core; p alone counts here.
+struct Dropout {
+    double p = 0;                           ///< the share that is left out, from 0 and below 1
+    std::optional<std::uint64_t> seed = {}; ///< of a stream of its own; absent: the stream of the parameters goes on
+    bool mkl = false;                       ///< as PyTorch's builds with Intel MKL draw it (random/torch.hpp)
+
+    bool operator==(const Dropout&) const = default;
+};
+
 struct AttentionOptions {
     std::optional<double> scale = {};             ///< factor of the scores; 1/√d_k when absent
     std::optional<double> softcap = {};           ///< > 0
@@ -41,6 +53,7 @@ struct AttentionOptions {
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
+    std::optional<Dropout> dropout = {};          ///< of the weights; AttentionInputs::kept says which stay
 
     bool operator==(const AttentionOptions&) const = default;
 };
@@ -73,6 +86,9 @@ struct AttentionInputs {
     std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
     bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
 
+    std::optional<TensorView> kept = {}; ///< (B, H, T, P+S) of booleans: the weights that dropout leaves; only with it. With
+                                         ///< query_positions it has a row for each position
+
     std::vector<Index> offsets = {};         ///< (B) or none: the place of query 0 among the keys; may be negative
     std::vector<Index> query_positions = {}; ///< (T) or none: the queries' places after `offsets`; else 0, 1, 2, …
     std::vector<Index> lengths = {};         ///< (B) or none: valid keys; no query sees those from there on
@@ -103,6 +119,7 @@ struct AttentionOutputs {
     StageSpan context;                                                      ///< (B, H, T, d_v)
     StageSpan scores, scaled_scores, capped_scores, masked_scores, weights; ///< (B, H, T, P+S)
     StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
+    StageSpan dropped_weights = {};                                         ///< (B, H, T, P+S)
 };
 
 /// What there is to say of the way to the stages.
@@ -112,8 +129,8 @@ struct AttentionNotes {
 };
 
 /// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, slopes,
-/// rounding by step, and a range that is beyond. Throws Error(internal), with the shapes, when they do not belong together, or
-/// for an isa that is not available.
+/// dropout, rounding by step, and a range that is beyond. Throws Error(internal), with the shapes, when they do not belong
+/// together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work);
 
@@ -142,6 +159,7 @@ struct StageSelection {
     bool masked_scores = false;
     bool weights = false;
     bool entropy = false;
+    bool dropped_weights = false;
 };
 
 /// The stages of a batch of one that were kept; the others are empty.
@@ -150,6 +168,7 @@ struct Stages : AttentionNotes {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
     Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
+    Tensor<Scalar> dropped_weights;                                              ///< (H, T, S)
 };
 
 /// The stages that are selected and exist with these inputs, of four dimensions each, and options.

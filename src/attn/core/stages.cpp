@@ -219,6 +219,15 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty, Rounding 
 }
 
 template <typename Scalar>
+Matrix<Scalar> drop(const MatrixView<Scalar>& weights, const Matrix<double>& kept, double p, Rounding rounding)
+{
+    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
+        const Step factor = Step{1} / static_cast<Step>(1 - p);
+        return (weights.template cast<Step>().array() * (kept.template cast<Step>().array() * factor)).template cast<Scalar>();
+    });
+}
+
+template <typename Scalar>
 Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V, Rounding rounding)
 {
     if (V.allFinite()) {
@@ -269,6 +278,7 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
     template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar, Rounding);                                              \
+    template Matrix<Scalar> drop(const MatrixView<Scalar>&, const Matrix<double>&, double, Rounding);                          \
     template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                          \
     template RowVector<Scalar> entropy(const MatrixView<Scalar>&);                                                             \
     template Tensor<Scalar> concatenate(const Tensor<Scalar>&);

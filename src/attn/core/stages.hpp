@@ -58,6 +58,11 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0, Rounding rounding = Rounding::stage);
 
+/// weights · kept / (1 - p), `kept` being 0 or 1: the factor kept/(1 - p) first, as PyTorch's dropout has it.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> drop(const MatrixView<Scalar>& weights, const Matrix<double>& kept, double p,
+                                  Rounding rounding = Rounding::stage);
+
 /// weights (T, S) · V (S, d_v) → (T, d_v); a weight of exactly 0 contributes nothing, whatever its value holds.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> weighted_sum(const MatrixView<Scalar>& weights, const Matrix<double>& V,

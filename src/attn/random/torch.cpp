@@ -77,6 +77,31 @@ double TorchStream::standard_normal()
     return radius * cosine;
 }
 
+std::vector<std::uint8_t> TorchStream::bernoulli(Index count, double p)
+{
+    std::vector<std::uint8_t> draws(static_cast<std::size_t>(count));
+    std::ranges::generate(draws, [&] { return static_cast<std::uint8_t>(unit_double() < p); });
+    return draws;
+}
+
+std::vector<std::uint8_t> TorchStream::bernoulli_of_mkl(Index count, double p, bool of_float64)
+{
+    constexpr std::uint64_t modulus = 0x7fffffff;
+    constexpr std::uint64_t multiplier = 1132489760;
+    if (of_float64) { // two words make its seed, of which MKL takes the low one
+        (void)engine_();
+    }
+    std::uint64_t state = engine_() % modulus;
+    state = state == 0 ? 1 : state;
+    std::vector<std::uint8_t> draws(static_cast<std::size_t>(count));
+    for (std::uint8_t& draw : draws) {
+        const auto share = static_cast<float>(static_cast<double>(state) / static_cast<double>(modulus));
+        draw = static_cast<std::uint8_t>(share < static_cast<float>(p)); // both in single precision: tried with MKL 2026.2
+        state = state * multiplier % modulus;
+    }
+    return draws;
+}
+
 std::vector<double> TorchStream::normal(Index count, double mean, double deviation)
 {
     if (count < static_cast<Index>(block)) {

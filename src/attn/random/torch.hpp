@@ -30,6 +30,13 @@ public:
     [[nodiscard]] std::vector<double> normal(Index count, double mean, double deviation);
     /// `count` draws of torch.randint(low, high), low to high - 1; random::integers says which limits it takes.
     [[nodiscard]] std::vector<double> integers(Index count, std::int64_t low, std::int64_t high);
+    /// `count` draws of Tensor.bernoulli_(p): 1 with probability p, otherwise 0; nn.Dropout keeps those with 1 - its p. Of a
+    /// tensor of any type, where PyTorch was built without Intel MKL: Apple's and other Arm processors, Debian.
+    [[nodiscard]] std::vector<std::uint8_t> bernoulli(Index count, double p);
+    /// The same where it was built with MKL, as its packages for x86-64 are: one draw of this stream, of a tensor of float64
+    /// two, seeds a generator of MKL.
+    /// Sources: native/cpu/DistributionKernels.cpp; Intel MKL Vector Statistics Notes, MCG31m1 and Bernoulli by inversion.
+    [[nodiscard]] std::vector<std::uint8_t> bernoulli_of_mkl(Index count, double p, bool of_float64);
 
 private:
     [[nodiscard]] std::vector<float> unit_floats(Index count);

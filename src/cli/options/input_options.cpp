@@ -44,13 +44,14 @@ constexpr std::array<const FieldInfo*, 21> without_option{
 
 struct Group {
     std::string_view title;
-    std::array<std::string_view, 3> sections; ///< of the recipe
+    std::array<std::string_view, 4> sections; ///< of the recipe
 };
 constexpr std::string_view none = "-";
-constexpr std::array<Group, 4> groups{{{"Input", {"input", none, none}},
-                                       {"Parameters", {"dims", "", "parameters"}},
-                                       {"Word vectors", {"embeddings", "embeddings.words", none}},
-                                       {"Attention", {"attention", "attention.mask", "attention.positions"}}}};
+constexpr std::array<Group, 4> groups{
+    {{"Input", {"input", none, none, none}},
+     {"Parameters", {"dims", "", "parameters", none}},
+     {"Word vectors", {"embeddings", "embeddings.words", none, none}},
+     {"Attention", {"attention", "attention.mask", "attention.positions", "attention.dropout"}}}};
 
 bool has_option(const FieldInfo& field)
 {
@@ -210,6 +211,7 @@ void declare_input(Options& options, InputOptions& input)
     const std::string embeddings = name(field::embeddings_file);
     options.need({name(field::prefix), name(field::layout)}, params);
     options.need({name(field::words_file), name(field::unknown)}, embeddings);
+    options.need({name(field::dropout_seed), name(field::dropout_mkl)}, name(field::dropout));
     options.exclude({params, name(draw_field::init)});
     for (const FieldInfo* of_text :
          {static_cast<const FieldInfo*>(&field::cross), static_cast<const FieldInfo*>(&field::tokenizer),

@@ -64,7 +64,7 @@ double real(std::string_view option, std::string_view text, const RealRange& ran
 {
     double number = 0;
     const bool read = begins_plainly(text) && parse_whole(text, number) && std::isfinite(number);
-    if (!read || number < range.least || (number == range.least && !range.least_itself)) {
+    if (!read || number < range.least || (number == range.least && !range.least_itself) || number >= range.below) {
         throw Error(ErrorKind::usage, option, quoted(text), range.allowed);
     }
     return number;

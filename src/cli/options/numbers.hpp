@@ -19,6 +19,7 @@ namespace attn::cli {
 struct RealRange {
     double least = std::numeric_limits<double>::lowest();
     bool least_itself = true; ///< false: only what is greater
+    double below = std::numeric_limits<double>::infinity();
     std::string_view allowed = "a finite number such as 0.25 or 1e-3";
 };
 [[nodiscard]] double real(std::string_view option, std::string_view text, const RealRange& range = {});

@@ -21,7 +21,7 @@ using model::FieldValue;
 namespace field = model::field;
 
 /// Where the key does not give the name.
-constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 8> other_names{{
+constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 11> other_names{{
     {&field::parameters_file, "--params"},
     {&field::embeddings_file, "--embeddings"},
     {&field::words_file, "--embedding-words"},
@@ -30,6 +30,9 @@ constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 8> other_nam
     {&field::rope_base, "--positions rope:base"},
     {&field::rope_dim, "--positions rope:dim"},
     {&field::rope_style, "--positions rope:style"},
+    {&field::dropout, "--dropout"},
+    {&field::dropout_seed, "--dropout-seed"},
+    {&field::dropout_mkl, "--dropout-mkl"},
 }};
 
 /// Whose endings the symbol does not give.
@@ -192,7 +195,11 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
         if (allowed.none && text == "none") {
             return *allowed.none;
         }
-        return real(option, text, {.least = allowed.above, .least_itself = allowed.above_itself, .allowed = allowed.in_words});
+        return real(option, text,
+                    {.least = allowed.above,
+                     .least_itself = allowed.above_itself,
+                     .below = allowed.below,
+                     .allowed = allowed.in_words});
     }
     case FieldType::choice: {
         const auto first = static_cast<std::size_t>(allowed.least);

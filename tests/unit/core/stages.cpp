@@ -28,6 +28,17 @@ Matrix<float> rows(std::initializer_list<std::initializer_list<float>> values)
     return matrix;
 }
 
+TEST(Drop, DividesWhatStaysByItsProbability)
+{
+    const Matrix<float> W = rows({{0.5F, 0.25F, 0.25F}, {0.1F, 0.2F, 0.7F}});
+    const Matrix<double> kept = rows({{1, 0, 1}, {0, 1, 1}}).cast<double>();
+    EXPECT_EQ(core::drop<float>(W, kept, 0.5), rows({{1, 0, 0.5F}, {0, 0.4F, 1.4F}}));
+    // The factor is rounded first step by step, as PyTorch has it: torch.nn.functional.dropout(…, 0.1) multiplies by 1/0.9 in
+    // float32.
+    EXPECT_EQ(core::drop<float>(W, kept, 0.1, core::Rounding::step)(1, 2), 0.7F * (1.0F / 0.9F));
+    EXPECT_EQ(core::drop<float>(W, kept, 0.1)(1, 2), static_cast<float>(static_cast<double>(0.7F) * (1 / 0.9)));
+}
+
 TEST(Product, MultipliesRowsByColumns)
 {
     const Matrix<float> A = rows({{1, 2, 3, 4, 5}, {0, 1, 0, 0, -1}});

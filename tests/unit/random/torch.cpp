@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string>
 
 namespace {
 
@@ -98,6 +100,44 @@ TEST(TorchStream, DrawsTheLastSixteenAgainWhenTheyAreNoWholeBlock)
     const Draws last = parts.normal(16, 0, 1);
     EXPECT_TRUE(std::equal(last.begin(), last.end(), drawn.begin() + 1));
     EXPECT_EQ(seventeen.uniform(2, 0, 1), parts.uniform(2, 0, 1));
+}
+
+/// "1101…"
+std::string written(const std::vector<std::uint8_t>& draws)
+{
+    std::string text;
+    for (const std::uint8_t draw : draws) {
+        text += draw != 0 ? '1' : '0';
+    }
+    return text;
+}
+
+TEST(TorchStream, DrawsTheBernoullisOfADropoutThatIsPublished)
+{
+    // torch.manual_seed(123); torch.nn.Dropout(0.5)(torch.ones(6, 6)) on macOS and on Linux, pytorch issue 121595
+    TorchStream stream(123);
+    EXPECT_EQ(written(stream.bernoulli(36, 0.5)), "110110000101111101011001010101011110");
+    TorchStream words(123);
+    (void)words.uniform(72, 0, 1); // two words each
+    EXPECT_EQ(stream.uniform(3, 0, 1), words.uniform(3, 0, 1));
+
+    TorchStream of_mkl(123);
+    EXPECT_EQ(written(of_mkl.bernoulli_of_mkl(36, 0.5, false)), "111111010000001010110001100001010000");
+    EXPECT_EQ(written(TorchStream(123).bernoulli_of_mkl(36, 0.5, true)), "110000001001001101010110011111110011");
+    TorchStream one(123);
+    (void)one.uniform(1, 0, 1); // a word seeds MKL's generator
+    EXPECT_EQ(of_mkl.uniform(3, 0, 1), one.uniform(3, 0, 1));
+}
+
+TEST(TorchStream, DrawsBernoullisOfTheProbability)
+{
+    for (const double p : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+        for (const std::vector<std::uint8_t>& draws :
+             {TorchStream(1).bernoulli(100000, p), TorchStream(1).bernoulli_of_mkl(100000, p, false)}) {
+            EXPECT_NEAR(static_cast<double>(std::accumulate(draws.begin(), draws.end(), 0)) / 1e5, p, 0.005);
+        }
+    }
+    EXPECT_TRUE(TorchStream(1).bernoulli(0, 0.5).empty());
 }
 
 TEST(TorchStream, GivesFloatsOfTheRange)

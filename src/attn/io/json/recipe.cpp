@@ -30,7 +30,7 @@ double real_of(const JsonValue& value, const Allowed& allowed)
         return *allowed.none;
     }
     const double number = value.number(allowed.in_words);
-    if (number < allowed.above || (number == allowed.above && !allowed.above_itself)) {
+    if (number < allowed.above || (number == allowed.above && !allowed.above_itself) || number >= allowed.below) {
         value.refuse(allowed.in_words);
     }
     return number;

@@ -47,6 +47,9 @@ Json real_schema(const Allowed& allowed)
     if (allowed.above != Allowed().above) {
         schema[allowed.above_itself ? "minimum" : "exclusiveMinimum"] = allowed.above;
     }
+    if (allowed.below != Allowed().below) {
+        schema["exclusiveMaximum"] = allowed.below;
+    }
     return allowed.none ? Json{{"anyOf", {schema, {{"const", "none"}}}}} : schema;
 }
 

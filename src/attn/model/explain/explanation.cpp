@@ -100,6 +100,7 @@ public:
         const std::vector<double> capped = optional_stage(Item::capped_scores);
         const std::vector<double> masked = optional_stage(Item::masked_scores);
         const std::vector<double> weights = stage(Item::weights);
+        const std::vector<double> dropped = optional_stage(Item::dropped_weights);
         std::vector<ExplainedKey> keys(scores.size());
         for (std::size_t j = 0; j < keys.size(); ++j) {
             ExplainedKey& key = keys[j];
@@ -110,6 +111,9 @@ public:
             key.score = scores[j];
             key.scaled = scaled[j];
             key.weight = weights[j];
+            if (!dropped.empty()) {
+                key.dropped = dropped[j];
+            }
             if (!capped.empty()) {
                 key.capped = capped[j];
             }
@@ -123,7 +127,7 @@ public:
                 key.products.push_back(after_step(result_.config, q[i] * key.key[i]));
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
-                key.weighted_value.push_back(key.weight == 0 ? 0 : after_step(result_.config, key.weight * v));
+                key.weighted_value.push_back(key.last_weight() == 0 ? 0 : after_step(result_.config, key.last_weight() * v));
             }
         }
         return keys;

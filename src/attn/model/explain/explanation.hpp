@@ -5,7 +5,9 @@
 //   capped_scores                = cap · tanh(scaled / cap)
 //   masked_scores                = capped + mask + distance, -inf where a key is masked
 //   weights                      = exponential / sum    exponential = exp(s - maximum) of the last score s
-//   head_context                 = Σ weighted_value     weighted_value = weight · value, over the keys
+//   dropped_weights              = weight / (1 - p), or 0
+//   head_context                 = Σ weighted_value     weighted_value = weight · value, over the keys; with dropout that of
+//                                                       the dropped weight
 //
 // Every value that a result holds is taken from it; only the terms between two of them are made here, in double. Added up in
 // index order, as the portable core does, and rounded to the type of the arithmetic, they give the result's next value.
@@ -44,12 +46,15 @@ struct ExplainedKey {
     double distance = 0;                ///< what ALiBi adds: -slope·|position - key's position|
     Hidden hidden = Hidden::no;         ///< why `masked` is -inf
     double exponential = 0;             ///< exp(s - maximum); of overflowed scores 1, beside which all others are 0
-    double weight = 0;                  ///< of the result
+    double weight = 0;                  ///< of the result, as is the next one
+    std::optional<double> dropped = {}; ///< with dropout
     std::vector<double> value;          ///< (d_v)
     std::vector<double> weighted_value; ///< (d_v)
 
     /// s, which goes into the softmax.
     [[nodiscard]] double last_score() const { return masked.value_or(capped.value_or(scaled)); }
+    /// What the value is multiplied by.
+    [[nodiscard]] double last_weight() const { return dropped.value_or(weight); }
 };
 
 struct Explanation {

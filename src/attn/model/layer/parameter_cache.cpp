@@ -179,7 +179,8 @@ const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const
         return remembered.large;
     }
     remembered.large = {}; // before the next one is made
-    PreparedParameters<Scalar> prepared{draw_parameters<Scalar>(recipe, inputs), {}};
+    Drawn<Scalar> drawn = perform_draws<Scalar>(recipe, inputs);
+    PreparedParameters<Scalar> prepared{std::move(drawn.parameters), {}, std::move(drawn.stream)};
     if (bytes > most_bytes_of_one) {
         remembered.key_of_large = key;
         return remembered.large = std::move(prepared);

@@ -27,6 +27,7 @@ template <typename Scalar>
 struct PreparedParameters {
     std::vector<Parameter<Scalar>> parameters; ///< in the order of Target
     std::vector<Layer<Scalar>> layers;         ///< empty: to be made as they are used
+    std::optional<random::Stream> stream;      ///< as the draws leave it
 
     [[nodiscard]] const Parameter<Scalar>* parameter(Target target) const;
     [[nodiscard]] const Layer<Scalar>* layer(Target target) const;

@@ -1,6 +1,5 @@
 #include "attn/model/layer/parameters.hpp"
 
-#include "attn/random/stream.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -277,6 +276,12 @@ Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, co
 template <typename Scalar>
 std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
 {
+    return perform_draws<Scalar>(recipe, inputs).parameters;
+}
+
+template <typename Scalar>
+Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
+{
     require_targets(recipe, inputs);
     const ModelDims& dims = inputs.dims;
     std::optional<random::Stream> stream;
@@ -304,7 +309,7 @@ std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const Param
         require_shape(draw, parameters.back().tensor.shape, dims, placed.place);
     }
     std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
-    return parameters;
+    return {std::move(parameters), std::move(stream)};
 }
 
 template <typename Scalar>
@@ -329,6 +334,8 @@ Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
 
 template std::vector<Parameter<float>> draw_parameters(const Recipe&, const ParameterInputs&);
 template std::vector<Parameter<double>> draw_parameters(const Recipe&, const ParameterInputs&);
+template Drawn<float> perform_draws(const Recipe&, const ParameterInputs&);
+template Drawn<double> perform_draws(const Recipe&, const ParameterInputs&);
 template Matrix<double> as_right_factor(const Parameter<float>&, Index);
 template Matrix<double> as_right_factor(const Parameter<double>&, Index);
 

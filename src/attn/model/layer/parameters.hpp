@@ -13,6 +13,7 @@
 #pragma once
 
 #include "attn/model/layer/model_dims.hpp"
+#include "attn/random/stream.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <span>
@@ -45,6 +46,15 @@ struct ParameterInputs {
 /// the draw and both shapes.
 template <typename Scalar>
 [[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
+
+/// The same, and where the draws leave the stream; nothing: it was never seeded.
+template <typename Scalar>
+struct Drawn {
+    std::vector<Parameter<Scalar>> parameters;
+    std::optional<random::Stream> stream;
+};
+template <typename Scalar>
+[[nodiscard]] Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs);
 
 /// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
 template <typename Scalar>

@@ -50,6 +50,7 @@ struct Allowed {
     std::size_t fewest = 0, longest = 0; ///< how many of several; 0: any number
     double above = -std::numeric_limits<double>::infinity(); ///< of a real
     bool above_itself = false;                               ///< whether a real may be `above`
+    double below = std::numeric_limits<double>::infinity();  ///< of a real
     std::optional<double> none = {};                         ///< of a real: the number that "none" stands for
     std::span<const std::string_view> names = {};            ///< of a choice, in the order of its enumeration
     std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
@@ -112,6 +113,11 @@ namespace allow {
 [[nodiscard]] constexpr Allowed real_from(double limit, std::string_view in_words)
 {
     return {.type = FieldType::real, .above = limit, .above_itself = true, .in_words = in_words};
+}
+/// From one limit on, and less than another.
+[[nodiscard]] constexpr Allowed real_between(double from, double below, std::string_view in_words)
+{
+    return {.type = FieldType::real, .above = from, .above_itself = true, .below = below, .in_words = in_words};
 }
 inline constexpr Allowed flag{.type = FieldType::flag};
 inline constexpr Allowed text{.type = FieldType::text};

@@ -26,6 +26,7 @@ std::string_view in_words(Needs needs)
     case Needs::query: return "--query";
     case Needs::softcap: return "--softcap";
     case Needs::mask: return "--causal, --window or another mask";
+    case Needs::dropout: return "--dropout";
     case Needs::output_projection: return "--output-projection";
     case Needs::cache: return "--past-key and --past-value";
     }

@@ -31,6 +31,7 @@ enum class Item : std::uint8_t {
     capped_scores,
     masked_scores,
     weights,
+    dropped_weights,
     head_context,
     context,
     output,
@@ -69,7 +70,7 @@ struct Axes {
 };
 
 /// What must be asked of a run, so that an item exists.
-enum class Needs : std::uint8_t { nothing, sentence, ids, cross, query, softcap, mask, output_projection, cache };
+enum class Needs : std::uint8_t { nothing, sentence, ids, cross, query, softcap, mask, dropout, output_projection, cache };
 
 /// Whose --show names an item.
 enum class ShownBy : std::uint8_t { run, attend, both };
@@ -118,6 +119,8 @@ inline constexpr std::array items{
     numbers(Item::capped_scores, "capped_scores", Needs::softcap, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
     numbers(Item::masked_scores, "masked_scores", Needs::mask, ShownBy::both, Heads::queries, per_pair, "(H, T, S)"),
     numbers(Item::weights, "weights", Needs::nothing, ShownBy::both, Heads::queries, per_pair, "(H, T, S): softmax over keys"),
+    numbers(Item::dropped_weights, "dropped_weights", Needs::dropout, ShownBy::run, Heads::queries, per_pair,
+            "(H, T, S): weights · kept / (1 - p)"),
     numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)"),
     numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
     numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, D)"),

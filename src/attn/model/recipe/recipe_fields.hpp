@@ -250,6 +250,26 @@ inline constexpr Recipes softcap{{.key = "attention.softcap",
                                   .usual = "none",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
+inline constexpr Recipes dropout{{.key = "attention.dropout.p",
+                                  .allowed = allow::real_between(0, 1, "a finite number from 0 and below 1, such as 0.5"),
+                                  .meaning = "share of the weights that is set to 0 at random, as nn.Dropout does in training; "
+                                             "the others are divided by 1 - P",
+                                  .usual = "none",
+                                  .symbol = "P",
+                                  .required = true},
+                                 at<&Recipe::attention, &Attention::dropout, &core::Dropout::p>};
+inline constexpr Recipes dropout_seed{{.key = "attention.dropout.seed",
+                                       .allowed = {.type = FieldType::natural},
+                                       .meaning = "seed of the dropout alone",
+                                       .usual = "the stream of the draws goes on",
+                                       .symbol = "N"},
+                                      at<&Recipe::attention, &Attention::dropout, &core::Dropout::seed>};
+inline constexpr Recipes dropout_mkl{{.key = "attention.dropout.mkl",
+                                      .allowed = allow::flag,
+                                      .meaning = "drop what PyTorch's packages for x86-64 drop, which use Intel MKL; those for "
+                                                 "Arm and Apple silicon, and Debian's, do not",
+                                      .left_out = 0},
+                                     at<&Recipe::attention, &Attention::dropout, &core::Dropout::mkl>};
 inline constexpr Recipes score_order{{.key = "attention.scores",
                                       .allowed = allow::one_of(score_order_names),
                                       .meaning = "Q·Kᵀ, or K·Qᵀ with a row per key word",
@@ -362,6 +382,9 @@ inline constexpr std::array all{
     &window,
     &scale,
     &softcap,
+    &dropout,
+    &dropout_seed,
+    &dropout_mkl,
     &score_order,
     &mask_file,
     &mask_name,

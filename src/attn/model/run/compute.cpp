@@ -87,7 +87,8 @@ core::StageSelection stages_to_keep(const Show& show)
             .capped_scores = show.contains(Item::capped_scores),
             .masked_scores = show.contains(Item::masked_scores),
             .weights = show.contains(Item::weights),
-            .entropy = show.contains(Item::entropy)};
+            .entropy = show.contains(Item::entropy),
+            .dropped_weights = show.contains(Item::dropped_weights)};
 }
 
 template <typename Scalar>
@@ -231,6 +232,10 @@ private:
             inputs.mask = core::as_batch(broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S}));
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
+        const std::vector<std::uint8_t> kept = draw_kept({l.H, l.T, K.rows()});
+        if (options.dropout) {
+            inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(kept)));
+        }
         const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);
         core::Stages<Scalar> stages =
@@ -254,10 +259,25 @@ private:
         keep(Item::capped_scores, std::move(stages.capped_scores));
         keep(Item::masked_scores, std::move(stages.masked_scores));
         keep(Item::weights, std::move(stages.weights));
+        keep(Item::dropped_weights, std::move(stages.dropped_weights));
         keep(Item::head_context, std::move(stages.head_context));
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
         keep(Item::entropy, std::move(stages.entropy));
+    }
+
+    /// 1 for each weight that dropout leaves; nothing without dropout.
+    [[nodiscard]] std::vector<std::uint8_t> draw_kept(const Shape& weights) const
+    {
+        const std::optional<core::Dropout>& dropout = plan_.recipe.attention.dropout;
+        if (!dropout) {
+            return {};
+        }
+        random::TorchStream stream =
+            dropout->seed ? random::TorchStream(*dropout->seed) : std::get<random::TorchStream>(*prepared_.stream);
+        const Index count = element_count(weights);
+        return dropout->mkl ? stream.bernoulli_of_mkl(count, 1 - dropout->p, plan_.recipe.dtype == Dtype::float64)
+                            : stream.bernoulli(count, 1 - dropout->p);
     }
 
     template <typename AnyReference> // copies or moves, but only what is wanted
@@ -325,7 +345,8 @@ ComputedArrays compute(const RunContext& plan)
         }
         computed.parameters = named(shared.parameters);
     } else {
-        PreparedParameters<Scalar> own{draw_parameters<Scalar>(plan.recipe, inputs), {}};
+        Drawn<Scalar> drawn = perform_draws<Scalar>(plan.recipe, inputs);
+        PreparedParameters<Scalar> own{std::move(drawn.parameters), {}, std::move(drawn.stream)};
         computed = Computation<Scalar>(plan, own).compute();
         computed.parameters = named(std::move(own.parameters));
     }

@@ -36,6 +36,7 @@ bool has(Needs needs, const Recipe& recipe)
     case Needs::mask:
         return attention.causal || attention.window || attention.mask ||
                (attention.positions && attention.positions->kind == PositionKind::alibi);
+    case Needs::dropout: return attention.dropout.has_value();
     case Needs::output_projection: return has_output_projection(recipe);
     case Needs::cache: return false;
     }
@@ -74,6 +75,25 @@ void require_order(const Recipe& recipe, const ModelDims& dims)
     if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || dims.H != dims.H_kv)) {
         throw Error(ErrorKind::data, name_of(Item::scores), "KQ with cross-attention or grouped heads",
                     "one sentence and as many key/value heads as heads");
+    }
+}
+
+/// Without a seed of its own dropout goes on with the stream of the draws, which must then be PyTorch's.
+void require_stream(const Recipe& recipe, const Origin& origin)
+{
+    const std::optional<core::Dropout>& dropout = recipe.attention.dropout;
+    if (!dropout || dropout->seed) {
+        return;
+    }
+    const auto is_seed = [](const Step& step) { return std::holds_alternative<Seed>(step); };
+    const bool torch = recipe.generator == Generator::torch;
+    if (!torch || std::ranges::none_of(recipe.draws, is_seed)) {
+        const bool option = origin.from_option(field::dropout);
+        throw Error(origin.fault({&field::dropout, &field::generator}), origin.name_of(field::dropout),
+                    torch ? "no stream of random numbers to go on with, since nothing is seeded"
+                          : "the stream of NumPy, which has no dropout",
+                    "with a seed of its own, " +
+                        (option ? origin.option_of(field::dropout_seed) : std::string(field::dropout_seed.key)));
     }
 }
 
@@ -217,6 +237,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     Result result;
     result.show = show;
     require_mask(recipe, settings);
+    require_stream(recipe, settings.origin);
     require_parameters(recipe, settings);
     const Show computed_items = what_to_compute(show);
     require_room_for_words(recipe, settings, computed_items);

@@ -86,6 +86,9 @@ private:
         }
         json_.member("exponential", key.exponential);
         taken("weight", key.weight);
+        if (key.dropped) {
+            taken("dropped_weight", *key.dropped);
+        }
         taken("value", key.value);
         json_.member("weighted_value", key.weighted_value);
         json_.end_object();

@@ -33,6 +33,7 @@ void ExplanationSteps::write()
     write_softcap();
     write_masks();
     write_softmax();
+    write_dropout();
     write_context();
     write_output();
 }

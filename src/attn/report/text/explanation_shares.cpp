@@ -84,8 +84,29 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     }
     add("exp", of(&ExplainedKey::exponential), row_sum);
     add("weight", of(&ExplainedKey::weight), words_.number(weights));
+    if (first.dropped) {
+        add("dropped", of([](const ExplainedKey& key) { return *key.dropped; }));
+    }
     prose_.blank();
     prose_.table(labels, columns);
+}
+
+void ExplanationSteps::write_dropout()
+{
+    if (!attention().dropout) {
+        return;
+    }
+    const double p = attention().dropout->p;
+    const std::string factor = plain(1 - p);
+    step("Dropout: dropped = " + glued("weight / " + factor) + ", or 0 with probability " + plain(p));
+    const auto kept = std::ranges::count_if(e_.keys, [](const ExplainedKey& key) { return *key.dropped != 0; });
+    prose_.paragraph("Drawn at random: " + std::to_string(kept) + " of " + std::to_string(e_.keys.size()) +
+                     " weights are left, in the last column above.");
+    if (e_.key) {
+        const std::string dropped = words_.number(*cell().dropped);
+        prose_.paragraph(*cell().dropped == 0 ? in_quotes(cell_word()) + " is dropped: " + dropped
+                                              : glued(words_.number(cell().weight) + " / " + factor) + " = " + dropped);
+    }
 }
 
 // ---- context ----------------------------------------------------------------------------------------------------------
@@ -94,17 +115,17 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
 {
     std::vector<std::size_t> chosen;
     for (std::size_t j = 0; j < e_.keys.size(); ++j) {
-        if (e_.keys[j].weight != 0) {
+        if (e_.keys[j].last_weight() != 0) {
             chosen.push_back(j);
         }
     }
     const std::size_t all = chosen.size();
     if (all > most_terms) {
-        std::ranges::stable_sort(chosen, std::ranges::greater(), [&](std::size_t j) { return e_.keys[j].weight; });
+        std::ranges::stable_sort(chosen, std::ranges::greater(), [&](std::size_t j) { return e_.keys[j].last_weight(); });
         chosen.resize(most_terms);
         std::ranges::sort(chosen);
     }
-    const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::weight);
+    const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::last_weight);
     std::vector<std::string> terms;
     terms.reserve(chosen.size() + 1);
     for (const std::size_t j : chosen) {
@@ -118,7 +139,8 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
 
 void ExplanationSteps::write_context()
 {
-    step("Context: the sum of weight·v(word) over the keys, " + shape_text({std::ssize(e_.context)}));
+    const std::string weight = attention().dropout ? "dropped" : "weight";
+    step("Context: the sum of " + weight + "·v(word) over the keys, " + shape_text({std::ssize(e_.context)}));
     if (e_.key) {
         write_share();
     }
@@ -145,7 +167,7 @@ void ExplanationSteps::write_share()
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
     prose_.vector(words_.numbers(cell().value));
-    prose_.paragraph("its share, " + words_.number(cell().weight) + "·" + v);
+    prose_.paragraph("its share, " + words_.number(cell().last_weight()) + "·" + v);
     prose_.vector(words_.numbers(cell().weighted_value));
 }
 

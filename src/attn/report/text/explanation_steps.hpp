@@ -28,6 +28,7 @@ private:
     void write_cell_masks(const std::string& before);
     void write_softmax();
     void write_softmax_table(const std::string& row_sum);
+    void write_dropout();
     void write_context();
     void write_share();
     void write_output();
