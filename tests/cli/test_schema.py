@@ -73,6 +73,12 @@ FILES = {
 IDS = {**PLAIN, "input": {"ids": [1, 0], "labels": ["a", "b"]}, "dims": {"vocab_size": 3}}
 POSITIONS = {**PLAIN, "input": {"positions": 2, "labels": ["a", "b"]}}
 
+STATED = {
+    **PLAIN,
+    "draws": [{"tensor": "W_q", "values": [[1, -0.5], [2e3, 0]], "side": "right"}, {"tensor": "b_q", "values": [1]}],
+    "attention": {"mask": {"values": [[True, False]]}},
+}
+
 
 def places(value, path=()):
     """The path of every value inside."""
@@ -102,7 +108,7 @@ def with_draw(**draw):
 
 def mutants():
     """Every value of another type or out of any range, every key misspelt, every limit passed by one, every condition broken."""
-    for recipe in (WORDS, FILES, IDS, POSITIONS):
+    for recipe in (WORDS, FILES, IDS, POSITIONS, STATED):
         yield recipe
         for path in places(recipe):
             if "values" in path:  # what may stand there depends on the array, which no schema says
@@ -160,6 +166,19 @@ def mutants():
         yield edited(FILES, [section], {})
     yield edited(FILES, ["embeddings", "words"], {"bytes": 1})
     yield edited(FILES, ["attention"], {"mask": {"name": "m"}})
+    for values in ([], 3, "x", ["x"], [[None]], [[True, False]], {}, None, [1, 2.5]):
+        yield edited(STATED, ["draws", 1, "values"], values)
+        yield edited(STATED, ["attention", "mask", "values"], values)
+    for values in ([True, 1], [[0, None, "-inf"]], ["inf"]):
+        yield edited(STATED, ["attention", "mask", "values"], values)
+    for key in ("init", "shape", "take", "low", "discard"):
+        yield edited(STATED, ["draws", 1, key], WORDS["draws"][3].get(key, True))
+    yield edited(STATED, ["draws", 0], {"discard": True, "values": [1]})
+    yield edited(STATED, ["draws", 0], {"values": [1]})
+    yield edited(STATED, ["draws", 1, "side"], "left")
+    for more in ({"file": "m.npy"}, {"name": "m"}, {"sha256": DIGEST}):
+        yield edited(STATED, ["attention", "mask"], {"values": [1], **more})
+    yield edited(STATED, ["attention"], {"mask": {}})
     kinds = {"sentence": "a", "ids": [1], "positions": 1, "labels": ["a"], "casefold": True}
     for first in kinds:
         for second in kinds:

@@ -73,6 +73,19 @@ FieldValue several(const Allowed& allowed, Choices& choose, Make make)
     return items;
 }
 
+Literal literal_of(Choices& choose, bool truths)
+{
+    Literal literal{.shape = {choose.number(1, 3), choose.number(1, 3)}, .values = {}, .truths = truths};
+    for (Index i = 0; i < literal.shape[0] * literal.shape[1]; ++i) {
+        literal.values.push_back(truths ? static_cast<double>(choose.number(0, 1)) : choose.real());
+    }
+    if (!truths && choose.chance()) {
+        literal.values[0] = 16777217;
+        literal.integers = {0};
+    }
+    return literal;
+}
+
 FieldValue value_of(const Allowed& allowed, Choices& choose)
 {
     const auto text = [&] { return choose.text(); };
@@ -89,6 +102,8 @@ FieldValue value_of(const Allowed& allowed, Choices& choose)
     case FieldType::integers: return several(allowed, choose, integer);
     case FieldType::rows: return several(allowed, choose, [&] { return choose.chance() ? text() : std::to_string(integer()); });
     case FieldType::lengths: return several(allowed, choose, [&] { return length_of(allowed, choose); });
+    case FieldType::numbers: return literal_of(choose, false);
+    case FieldType::mask: return literal_of(choose, choose.chance());
     case FieldType::choices:
     case FieldType::objects: break;
     }
@@ -132,6 +147,10 @@ void make_consistent(Draw& draw)
 Draw random_draw(Choices& choose)
 {
     Draw draw;
+    if (choose.number(0, 3) == 0) {
+        fill(draw_field::literal, {}, choose, draw);
+        return draw;
+    }
     fill(draw_field::all, {}, choose, draw);
     if (choose.number(0, 3) == 0) {
         draw.target = Target::none;
@@ -159,6 +178,7 @@ Recipe random_recipe(Choices& choose)
         }
     }
     fill(fields, without, choose, recipe);
+    (choose.chance() ? recipe.attention.mask.reset() : recipe.attention.mask_values.reset());
     if (auto* ids = std::get_if<IdsInput>(&recipe.input); ids != nullptr && !ids->labels.empty()) {
         ids->labels.resize(ids->ids.size(), "more");
     }

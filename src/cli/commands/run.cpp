@@ -85,7 +85,8 @@ public:
             settings.observer = page_observer(std::move(settings.observer));
             settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
         }
-        if (options.format == Format::svg && settings.show.contains(model::Item::weights) && input_.recipe().attention.mask) {
+        if (options.format == Format::svg && settings.show.contains(model::Item::weights) &&
+            input_.recipe().attention.has_mask()) {
             settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
         }
         if (options.source == Source::lines) {

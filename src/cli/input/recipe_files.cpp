@@ -3,6 +3,7 @@
 #include "attn/io/json/recipe.hpp"
 #include "attn/model/layer/checkpoint.hpp"
 #include "attn/model/layer/float32_range.hpp"
+#include "attn/model/layer/literal.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
@@ -76,7 +77,7 @@ void take_hints(const io::Metadata& metadata, model::Recipe& recipe, const std::
         recipe.parameters->layout = layout_of(config);
     }
     if (!recipe.dims.heads) {
-        recipe.dims.heads = config.dims.heads.value_or(1);
+        recipe.dims.heads = model::dims_of(config).heads.value_or(1);
     }
 }
 

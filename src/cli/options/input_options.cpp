@@ -56,7 +56,7 @@ constexpr std::array<Group, 4> groups{
 bool has_option(const FieldInfo& field)
 {
     const FieldType type = field.allowed.type;
-    return type != FieldType::digest && type != FieldType::objects &&
+    return type != FieldType::digest && type != FieldType::objects && type != FieldType::mask &&
            std::ranges::find(without_option, &field) == without_option.end();
 }
 

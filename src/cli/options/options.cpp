@@ -212,6 +212,8 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
     case FieldType::text:
     case FieldType::digest:
     case FieldType::lengths:
+    case FieldType::numbers:
+    case FieldType::mask:
     case FieldType::objects: break;
     }
     return std::string(text);

@@ -49,7 +49,7 @@ void leave_out_stages(model::Result& result)
     }
     result.show = result.show.without({Item::scores, Item::scaled_scores, Item::capped_scores});
     const model::Attention& attention = result.config.attention;
-    if (!attention.mask && !attention.positions) { // causal and window follow from the config alone
+    if (!attention.has_mask() && !attention.positions) { // causal and window follow from the config alone
         result.show = result.show.without({Item::masked_scores});
     }
 }

@@ -232,7 +232,8 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
         return;
     }
     const bool texts = value.kind == JsonKind::number || value.kind == JsonKind::string;
-    const auto text = leaf(value.kind, texts ? JsonValue(*document_, node, "").text() : std::string_view());
+    const std::string_view truth = value.kind != JsonKind::boolean ? "" : value.truth ? "true" : "false";
+    const auto text = leaf(value.kind, texts ? JsonValue(*document_, node, "").text() : truth);
     if (!text) {
         here().refuse(allowed);
     }

@@ -1,13 +1,16 @@
 #include "attn/io/json/recipe.hpp"
 
 #include "attn/io/json/json_reader.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace attn::io {
 namespace {
@@ -21,6 +24,8 @@ using model::Recipe;
 using model::Target;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- values ----------------------------------------------------------------------------------------------------------
 
@@ -86,6 +91,52 @@ std::string row_of(const JsonValue& value, const Allowed& allowed)
     return value.kind() == JsonKind::number ? std::to_string(integer_of(value, allowed)) : value.string();
 }
 
+/// The integers that a type may not hold, of which float64 must hold each.
+std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vector<double>& values, const JsonValue& value)
+{
+    constexpr double largest_of_every_type = 16777216; // 2^24
+    std::vector<Index> places;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::string& text = given.leaves[i];
+        if (std::abs(values[i]) < largest_of_every_type || text.find_first_of(".eEn") != std::string::npos) {
+            continue;
+        }
+        places.push_back(static_cast<Index>(i));
+        if (math::fixed(values[i], 0) != text) {
+            throw Error(ErrorKind::data, value.place() + " at " + to_string(index_of(given.shape, places.back())),
+                        text.substr(0, 40), "an integer that float64 holds exactly, such as " + math::fixed(values[i], 0));
+        }
+    }
+    return places;
+}
+
+model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
+{
+    const bool mask = allowed.type == FieldType::mask;
+    std::optional<bool> truths; // the first value decides
+    const auto leaf = [&](JsonKind kind, std::string_view text) -> std::optional<std::string_view> {
+        const bool hidden = mask && (kind == JsonKind::null || (kind == JsonKind::string && text == "-inf"));
+        const bool truth = mask && kind == JsonKind::boolean;
+        if ((!hidden && !truth && kind != JsonKind::number) || truth != truths.value_or(truth)) {
+            return std::nullopt;
+        }
+        truths = truth;
+        return hidden ? "-inf" : truth ? (text == "true" ? "1" : "0") : text;
+    };
+    if (value.kind() != JsonKind::array) {
+        value.refuse("nested arrays of " + std::string(allowed.in_words));
+    }
+    JsonValue::Nested given = value.nested(leaf, allowed.in_words);
+    if (given.leaves.size() < allowed.fewest) {
+        value.refuse("at least one value");
+    }
+    model::Literal literal{.shape = given.shape, .values = {}, .truths = truths.value_or(false)};
+    std::ranges::transform(given.leaves, std::back_inserter(literal.values),
+                           [](const std::string& text) { return text == "-inf" ? -infinity : math::nearest<double>(text); });
+    literal.integers = large_integers(given, literal.values, value);
+    return literal;
+}
+
 template <typename Read>
 FieldValue several(const JsonValue& value, const Allowed& allowed, Read read)
 {
@@ -116,6 +167,8 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     case FieldType::integers: return several(value, allowed, integer_of);
     case FieldType::rows: return several(value, allowed, row_of);
     case FieldType::lengths: return several(value, allowed, length_of);
+    case FieldType::numbers:
+    case FieldType::mask: return literal_of(value, allowed);
     case FieldType::choices:
     case FieldType::objects: break;
     }
@@ -164,32 +217,11 @@ std::vector<std::string_view> keys_within(std::string_view section, const Fields
 
 // ---- input -----------------------------------------------------------------------------------------------------------
 
-/// A sentence, ids or positions: the field that is required of each says which it is.
-void read_input(const JsonValue& value, std::string_view section, Recipe& recipe)
+void require_labels(const JsonObject& input, const Recipe& recipe)
 {
-    const std::array<std::pair<const field::Recipes*, model::Input>, 3> kinds{
-        {{&field::sentence, model::SentenceInput{}},
-         {&field::ids, model::IdsInput{}},
-         {&field::positions_count, model::PositionsInput{}}}};
-    const JsonObject input(value, keys_within(section, field::all));
-    int found = 0;
-    for (const auto& [key, kind] : kinds) {
-        if (input.has(key->name())) {
-            recipe.input = kind;
-            ++found;
-        }
-    }
-    if (found != 1) {
-        value.refuse("exactly one of sentence, ids, positions");
-    }
-    std::vector<const field::Recipes*> fields;
-    std::ranges::copy_if(field::all, std::back_inserter(fields),
-                         [&](const auto* f) { return f->section() == section && f->member.exists(recipe); });
-    const JsonObject chosen(value, keys_within(section, fields));
-    read_fields(chosen, fields, section, recipe);
     const auto require_count = [&](std::size_t labels, Index count) {
         if (labels != 0 && static_cast<Index>(labels) != count) {
-            chosen.at(field::labels_of_ids.name()).refuse("a label for each of " + std::to_string(count));
+            input.at(field::labels_of_ids.name()).refuse("a label for each of " + std::to_string(count));
         }
     };
     if (const auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
@@ -254,6 +286,20 @@ void require_take(const JsonObject& object, const Draw& draw)
     }
 }
 
+/// A tensor that is stated has nothing of one that is drawn.
+Draw literal_draw(const JsonObject& object)
+{
+    for (const draw_field::Draws* field : draw_field::all) {
+        const JsonValue* given = object.find(field->name());
+        if (given != nullptr && std::ranges::find(draw_field::literal, field) == draw_field::literal.end()) {
+            given->refuse("only without \"" + std::string(draw_field::values.name()) + "\"");
+        }
+    }
+    Draw draw;
+    read_fields(object, draw_field::literal, "", draw);
+    return draw;
+}
+
 Draw draw_of(const JsonObject& object)
 {
     const JsonValue* discard = object.find(draw_field::discard.name());
@@ -262,6 +308,12 @@ Draw draw_of(const JsonObject& object)
     }
     if (discard != nullptr && !discard->boolean()) {
         discard->refuse("true");
+    }
+    if (const JsonValue* values = object.find(draw_field::values.name())) {
+        if (discard != nullptr) {
+            values->refuse("only with " + std::string(draw_field::tensor.name()));
+        }
+        return literal_draw(object);
     }
     Draw draw;
     std::vector<const draw_field::Draws*> fields(draw_field::all.begin() + (discard == nullptr ? 0 : 1), draw_field::all.end());
@@ -280,6 +332,7 @@ model::Step step_of(const JsonValue& value)
     std::vector<std::string_view> keys = keys_within("", draw_field::all);
     keys.insert(keys.begin(), seed.name());
     keys.insert(keys.begin() + 2, draw_field::discard.name());
+    keys.push_back(draw_field::values.name());
     const JsonObject object(value, keys);
     if (!object.has(seed.name())) {
         return draw_of(object);
@@ -291,19 +344,39 @@ model::Step step_of(const JsonValue& value)
 
 // ---- the whole -------------------------------------------------------------------------------------------------------
 
+/// The fields of the kind of section that is there.
+std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::string_view section)
+{
+    const auto kinds = model::kinds_of(section, field::all);
+    if (kinds.size() == 1) {
+        return kinds.front();
+    }
+    const JsonObject object(value, keys_within(section, field::all));
+    const auto is_there = [&](const auto& kind) { return object.has(kind.front()->name()); };
+    if (std::ranges::count_if(kinds, is_there) != 1) {
+        std::vector<std::string_view> names;
+        std::ranges::transform(kinds, std::back_inserter(names), [](const auto& kind) { return kind.front()->name(); });
+        value.refuse("exactly one of " + joined(names));
+    }
+    return *std::ranges::find_if(kinds, is_there);
+}
+
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
-    const std::vector<std::string_view> keys = keys_within(section, field::all);
+    const std::vector<const field::Recipes*> fields = fields_given(value, section);
+    const std::vector<std::string_view> keys = keys_within(section, fields);
     const JsonObject object(value, keys);
-    read_fields(object, field::all, section, recipe);
+    read_fields(object, fields, section, recipe);
     for (const std::string_view key : keys) {
         const std::string inner = std::string(section) + (section.empty() ? "" : ".") + std::string(key);
-        const bool is_section = std::ranges::any_of(field::all, [&](const auto* f) { return f->section() == inner; });
-        if (is_section && inner == field::sentence.section()) {
-            read_input(object.at(key), inner, recipe);
-        } else if (const JsonValue* given = object.find(key); is_section && given != nullptr) {
+        const bool is_section = std::ranges::any_of(fields, [&](const auto* f) { return f->section() == inner; });
+        const bool required = inner == field::sentence.section();
+        if (const JsonValue* given = is_section && required ? &object.at(key) : object.find(key); is_section && given) {
             read_section(*given, inner, recipe);
         }
+    }
+    if (section == field::sentence.section()) {
+        require_labels(object, recipe);
     }
 }
 

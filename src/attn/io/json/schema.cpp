@@ -94,6 +94,8 @@ Json value_schema(const FieldInfo& field)
     case FieldType::lengths:
         return several_schema(allowed, {{"anyOf", {integer_schema(allowed), text_schema(product_pattern())}}});
     case FieldType::choices:
+    case FieldType::numbers:
+    case FieldType::mask:
     case FieldType::objects: break;
     }
     return {{"$ref", "#" + std::string(field.key)}};
@@ -134,7 +136,7 @@ Json object_schema(const Fields& fields, std::string_view section)
         if (field->section() != section) {
             properties[key] =
                 section_schema(fields, field->key.substr(0, (section.empty() ? 0 : section.size() + 1) + key.size()));
-            if (properties[key].contains("oneOf")) {
+            if (section.empty() && properties[key].contains("oneOf")) { // the input
                 required.push_back(key);
             }
             continue;
@@ -161,18 +163,8 @@ Json object_schema(const Fields& fields, std::string_view section)
 /// One object, or one of several where the section has several required fields, each of which then begins another.
 Json section_schema(const Fields& fields, std::string_view section)
 {
-    std::vector<Fields> kinds;
-    for (const FieldInfo* field : fields) {
-        if (model::key_within(field->key, section).empty()) {
-            continue;
-        }
-        if (kinds.empty() || (field->required && field->section() == section)) {
-            kinds.emplace_back();
-        }
-        kinds.back().push_back(field);
-    }
     Json schemas = Json::array();
-    for (const Fields& kind : kinds) {
+    for (const Fields& kind : model::kinds_of(section, fields)) {
         schemas.push_back(object_schema(kind, section));
     }
     return schemas.size() == 1 ? schemas[0] : Json{{"oneOf", schemas}};
@@ -195,7 +187,8 @@ void require_limits_of_integers(Json& draw)
     draw["then"] = {{"required", Json::array({high})}, {"properties", {{draw_field::low.name(), limit}, {high, limit}}}};
 }
 
-/// A seed, a tensor, or a draw that is thrown away: the last needs a shape, and has nothing that speaks of its tensor.
+/// A seed, a tensor drawn or stated, or a draw that is thrown away: the last needs a shape, and has nothing that speaks of its
+/// tensor.
 Json step_schema()
 {
     const std::string_view shape = draw_field::shape.name();
@@ -212,7 +205,8 @@ Json step_schema()
     discarded["required"] = {discard, draw_field::init.name(), shape};
     discarded["properties"][std::string(discard)]["const"] = true;
     require_limits_of_integers(discarded);
-    return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, discarded}}};
+    const Json stated = object_schema({draw_field::literal.begin(), draw_field::literal.end()}, "");
+    return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, stated, discarded}}};
 }
 
 Json recipe_schema()

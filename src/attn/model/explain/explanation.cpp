@@ -3,6 +3,7 @@
 #include "attn/core/positions.hpp"
 #include "attn/core/stages.hpp"
 #include "attn/math/elementary.hpp"
+#include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/error.hpp"
@@ -69,8 +70,9 @@ public:
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
-        if (settings.mask && attention_.mask) {
-            mask_ = broadcast_mask(*settings.mask, {heads(), T_, S_});
+        if (const std::optional<TensorView> mask = stated_mask_ ? std::optional(stated_mask_->view()) : settings.mask;
+            mask && attention_.has_mask()) {
+            mask_ = broadcast_mask(*mask, {heads(), T_, S_});
         }
         if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
             slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
@@ -168,6 +170,7 @@ private:
     Index position_, head_, kv_head_, row_ = 0;
     bool swapped_;
     Index T_, S_; ///< words
+    std::optional<StoredTensor> stated_mask_ = stated_mask(result_.config);
     std::optional<TensorView> mask_;
     double slope_ = 0;
 };

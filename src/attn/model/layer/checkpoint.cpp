@@ -338,7 +338,7 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
     const bool words = stored(Target::embedding) || stored(Target::embeddings);
     std::erase_if(recipe.draws, [&](const Step& step) {
         const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && draw->target != Target::none && draw->target < Target::W_q &&
+        return draw != nullptr && !draw->values && draw->target != Target::none && draw->target < Target::W_q &&
                (stored(draw->target) || (words && (draw->target == Target::embedding || draw->target == Target::embeddings)));
     });
     const auto draw_unless_there = [&](bool needed, Target target) {

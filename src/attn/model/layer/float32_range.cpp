@@ -5,9 +5,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace attn::model {
+namespace {
+
+/// What the type makes of a number.
+double in_type(double value, Dtype dtype)
+{
+    return dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+[[noreturn]] void refuse_integer(const std::string& integer, double nearest, Dtype dtype, const std::string& what)
+{
+    throw Error(ErrorKind::data, what, integer + ", an integer that " + std::string(name_of(dtype)) + " does not hold",
+                "one that it holds, such as " + math::fixed(nearest, 0) +
+                    (dtype == Dtype::float32 ? ", or --dtype float64" : ""));
+}
+
+} // namespace
+
+void require_numbers(const TensorView& view, const std::string& what)
+{
+    if (view.type == ElementType::boolean) {
+        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64, int64");
+    }
+}
 
 void require_float32_range(const TensorView& view, const std::string& what)
 {
@@ -21,6 +45,33 @@ void require_float32_range(const TensorView& view, const std::string& what)
     if (first != values.end()) { // infinities and NaN are no matter of range
         throw Error(ErrorKind::data, what + " at " + to_string(index_of(view.shape, first - values.begin())),
                     math::shortest(*first) + ", which is beyond float32", "up to 3.4e38, or --dtype float64");
+    }
+}
+
+void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what)
+{
+    if (view.type != ElementType::int64) {
+        return;
+    }
+    constexpr double beyond = 9223372036854775808.0; // 2^63
+    const std::vector<std::int64_t> values = load<std::int64_t>(view).values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double held = in_type(static_cast<double>(values[i]), dtype);
+        if (held >= beyond || static_cast<std::int64_t>(held) != values[i]) {
+            refuse_integer(std::to_string(values[i]), held, dtype,
+                           what + " at " + to_string(index_of(view.shape, static_cast<Index>(i))));
+        }
+    }
+}
+
+void require_exact_integers(const TensorView& view, std::span<const Index> places, Dtype dtype, const std::string& what)
+{
+    for (const Index place : places) {
+        const Shape at = index_of(view.shape, place);
+        const double value = view.at(at);
+        if (const double held = in_type(value, dtype); held != value) {
+            refuse_integer(math::fixed(value, 0), held, dtype, what + " at " + to_string(at));
+        }
     }
 }
 

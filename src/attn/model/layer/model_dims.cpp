@@ -1,4 +1,6 @@
 #include "attn/model/layer/model_dims.hpp"
+
+#include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -106,7 +108,7 @@ void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
 
 Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    const std::optional<Index>& given = recipe.dims.vocab_size;
+    const std::optional<Index> given = dims_of(recipe).vocab_size;
     const std::string name = origin.name_of(field::vocab_size);
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
@@ -201,20 +203,21 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
 ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin)
 {
     ModelDims l;
-    l.D = recipe.dims.embed_dim.value_or(16);
-    l.H = recipe.dims.heads.value_or(1);
-    l.H_kv = recipe.dims.kv_heads.value_or(l.H);
+    const Dims dims = dims_of(recipe);
+    l.D = dims.embed_dim.value_or(16);
+    l.H = dims.heads.value_or(1);
+    l.H_kv = dims.kv_heads.value_or(l.H);
     require_kv_heads(l.H, l.H_kv, origin);
-    l.d_k = recipe.dims.d_k ? *recipe.dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
-    l.d_v = recipe.dims.d_v ? *recipe.dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    l.d_k = dims.d_k ? *dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
+    l.d_v = dims.d_v ? *dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
     l.T = words.T;
     l.S = words.S;
-    l.V = recipe.dims.vocab_size.value_or(1);
-    l.key_dim = recipe.dims.key_dim.value_or(0);
-    l.value_dim = recipe.dims.value_dim.value_or(0);
+    l.V = dims.vocab_size.value_or(1);
+    l.key_dim = dims.key_dim.value_or(0);
+    l.value_dim = dims.value_dim.value_or(0);
     return l;
 }
 
@@ -227,6 +230,9 @@ ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin
 
 Shape shape_of(const Draw& draw, const ModelDims& dims)
 {
+    if (draw.values) {
+        return draw.values->shape;
+    }
     if (!draw.shape) {
         return natural_shape(draw, dims);
     }

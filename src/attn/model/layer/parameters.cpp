@@ -1,5 +1,6 @@
 #include "attn/model/layer/parameters.hpp"
 
+#include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -112,7 +113,7 @@ std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed
         const double bound = random::xavier_bound(fans.in, fans.out);
         return random::uniform(stream, count, -bound, bound);
     }
-    case Initialisation::identity: return identity(placed);
+    case Initialisation::identity: break; // which is not random
     }
     throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of its names");
 }
@@ -295,16 +296,22 @@ Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
             continue;
         }
         const auto& draw = std::get<Draw>(recipe.draws[step]);
-        if (!stream) {
+        const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
+        const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
+        if (draw.values) {
+            require_shape(draw, placed.shape, dims, placed.place);
+            parameters.push_back({draw.target, side, tensor_of<Scalar>(*draw.values, placed.place + ".values")});
+            continue;
+        }
+        const bool random = draw.init != Initialisation::identity;
+        if (random && !stream) {
             throw Error(ErrorKind::data, place_of(step) + " comes before any seed; allowed: a seed first");
         }
-        const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
-        const std::vector<double> values = draw_values(*stream, placed, dims);
+        const std::vector<double> values = random ? draw_values(*stream, placed, dims) : identity(placed);
         if (draw.target == Target::none) {
             continue;
         }
         require_exact<Scalar>(placed);
-        const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
         parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
         require_shape(draw, parameters.back().tensor.shape, dims, placed.place);
     }

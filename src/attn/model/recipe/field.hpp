@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ namespace attn::model {
 /// What a field holds, in the one form that readers, writers and options share. std::monostate: it is absent. A choice is its
 /// place among the names.
 using FieldValue = std::variant<std::monostate, bool, Index, std::uint64_t, double, std::string, std::vector<std::string>,
-                                std::vector<Index>, std::vector<Length>>;
+                                std::vector<Index>, std::vector<Length>, Literal>;
 
 // ---- what a field is -------------------------------------------------------------------------------------------------
 
@@ -38,6 +39,8 @@ enum class FieldType {
     choices,  ///< some of `names`, as their places
     rows,     ///< words, or positions as digits
     lengths,  ///< Length each
+    numbers,  ///< a Literal
+    mask,     ///< a Literal of truths, or of numbers and -inf
     digest,   ///< a string of 64 hexadecimal digits
     objects,  ///< objects, with fields of their own
 };
@@ -90,6 +93,24 @@ struct FieldInfo {
 
 /// "mask" of "attention.mask.file" within "attention"; empty for a key that is not within.
 [[nodiscard]] std::string_view key_within(std::string_view key, std::string_view section);
+
+/// The fields within a section, by the kinds of object that it can be: a field that is required begins each. All of the top are
+/// of one kind.
+template <typename Fields>
+[[nodiscard]] auto kinds_of(std::string_view section, const Fields& fields)
+{
+    std::vector<std::vector<std::ranges::range_value_t<Fields>>> kinds;
+    for (const auto* field : fields) {
+        if (key_within(field->key, section).empty()) {
+            continue;
+        }
+        if (kinds.empty() || (!section.empty() && field->required && field->section() == section)) {
+            kinds.emplace_back();
+        }
+        kinds.back().push_back(field);
+    }
+    return kinds;
+}
 
 namespace allow {
 

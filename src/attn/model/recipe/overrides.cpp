@@ -54,6 +54,7 @@ void make_room(const Overrides& over, Recipe& recipe)
     }
     if (over.contains(field::mask_file)) {
         recipe.attention.mask.reset();
+        recipe.attention.mask_values.reset();
     }
     if (over.contains(field::positions)) {
         recipe.attention.positions.reset();
@@ -99,6 +100,7 @@ void lay_draws(const Overrides& over, Recipe& recipe)
             draw.init = static_cast<Initialisation>(*init);
             draw.first = 0;
             draw.second = 1;
+            draw.values.reset();
         }
     }
     if (recipe.parameters) {

@@ -126,7 +126,18 @@ inline constexpr std::array<std::string_view, 16> target_names{"discard",
 using Length = std::variant<Index, std::string>;
 inline constexpr std::array<std::string_view, 8> length_letters{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
 
-/// Draws one tensor from the stream.
+/// Numbers one by one, row-major, as the recipe states them.
+struct Literal {
+    Shape shape;
+    std::vector<double> values;
+    std::vector<Index> integers =
+        {};              ///< places of those of 2^24 and more that are written as integers: a type holds them or not
+    bool truths = false; ///< of a mask: 1 is true, which is seen, and 0 is false
+
+    bool operator==(const Literal&) const = default;
+};
+
+/// Draws one tensor from the stream, or states it.
 struct Draw {
     Target target = Target::none;
     Initialisation init = Initialisation::uniform;
@@ -135,6 +146,7 @@ struct Draw {
     std::optional<Side> side = {};                 ///< of W_…; left when absent, right for W_o
     std::optional<std::vector<Length>> shape = {}; ///< the natural shape of the target when absent
     std::vector<Index> take = {};                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
+    std::optional<Literal> values = {}; ///< the tensor itself: nothing is drawn, and of all above only target and side count
 
     bool operator==(const Draw&) const = default;
 };
@@ -196,8 +208,10 @@ struct Positions {
 struct Attention : core::AttentionOptions {
     ScoreOrder order = ScoreOrder::query_key;
     std::optional<FileTensor> mask = {};     ///< its tensor is RunSettings::mask
+    std::optional<Literal> mask_values = {}; ///< instead of a file
     std::optional<Positions> positions = {}; ///< none when absent
 
+    [[nodiscard]] bool has_mask() const { return mask || mask_values; } ///< beside causal and window
     bool operator==(const Attention&) const = default;
 };
 

@@ -288,6 +288,16 @@ inline constexpr Recipes mask_name{
     at<&Recipe::attention, &Attention::mask, &FileTensor::name>};
 inline constexpr Recipes mask_sha256{{.key = "attention.mask.sha256", .allowed = digest_text, .meaning = of_file},
                                      at<&Recipe::attention, &Attention::mask, &FileTensor::sha256>};
+inline constexpr Recipes mask_values{
+    {.key = "attention.mask.values",
+     .allowed = {.type = FieldType::mask,
+                 .fewest = 1,
+                 .in_words = "true and false alone, or numbers, and null where a key is hidden"},
+     .meaning = "the mask itself in place of a file: true = seen, or numbers that are added, null = -inf",
+     .required = true},
+    {.get = at<&Recipe::attention, &Attention::mask_values>.get,
+     .set = at<&Recipe::attention, &Attention::mask_values>.set,
+     .exists = [](const Recipe& recipe) { return recipe.attention.mask_values.has_value(); }}};
 inline constexpr Recipes positions{
     {.key = "attention.positions.kind",
      .allowed = allow::one_of(position_names),
@@ -389,6 +399,7 @@ inline constexpr std::array all{
     &mask_file,
     &mask_name,
     &mask_sha256,
+    &mask_values,
     &positions,
     &rope_base,
     &rope_dim,
@@ -464,8 +475,15 @@ inline constexpr Draws take{{.key = "take",
                              .allowed = {.type = FieldType::integers, .least = 0, .most = field::largest_length - 1},
                              .meaning = "indices into the leading dimensions of shape: the part that is kept"},
                             at<&Draw::take>};
+inline constexpr Draws values{{.key = "values",
+                               .allowed = {.type = FieldType::numbers, .fewest = 1, .in_words = "numbers"},
+                               .meaning = "the numbers themselves, nested to the tensor's shape: nothing is drawn",
+                               .required = true},
+                              at<&Draw::values>};
 
 /// Of a draw, in the order of the JSON.
 inline constexpr std::array all{&tensor, &init, &low, &high, &mean, &deviation, &side, &shape, &take};
+/// Of one that states its tensor.
+inline constexpr std::array literal{&tensor, &values, &side};
 
 } // namespace attn::model::draw_field

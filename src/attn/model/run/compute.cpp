@@ -228,8 +228,8 @@ private:
         if (positions_are(PositionKind::alibi)) {
             inputs.slopes = core::alibi_slopes(l.H);
         }
-        if (options.mask) {
-            inputs.mask = core::as_batch(broadcast_mask(*plan_.settings.mask, {l.H, l.T, l.S}));
+        if (plan_.mask) {
+            inputs.mask = core::as_batch(broadcast_mask(*plan_.mask, {l.H, l.T, l.S}));
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
         const std::vector<std::uint8_t> kept = draw_kept({l.H, l.T, K.rows()});

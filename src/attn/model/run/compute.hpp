@@ -14,6 +14,7 @@ struct RunContext {
     const std::vector<Index>& rows; ///< the positions of the query rows, ascending
     const Show& show;               ///< the arrays to keep
     const RunSettings& settings;
+    std::optional<TensorView> mask = {};       ///< of a file, or stated
     ParameterCache* preparations = nullptr;    ///< of other runs of the recipe; nullptr: this run is the only one
     const Tensor<double>* embedding = nullptr; ///< (V, D), where it is not drawn
 };

@@ -48,13 +48,13 @@ MaskedPlaces masked_places(const Result& result)
         throw Error(ErrorKind::internal, "masked places", "nothing", "a result with weights");
     }
     const Attention& attention = result.config.attention;
-    if (!attention.causal && !attention.window && !attention.mask) {
+    if (!attention.causal && !attention.window && !attention.has_mask()) {
         return {{}, !result.foreign};
     }
     if (const AnyTensor* masked_scores = result.find(Item::masked_scores)) {
         return {masked_by_scores(*masked_scores), true};
     }
-    return {masked_by_position(result, shape_of(*weights)), !attention.mask};
+    return {masked_by_position(result, shape_of(*weights)), !attention.has_mask()};
 }
 
 } // namespace attn::model

@@ -1,6 +1,7 @@
 #include "attn/model/run/run.hpp"
 
 #include "attn/model/layer/extra_key.hpp"
+#include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/batch_runner.hpp"
@@ -34,7 +35,7 @@ bool has(Needs needs, const Recipe& recipe)
     case Needs::query: return !recipe.query.empty();
     case Needs::softcap: return attention.softcap.has_value();
     case Needs::mask:
-        return attention.causal || attention.window || attention.mask ||
+        return attention.causal || attention.window || attention.has_mask() ||
                (attention.positions && attention.positions->kind == PositionKind::alibi);
     case Needs::dropout: return attention.dropout.has_value();
     case Needs::output_projection: return has_output_projection(recipe);
@@ -110,13 +111,13 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     }
 }
 
-void read_mask(const RunSettings& settings, const ModelDims& l)
+void read_mask(const TensorView& mask, const RunSettings& settings, const ModelDims& l)
 {
-    (void)broadcast_mask(*settings.mask, {l.H, l.T, l.S});
+    (void)broadcast_mask(mask, {l.H, l.T, l.S});
     if (settings.read_numbers) {
         settings.read_numbers();
     }
-    require_finite(*settings.mask, "mask", true);
+    require_finite(mask, "mask", true);
 }
 
 void require_parameters(const Recipe& recipe, const RunSettings& settings)
@@ -250,8 +251,10 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     const ModelDims dims = resolve(recipe, words, settings.origin);
     require_order(recipe, dims);
     require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
-    if (recipe.attention.mask) {
-        read_mask(settings, dims);
+    const std::optional<StoredTensor> stated = stated_mask(recipe);
+    const std::optional<TensorView> mask = stated ? std::optional(stated->view()) : settings.mask;
+    if (recipe.attention.has_mask()) {
+        read_mask(*mask, settings, dims);
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
@@ -261,6 +264,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
                           rows,
                           computed_items,
                           settings,
+                          recipe.attention.has_mask() ? mask : std::nullopt,
                           shared == nullptr ? nullptr : &shared->preparations,
                           table ? &table->rows : nullptr};
     ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);

@@ -1,9 +1,11 @@
 #include "attn/report/json/recipe_json.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/json/published_json.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attn::report {
 namespace {
@@ -14,6 +16,47 @@ using model::FieldType;
 using model::FieldValue;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
+
+/// Nested arrays, from the number `next` on.
+class LiteralWriter {
+public:
+    LiteralWriter(JsonWriter& json, const model::Literal& literal) : json_(json), literal_(literal) {}
+
+    void write(std::size_t depth = 0)
+    {
+        if (depth == literal_.shape.size()) {
+            return write_number();
+        }
+        json_.begin_array();
+        for (Index i = 0; i < literal_.shape[depth]; ++i) {
+            write(depth + 1);
+        }
+        json_.end_array();
+    }
+
+private:
+    void write_number()
+    {
+        const double value = literal_.values[static_cast<std::size_t>(next_)];
+        const bool integer = integers_ < literal_.integers.size() && literal_.integers[integers_] == next_;
+        ++next_;
+        if (literal_.truths) {
+            json_.boolean(value != 0);
+        } else if (integer) {
+            ++integers_;
+            json_.raw(math::fixed(value, 0));
+        } else if (std::isinf(value)) { // of a mask
+            json_.null();
+        } else {
+            json_.number(value);
+        }
+    }
+
+    JsonWriter& json_;
+    const model::Literal& literal_;
+    Index next_ = 0;
+    std::size_t integers_ = 0; ///< written so far
+};
 
 /// Writes the value of a field in the form that JSON gives it.
 struct ValueWriter {
@@ -42,6 +85,7 @@ struct ValueWriter {
     void operator()(const std::string& value) const { json.string(value); }
     void operator()(const std::vector<std::string>& values) const { json.strings(values); }
     void operator()(const std::vector<Index>& values) const { json.integers(values); }
+    void operator()(const model::Literal& literal) const { LiteralWriter(json, literal).write(); }
     void operator()(const std::vector<model::Length>& values) const
     {
         json.begin_array();
@@ -116,7 +160,8 @@ void write_members(JsonWriter& json, const model::Draw& draw)
         json.key(draw_field::discard.name());
         json.boolean(true);
     }
-    for (const draw_field::Draws* f : draw_field::all) {
+    using Fields = std::span<const draw_field::Draws* const>;
+    for (const draw_field::Draws* f : draw.values ? Fields(draw_field::literal) : Fields(draw_field::all)) {
         const FieldValue value = f->member.get(draw);
         const bool instead = f == &draw_field::tensor && draw.target == model::Target::none;
         const bool needed = f == &draw_field::high && draw.init == model::Initialisation::integers;

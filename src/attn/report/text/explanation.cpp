@@ -207,7 +207,7 @@ void ExplanationSteps::write_masks()
     }
     const std::string before = e_.keys.front().capped ? "capped" : "scaled";
     const bool alibi = positions_are(PositionKind::alibi);
-    const std::string name = attention().mask ? " + mask" : "";
+    const std::string name = attention().has_mask() ? " + mask" : "";
     step("Mask: masked = " + before + name + (alibi ? " + distance" : "") + ", -inf where a key is hidden");
     if (attention().causal) {
         prose_.paragraph("causal: hides the keys after position " + std::to_string(e_.position));
@@ -217,8 +217,9 @@ void ExplanationSteps::write_masks()
         prose_.paragraph("window: hides all but " + side(attention().window->left) + " keys back and " +
                          side(attention().window->right) + " ahead of position " + std::to_string(e_.position));
     }
-    if (attention().mask) {
-        prose_.paragraph("mask: what " + quoted(attention().mask->file) + " holds for this row");
+    if (attention().has_mask()) {
+        prose_.paragraph("mask: what " + (attention().mask ? quoted(attention().mask->file) : "the recipe") +
+                         " holds for this row");
     }
     if (alibi) {
         prose_.paragraph("distance: ALiBi, minus the head's slope times |" + std::to_string(e_.position) +
@@ -237,14 +238,14 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         prose_.paragraph(in_quotes(cell_word()) + " is hidden: -inf");
         return;
     }
-    if (!attention().mask && !alibi) {
+    if (!attention().has_mask() && !alibi) {
         prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
         return;
     }
     const double score = before == "capped" ? *key.capped : key.scaled;
     const std::vector<std::string> numbers = words_.numbers({score, key.mask, key.distance, *key.masked});
     std::vector<std::string> terms{numbers[0]};
-    if (attention().mask) {
+    if (attention().has_mask()) {
         terms.push_back(glued(bracketed(numbers[1]) + " (mask)"));
     }
     if (alibi) {

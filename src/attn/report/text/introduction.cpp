@@ -39,7 +39,7 @@ bool is_the_tutorial(const Result& result)
 /// What the recipe's draws make.
 struct Drawn {
     std::string seeds; ///< "seed 1, 2"
-    bool embeddings = false, projections = false, identity = false;
+    bool embeddings = false, projections = false, identity = false, stated = false;
 };
 
 Drawn drawn_by(const Recipe& recipe)
@@ -51,7 +51,9 @@ Drawn drawn_by(const Recipe& recipe)
             continue;
         }
         const auto& draw = std::get<model::Draw>(step);
-        if (draw.target >= Target::W_q) {
+        if (draw.values) {
+            drawn.stated = true;
+        } else if (draw.target >= Target::W_q) {
             (draw.init == Initialisation::identity ? drawn.identity : drawn.projections) = true;
         } else if (draw.target != Target::none) {
             drawn.embeddings = true;
@@ -83,6 +85,7 @@ std::string origin_of(const Result& result, bool brief)
     add(recipe.embeddings ? "word vectors from " + visible(recipe.embeddings->file) : "");
     add(recipe.parameters ? "weights from " + visible(recipe.parameters->file) : "");
     add(recipe.parameters && !recipe.parameters->prefix.empty() ? "layer " + visible(recipe.parameters->prefix) : "");
+    add(drawn.stated ? "numbers that the recipe states" : "");
     add(drawn.identity ? "identity projections" : "");
     add(chance(drawn, recipe.parameters || recipe.embeddings ? ""
                       : !is_the_tutorial(result)             ? "real arithmetic, no meaning"

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace {
 
 using namespace attn::model;
@@ -137,6 +139,43 @@ TEST(Recipe, ReadsDraws)
     EXPECT_EQ(std::get<Draw>(steps[3]),
               (Draw{Target::none, Initialisation::normal, 0, 1, {}, std::vector<Length>{Index{3}, "H_kv*d_v*T"}, {}}));
     EXPECT_EQ(std::get<Draw>(steps[4]), (Draw{Target::W_k, Initialisation::integers, -2, 3, {}, {}, {}}));
+}
+
+TEST(Recipe, ReadsTensorsThatAreStated)
+{
+    const std::vector<Step> steps = with_draws(R"([{"tensor":"W_q","values":[[0.1,-0.0],[1e-400,16777217]],"side":"right"},
+        {"tensor":"b_q","values":[16777217.0,-3]}])");
+    const auto& matrix = std::get<Draw>(steps[0]);
+    EXPECT_EQ(matrix.side, Side::right);
+    EXPECT_EQ(*matrix.values, (Literal{.shape = {2, 2}, .values = {0.1, -0.0, 0, 16777217}, .integers = {3}}));
+    EXPECT_EQ(*std::get<Draw>(steps[1]).values, (Literal{.shape = {2}, .values = {16777217, -3}}));
+    for (const auto& [draw, error] : std::initializer_list<std::pair<const char*, const char*>>{
+             {R"({"tensor":"W_q","values":[[1,2],[3]]})",
+              "draws[0].values[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it"},
+             {R"({"tensor":"W_q","values":[1,"2"]})", "draws[0].values[1]: got '2'; allowed: numbers"},
+             {R"({"tensor":"W_q","values":[[]]})", "draws[0].values: got an array of 1 element; allowed: at least one value"},
+             {R"({"tensor":"W_q","values":[1],"init":"normal"})",
+              R"(draws[0].init: got 'normal'; allowed: only without "values")"},
+             {R"({"tensor":"b_q","values":[1],"side":"left"})",
+              R"(draws[0].side: got 'left'; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_o")"},
+             {R"({"tensor":"b_q","values":[9007199254740993]})",
+              "draws[0].values at (0,): got 9007199254740993; allowed: an integer that float64 holds exactly, such as "
+              "9007199254740992"},
+         }) {
+        EXPECT_EQ(error_of_draw(draw), error) << draw;
+    }
+}
+
+TEST(Recipe, ReadsAMaskThatIsStated)
+{
+    const auto mask = [](const std::string& values) {
+        return *parse_recipe(recipe(R"("attention":{"mask":{"values":)" + values + "}}")).attention.mask_values;
+    };
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(mask("[[true,false]]"), (Literal{.shape = {1, 2}, .values = {1, 0}, .truths = true}));
+    EXPECT_EQ(mask(R"([0,null,"-inf",2])"), (Literal{.shape = {4}, .values = {0, -infinity, -infinity, 2}}));
+    EXPECT_EQ(error_of(recipe(R"("attention":{"mask":{}})")),
+              "attention.mask: got an object of 0 members; allowed: exactly one of file, values");
 }
 
 TEST(Recipe, KnowsEveryTargetByItsName)

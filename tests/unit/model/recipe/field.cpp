@@ -155,6 +155,7 @@ TEST(FieldTable, IsSound)
 {
     expect_sound(field::all);
     expect_sound(draw_field::all);
+    expect_sound(draw_field::literal);
 }
 
 /// A reader who goes through the table in order knows already what a field goes with.

@@ -1,0 +1,148 @@
+#include "attn/model/layer/literal.hpp"
+
+#include "attn/model/layer/float32_range.hpp"
+
+#include <initializer_list>
+
+namespace attn::model {
+namespace {
+
+/// What the shape of a stated matrix says.
+struct Sizes {
+    Index stack = 0; ///< heads, when each has a matrix of its own; 0: one matrix of all
+    Index out = 0;   ///< of a head of the stack, or of all heads together
+    Index in = 0;
+};
+
+class Shapes {
+public:
+    explicit Shapes(const Recipe& recipe) : recipe_(recipe) {}
+
+    /// The last length of the first of these tensors that is stated.
+    [[nodiscard]] std::optional<Index> width(std::initializer_list<Target> tables) const
+    {
+        for (const Target target : tables) {
+            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
+                return draw->values->shape.back();
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<Index> rows(std::initializer_list<Target> tables) const
+    {
+        for (const Target target : tables) {
+            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
+                return draw->values->shape.front();
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<Sizes> sizes(Target W) const
+    {
+        const Draw* draw = find(W);
+        if (draw == nullptr || draw->values->shape.size() < 2 || draw->values->shape.size() > 3) {
+            return std::nullopt;
+        }
+        const Shape& shape = draw->values->shape;
+        const Index rows = shape[shape.size() - 2];
+        const Index columns = shape.back();
+        const bool left = draw->side.value_or(W == Target::W_o ? Side::right : Side::left) == Side::left;
+        return Sizes{shape.size() == 3 ? shape.front() : 0, left ? rows : columns, left ? columns : rows};
+    }
+
+    /// Of one head, of which there are as many, or as the stack has.
+    [[nodiscard]] std::optional<Index> head_size(Target W, Index heads) const
+    {
+        const std::optional<Sizes> read = sizes(W);
+        if (!read || (read->stack == 0 && read->out % heads != 0)) {
+            return std::nullopt;
+        }
+        return read->stack != 0 ? read->out : read->out / heads;
+    }
+
+    [[nodiscard]] std::optional<Index> stack(Target W) const
+    {
+        const std::optional<Sizes> read = sizes(W);
+        return read && read->stack != 0 ? std::optional(read->stack) : std::nullopt;
+    }
+
+private:
+    [[nodiscard]] const Draw* find(Target target) const
+    {
+        for (const Step& step : recipe_.draws) {
+            const auto* draw = std::get_if<Draw>(&step);
+            if (draw != nullptr && draw->values && draw->target == target) {
+                return draw;
+            }
+        }
+        return nullptr;
+    }
+
+    const Recipe& recipe_;
+};
+
+} // namespace
+
+Dims dims_of(const Recipe& recipe)
+{
+    const Shapes stated(recipe);
+    Dims dims = recipe.dims;
+    const auto fill = [](std::optional<Index>& length, std::optional<Index> said) {
+        length = length ? length : said;
+        return length;
+    };
+    const std::optional<Sizes> W_q = stated.sizes(Target::W_q);
+    fill(dims.vocab_size, stated.rows({Target::embedding, Target::key_embedding, Target::value_embedding}));
+    fill(dims.embed_dim, stated.width({Target::embedding, Target::embeddings}));
+    fill(dims.embed_dim, W_q ? std::optional(W_q->in) : std::nullopt);
+    const std::optional<Index> key_dim = stated.width({Target::key_embedding});
+    const std::optional<Index> value_dim = stated.width({Target::value_embedding});
+    fill(dims.key_dim, key_dim == dims.embed_dim ? std::nullopt : key_dim);
+    fill(dims.value_dim, value_dim == (dims.key_dim ? dims.key_dim : dims.embed_dim) ? std::nullopt : value_dim);
+
+    fill(dims.heads, stated.stack(Target::W_q));
+    const Index H = dims.heads.value_or(1);
+    fill(dims.d_k, stated.head_size(Target::W_q, H));
+    fill(dims.kv_heads, stated.stack(Target::W_k));
+    fill(dims.kv_heads, stated.stack(Target::W_v));
+    if (const std::optional<Sizes> W_k = stated.sizes(Target::W_k); W_k && dims.d_k && W_k->out % *dims.d_k == 0) {
+        const Index H_kv = W_k->out / *dims.d_k;
+        fill(dims.kv_heads, H_kv == H ? std::nullopt : std::optional(H_kv));
+    }
+    const Index H_kv = dims.kv_heads.value_or(H);
+    fill(dims.d_k, stated.head_size(Target::W_k, H_kv));
+    fill(dims.d_v, stated.head_size(Target::W_v, H_kv));
+    if (const std::optional<Sizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
+        fill(dims.d_v, W_o->in / H);
+    }
+    return dims;
+}
+
+template <typename Scalar>
+Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what)
+{
+    const TensorView view = row_major_view(ElementType::float64, literal.shape, std::as_bytes(std::span(literal.values)));
+    if (dtype_of<Scalar> == Dtype::float32) {
+        require_float32_range(view, what);
+    }
+    require_exact_integers(view, literal.integers, dtype_of<Scalar>, what);
+    return load<Scalar>(view);
+}
+
+std::optional<StoredTensor> stated_mask(const Recipe& recipe)
+{
+    const std::optional<Literal>& literal = recipe.attention.mask_values;
+    if (!literal) {
+        return std::nullopt;
+    }
+    StoredTensor mask("mask", literal->truths ? ElementType::boolean : ElementType::float64, literal->shape);
+    mask.bytes = to_bytes(mask.type, std::span<const double>(literal->values));
+    return mask;
+}
+
+template Tensor<float> tensor_of(const Literal&, const std::string&);
+template Tensor<double> tensor_of(const Literal&, const std::string&);
+
+} // namespace attn::model

@@ -1,0 +1,23 @@
+// Tensors that a recipe states number by number.
+#pragma once
+
+#include "attn/model/recipe/recipe.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <optional>
+#include <string>
+
+namespace attn::model {
+
+/// The dims of the recipe and, where it leaves one out, what the shapes of its literals say; they may contradict each other.
+[[nodiscard]] Dims dims_of(const Recipe& recipe);
+
+/// The numbers in the type of the run. Throws Error(data) naming `what` and the first number that is beyond Scalar, and the
+/// first integer that Scalar does not hold exactly.
+template <typename Scalar>
+[[nodiscard]] Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what);
+
+/// A mask that the recipe states, as a file would hold it: bool or float64. Nothing when it states none.
+[[nodiscard]] std::optional<StoredTensor> stated_mask(const Recipe& recipe);
+
+} // namespace attn::model
