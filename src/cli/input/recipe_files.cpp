@@ -9,6 +9,8 @@
 #include "cli/input/embeddings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -35,34 +37,55 @@ std::vector<model::StoredShape> shapes_in(const io::TensorFile& file)
     return shapes;
 }
 
+/// Calls `use` with each W_… that the config draws or states, and with whether it lies as `run` does without other orders.
+template <typename Use>
+void for_each_matrix(const model::Recipe& config, Use use)
+{
+    for (const model::Step& step : config.draws) {
+        const auto* draw = std::get_if<model::Draw>(&step);
+        if (draw != nullptr && draw->target >= model::Target::W_q && draw->target <= model::Target::W_o) {
+            const model::Side usual = draw->target == model::Target::W_o ? model::Side::right : model::Side::left;
+            use(draw->target, draw->side.value_or(usual) == usual);
+        }
+    }
+}
+
+/// Nothing where the matrices lie in no order that has a name.
 std::optional<model::MatrixLayout> layout_of(const model::Recipe& config)
 {
     if (config.parameters) {
         return config.parameters->layout;
     }
-    std::optional<model::Side> inputs;
-    std::optional<model::Side> output;
-    for (const model::Step& step : config.draws) {
-        if (const auto* draw = std::get_if<model::Draw>(&step)) {
-            if (draw->target == model::Target::W_q) {
-                inputs = draw->side.value_or(model::Side::left);
-            } else if (draw->target == model::Target::W_o) {
-                output = draw->side.value_or(model::Side::right);
+    std::array<int, 2> inputs{}; // matrices that lie otherwise, and as usual
+    std::array<int, 2> output{};
+    for_each_matrix(config, [&](model::Target target, bool usual) {
+        ++(target == model::Target::W_o ? output : inputs).at(usual ? 1 : 0);
+    });
+    if (inputs[0] == 0) {
+        return output[1] == 0 ? model::MatrixLayout::out_in : model::MatrixLayout::run;
+    }
+    return inputs[1] == 0 && output[0] == 0 ? std::optional(model::MatrixLayout::in_out) : std::nullopt;
+}
+
+/// Lays every matrix as `run` does without other orders.
+void turn_matrices(io::TensorFile& tensors, const model::Recipe& config)
+{
+    for_each_matrix(config, [&](model::Target target, bool usual) {
+        const auto entry = std::ranges::find(tensors.entries, name_of(target), &io::TensorFile::Entry::name);
+        if (!usual && entry != tensors.entries.end() && entry->view.shape.size() > 1) {
+            for (Shape* lengths : {&entry->view.shape, &entry->view.strides}) {
+                std::swap(lengths->back(), *(lengths->end() - 2));
             }
         }
-    }
-    if (inputs == output.value_or(inputs.value_or(model::Side::left))) {
-        return inputs == model::Side::left ? model::MatrixLayout::out_in : model::MatrixLayout::in_out;
-    }
-    return inputs == model::Side::left ? std::optional(model::MatrixLayout::run) : std::nullopt;
+    });
 }
 
 /// What `run` saved says in its metadata how many heads there are and how the matrices lie.
-void take_hints(const io::Metadata& metadata, model::Recipe& recipe, const std::string& file)
+void take_hints(io::TensorFile& tensors, model::Recipe& recipe, const std::string& file)
 {
     const auto text = [&](std::string_view key) {
-        const auto found = std::ranges::find(metadata, key, &io::Metadata::value_type::first);
-        return found == metadata.end() ? std::string() : found->second;
+        const auto found = std::ranges::find(tensors.metadata, key, &io::Metadata::value_type::first);
+        return found == tensors.metadata.end() ? std::string() : found->second;
     };
     if (text("schema") != "attn-cli/result/1") {
         return;
@@ -73,9 +96,13 @@ void take_hints(const io::Metadata& metadata, model::Recipe& recipe, const std::
     } catch (const Error& error) { // the library does not know whose it is
         throw Error(error.kind(), file + ": config in its metadata: " + error.what());
     }
-    if (!recipe.parameters->layout) {
-        recipe.parameters->layout = layout_of(config);
+    std::optional<model::MatrixLayout>& layout = recipe.parameters->layout;
+    const std::optional<model::MatrixLayout> stated = layout_of(config);
+    if (!config.parameters && !stated && layout.value_or(model::MatrixLayout::run) == model::MatrixLayout::run) {
+        turn_matrices(tensors, config);
+        layout = model::MatrixLayout::run;
     }
+    layout = layout ? layout : stated;
     if (!recipe.dims.heads) {
         recipe.dims.heads = model::dims_of(config).heads.value_or(1);
     }
@@ -100,7 +127,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
     io::TensorFile& tensors = files.inputs.all(parameters.file);
     const MappedFile& file = files.inputs.file(parameters.file);
     require_digest(file, parameters.sha256, files.digests);
-    take_hints(tensors.metadata, recipe, file.name());
+    take_hints(tensors, recipe, file.name());
 
     model::CheckpointLayer layer = model::find_layer(shapes_in(tensors), recipe, file.name());
     if (recipe.embeddings) { // a table of the layer's file gives way to the one that is named
@@ -130,6 +157,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
             if (recipe.dtype == Dtype::float32) {
                 model::require_float32_range(whole, what);
             }
+            model::require_exact_integers(whole, recipe.dtype, what);
         }
         last = source.name;
     }

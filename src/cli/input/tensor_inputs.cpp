@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/saved_tensors.hpp"
 #include "cli/options/suggest.hpp"
 
 #include <algorithm>
@@ -125,8 +126,15 @@ void TensorInputs::read_numbers()
 
 io::TensorFile& TensorInputs::all(const std::string& path)
 {
-    const MappedFile& file = map(path);
-    return tensors_.emplace_back(io::open_tensors(file.bytes(), file.name()));
+    const auto check = [&](std::span<const std::byte> front) {
+        if (!begins_json(front)) {
+            (void)io::format_of(front, name_of_input(path), "a result as JSON, or ");
+        }
+    };
+    const MappedFile& file = files_.try_emplace(path, path, check).first->second;
+    check(file.bytes());
+    return tensors_.emplace_back(begins_json(file.bytes()) ? tensors_of_result(file)
+                                                           : io::open_tensors(file.bytes(), file.name()));
 }
 
 void TensorInputs::require_unchanged() const

@@ -38,7 +38,7 @@ public:
     /// Reads the numbers of all that was opened. May be called from several threads. Throws Error(data) for a broken file.
     void read_numbers();
 
-    /// Every tensor of a file; whoever asks reads the numbers. Throws as open().
+    /// Every tensor of a file, or of a result as JSON; whoever asks reads the numbers. Throws as open().
     [[nodiscard]] io::TensorFile& all(const std::string& path);
 
     /// The file that a tensor was taken from.

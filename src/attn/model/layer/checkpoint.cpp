@@ -1,5 +1,6 @@
 #include "attn/model/layer/checkpoint.hpp"
 
+#include "attn/model/layer/float32_range.hpp"
 #include "attn/model/recipe/items.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
@@ -360,7 +361,7 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
 
 StoredParameter stored_parameter(const Source& source, const TensorView& whole)
 {
-    require_floating(whole, "type of " + quoted(source.name));
+    require_numbers(whole, "type of " + quoted(source.name));
     StoredParameter parameter{source.target, source.side, whole};
     if (source.parts > 1) {
         TensorView& view = parameter.tensor;

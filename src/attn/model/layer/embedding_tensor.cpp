@@ -1,5 +1,6 @@
 #include "attn/model/layer/embedding_tensor.hpp"
 
+#include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cstdint>
@@ -11,12 +12,16 @@ namespace {
 
 constexpr Index most_rows = std::numeric_limits<std::int32_t>::max(); // ids are as large
 
-void require_finite_rows(const EmbeddingTensor& tensor, const RowOf& row_of, std::span<const std::string> words)
+void require_rows(const EmbeddingTensor& tensor, const RowOf& row_of, std::span<const std::string> words)
 {
     for (const std::string& word : words) {
         if (const auto row = row_of(word)) {
-            require_finite(row_block(tensor.rows, *row, 1),
-                           tensor.name + ", row " + std::to_string(*row) + ", " + quoted(word) + ",");
+            const std::string what = tensor.name + ", row " + std::to_string(*row) + ", " + quoted(word) + ",";
+            const TensorView numbers = row_block(tensor.rows, *row, 1);
+            require_exact_integers(numbers, Dtype::float64, what);
+            if (!tensor.allow_nonfinite) {
+                require_finite(numbers, what);
+            }
         }
     }
 }
@@ -41,7 +46,7 @@ FoundVectors find_rows(const TensorView& rows, const RowOf& row_of, const Wanted
 
 EmbeddingTensor embedding_tensor(EmbeddingTensor tensor)
 {
-    require_floating(tensor.rows, "type of " + tensor.name);
+    require_numbers(tensor.rows, "type of " + tensor.name);
     const Shape& shape = tensor.rows.shape;
     const bool fits =
         shape.size() == 2 && shape[0] >= 1 && shape[0] <= most_rows && shape[1] >= 1 && shape[1] <= largest_vector;
@@ -54,11 +59,16 @@ EmbeddingTensor embedding_tensor(EmbeddingTensor tensor)
 
 VectorsOfIds vectors_of_ids(EmbeddingTensor tensor)
 {
-    VectorsOfIds vectors{.name = tensor.name, .dim = tensor.rows.shape[1], .count = tensor.rows.shape[0], .rows = {}};
+    VectorsOfIds vectors{.name = tensor.name,
+                         .dim = tensor.rows.shape[1],
+                         .count = tensor.rows.shape[0],
+                         .rows = {},
+                         .integers = tensor.rows.type == ElementType::int64};
     vectors.rows = [tensor = std::move(tensor)] {
         if (!tensor.allow_nonfinite) {
             require_finite(tensor.rows, tensor.name);
         }
+        require_exact_integers(tensor.rows, Dtype::float64, tensor.name);
         return load<double>(tensor.rows);
     };
     return vectors;
@@ -66,11 +76,10 @@ VectorsOfIds vectors_of_ids(EmbeddingTensor tensor)
 
 VectorsOfWords vectors_of_words(EmbeddingTensor tensor, RowOf row_of)
 {
-    VectorsOfWords vectors{.name = tensor.name, .dim = tensor.rows.shape[1], .find = {}};
+    VectorsOfWords vectors{
+        .name = tensor.name, .dim = tensor.rows.shape[1], .find = {}, .integers = tensor.rows.type == ElementType::int64};
     vectors.find = [tensor = std::move(tensor), row_of = std::move(row_of)](const WantedWords& wanted) {
-        if (!tensor.allow_nonfinite) {
-            require_finite_rows(tensor, row_of, wanted.words);
-        }
+        require_rows(tensor, row_of, wanted.words);
         return find_rows(tensor.rows, row_of, wanted);
     };
     return vectors;

@@ -2,6 +2,7 @@
 
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
@@ -134,19 +135,27 @@ TensorView view_of(const Tensor<double>& rows)
     return row_major_view(ElementType::float64, rows.shape, std::as_bytes(std::span(rows.values)));
 }
 
+void require_range(const TensorView& rows, bool integers, const std::string& what)
+{
+    require_float32_range(rows, what);
+    if (integers) {
+        require_exact_integers(rows, indices(rows.count()), Dtype::float32, what);
+    }
+}
+
 /// A row is named by its word: in the file it stands elsewhere than in the table.
 void require_range(const Tensor<double>& rows, const Words& words, const VectorsOfWords& vectors)
 {
     for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
         const std::array row{static_cast<Index>(i)};
-        require_float32_range(slice(view_of(rows), row),
-                              "the vector of " + quoted((*words.vocabulary)[i]) + " in " + vectors.name);
+        require_range(slice(view_of(rows), row), vectors.integers,
+                      "the vector of " + quoted((*words.vocabulary)[i]) + " in " + vectors.name);
     }
 }
 
 void require_range(const Tensor<double>& rows, const Words& /*words*/, const VectorsOfIds& vectors)
 {
-    require_float32_range(view_of(rows), vectors.name);
+    require_range(view_of(rows), vectors.integers, vectors.name);
 }
 
 /// What the file decides, or Error where another one is stated.

@@ -17,6 +17,7 @@ struct VectorsOfWords {
     std::function<FoundVectors(const WantedWords& wanted)> find;
     /// Makes many searches fast; before the first one. Absent where they are anyway.
     std::function<void()> prepare = {};
+    bool integers = false; ///< all numbers, which a type must hold exactly
 };
 
 /// Of a tensor without a list of words. rows may be called from several threads at a time.
@@ -25,6 +26,7 @@ struct VectorsOfIds {
     Index dim = 0;
     Index count = 0;                      ///< of rows
     std::function<Tensor<double>()> rows; ///< all of them (count, dim)
+    bool integers = false;                ///< all numbers, which a type must hold exactly
 };
 
 /// What Recipe::embeddings names.

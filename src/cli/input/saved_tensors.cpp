@@ -1,0 +1,47 @@
+#include "cli/input/saved_tensors.hpp"
+
+#include "attn/io/json/saved_result.hpp"
+#include "attn/model/check/compare.hpp"
+#include "attn/report/json/json.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
+
+#include <algorithm>
+
+namespace attn::cli {
+namespace {
+
+io::TensorFile read(std::string_view text)
+{
+    const std::vector<JsonText> documents = split_documents(text);
+    const bool alone = documents.size() == 1;
+    if (!alone || io::kind_of(documents.front().text) != io::Document::result) {
+        throw Error(ErrorKind::data, "JSON", alone ? "no result" : "several texts",
+                    "one result, as run --show parameters --json writes it");
+    }
+    const model::SavedResult saved = io::parse_saved_result(documents.front().text);
+    io::TensorFile file;
+    for (const StoredTensor& tensor : model::tensors_of(saved).tensors) {
+        const std::size_t size = tensor.bytes.size();
+        io::TensorFile::Buffer& kept = file.inflated.emplace_back(new std::byte[size]); // NOLINT(modernize-avoid-c-arrays)
+        std::ranges::copy(tensor.bytes, kept.get());
+        file.entries.push_back({tensor.name, row_major_view(tensor.type, tensor.shape, {kept.get(), size})});
+    }
+    std::string config;
+    report::write_recipe(saved.config, [&](std::string_view part) { config += part; });
+    file.metadata = {{"schema", "attn-cli/result/1"}, {"config", std::move(config)}};
+    return file;
+}
+
+} // namespace
+
+io::TensorFile tensors_of_result(const MappedFile& file)
+{
+    try {
+        return read({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
+    } catch (const Error& error) { // the library does not know the file's name
+        throw Error(error.kind(), file.name() + ": " + error.what());
+    }
+}
+
+} // namespace attn::cli

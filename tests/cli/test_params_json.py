@@ -1,0 +1,113 @@
+"""`--params` of results as JSON, and integers in files of tensors."""
+
+import json
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import normal, numpy, save_safetensors
+
+DRAWN = [
+    (),
+    ("--heads", "4", "--kv-heads", "2", "--causal", "--init", "linear"),
+    ("--output-projection",),
+    ("--embed-dim", "9", "--d-k", "9", "--d-v", "9"),
+    ("--heads", "3", "--embed-dim", "7", "--d-k", "2", "--d-v", "5", "--dtype", "float64"),
+]
+
+
+def result(folder, *options, sentence=SENTENCE):
+    return succeeds("run", sentence, "--json", *options, cwd=folder).json
+
+
+def without_config(done):
+    return {key: value for key, value in done.items() if key != "config"}
+
+
+@pytest.mark.parametrize("show", ["parameters", "all"])
+@pytest.mark.parametrize("options", DRAWN, ids=" ".join)
+def test_what_was_saved_as_json_gives_the_same_result(tmp_path, options, show):
+    again = [option for option in ("--causal", "--dtype", "float64") if option in options]
+    (tmp_path / "p.json").write_bytes(succeeds("run", SENTENCE, *options, "--show", show, "--json").out)
+    drawn = result(tmp_path, *options, "--show", "all")
+    loaded = result(tmp_path, "--params", "p.json", *again, "--show", "all")
+    assert without_config(loaded) == without_config(drawn)
+    (tmp_path / "saved.json").write_text(json.dumps(loaded))
+    assert succeeds("check", "saved.json", cwd=tmp_path).text.endswith("saved.json: passed\n")
+
+
+SIDES = [("left", "left", "left", "left"), ("right", "right", "right", "right"), ("right", "left", "right", "left"), ("left", "right", "left", "right")]
+
+
+@pytest.mark.parametrize("kind", ["json", "safetensors"])
+@pytest.mark.parametrize("sides", SIDES, ids=" ".join)
+def test_each_matrix_lies_as_the_config_says(tmp_path, sides, kind):
+    draws = [{"tensor": "embedding", "values": normal(1, 6, 4).tolist()}]
+    for seed, (name, side) in enumerate(zip(("W_q", "W_k", "W_v", "W_o"), sides)):
+        draws.append({"tensor": name, "values": normal(seed, 4, 4).tolist(), "side": side})
+    recipe = {"schema": "attn-cli/recipe/1", "input": {"sentence": SENTENCE}, "draws": draws}
+    (tmp_path / "r.json").write_text(json.dumps(recipe))
+    stated = succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=tmp_path).json
+    succeeds("run", "--recipe", "r.json", "--show", "parameters", "-o", f"p.{kind}", cwd=tmp_path)
+    loaded = result(tmp_path, "--params", f"p.{kind}", "--show", "weights,context,output")
+    assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))
+    (tmp_path / "saved.json").write_text(json.dumps(loaded))
+    assert succeeds("check", "saved.json", cwd=tmp_path).code == 0
+
+
+def test_json_that_is_no_result_with_parameters_is_refused(tmp_path):
+    def write(text):
+        (tmp_path / "p.json").write_text(text)
+        return run("run", SENTENCE, "--params", "p.json", cwd=tmp_path)
+
+    weights = succeeds("run", "a b", "--json", "--show", "weights").text
+    assert_fails(write(weights), 65, "'p.json': no tensor 'W_q'", "the file holds 'weights'")
+    assert_fails(write(weights + weights), 65, "'p.json': JSON: got several texts; allowed: one result, as run --show parameters --json writes it")
+    assert_fails(write('{"schema": "attn-cli/tensor/1"}'), 65, "'p.json': JSON: got no result")
+    assert_fails(write("{"), 65, "'p.json': malformed JSON")
+    assert_fails(write("W_q = 1"), 65, "'p.json': got a file that begins with 'W_q = 1'; allowed: a result as JSON, or the formats .npy")
+    drawn = succeeds("run", "a b", "--json", "--show", "parameters").json
+    drawn["parameters"]["W_q"][0][0] = "inf"
+    assert_fails(write(json.dumps(drawn)), 65, "'W_q' of 'p.json' at (0, 0): got inf; allowed: finite numbers")
+
+
+LAYER = {"W_q": [[1, 0], [0, 1]], "W_k": [[2, 1], [0, 1]], "W_v": [[1, 3], [5, 1]]}
+TABLE = [[1, 0], [0, 1], [1, 1]]
+
+
+def saved(path, tensors, dtype):
+    arrays = {name: numpy.array(rows, dtype) for name, rows in tensors.items()}
+    numpy.savez(path, **arrays) if path.suffix == ".npz" else save_safetensors(path, arrays)
+    return path.name
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors"])
+def test_integers_are_numbers_too(tmp_path, kind):
+    layer = saved(tmp_path / f"p.{kind}", LAYER, "int64")
+    table = saved(tmp_path / f"e.{kind}", {"E": TABLE}, "int64")
+    plain = saved(tmp_path / f"f.{kind}", {**LAYER, "embedding": TABLE}, "float64")
+    integers = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", layer, "--layout", "out-in", "--embeddings", table, "--show", "weights,context", "--json", cwd=tmp_path).json
+    floats = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", plain, "--layout", "out-in", "--show", "weights,context", "--json", cwd=tmp_path).json
+    assert without_config(integers) == without_config(floats)
+    numpy.save(tmp_path / "e.npy", numpy.array(TABLE))
+    alone = succeeds("run", "--ids", "0,2,1", "--embeddings", "e.npy", "--show", "embeddings", "--json", cwd=tmp_path).json
+    assert alone["embeddings"] == [[1, 0], [1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(("number", "dtype"), [(16777217, "float32"), (-16777217, "float32"), (2**53 + 1, "float64"), (2**63 - 1, "float64")])
+def test_an_integer_that_the_type_does_not_hold_is_refused(tmp_path, number, dtype):
+    why = f"got {number}, an integer that {dtype} does not hold"
+    options = ("--layout", "out-in", "--dtype", dtype)
+    layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[2, 1], [0, number]]}, "int64")
+    assert_fails(run("run", "a b", "--params", layer, *options, cwd=tmp_path), 65, f"'W_k' of 'p.npz' at (1, 1): {why}")
+    numpy.save(tmp_path / "e.npy", numpy.array([[1, number]]))
+    assert_fails(run("run", "--ids", "0", "--embeddings", "e.npy", "--dtype", dtype, cwd=tmp_path), 65, f"'e.npy' at (0, 1): {why}")
+    (tmp_path / "words.txt").write_text("b\na\n")
+    numpy.save(tmp_path / "w.npy", numpy.array([[1, 1], [1, number]]))
+    words = ("--embeddings", "w.npy", "--embedding-words", "words.txt", "--dtype", dtype)
+    assert_fails(run("run", "a", *words, cwd=tmp_path), 65, why)
+    succeeds("run", "b", *words, cwd=tmp_path)
+
+
+def test_truths_are_no_numbers(tmp_path):
+    layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[True, True], [True, False]]}, "bool")
+    assert_fails(run("run", "a b", "--params", layer, "--layout", "run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int64")
