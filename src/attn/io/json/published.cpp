@@ -1,5 +1,6 @@
 // The numbers that a recipe states.
 #include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/printed_array.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/run/result.hpp"
@@ -66,9 +67,21 @@ void read_words(const JsonValue& values, Published& published)
     published.shape = {static_cast<Index>(published.values.size())};
 }
 
+/// One text, as the article prints the array.
+void read_text(const JsonValue& text, Published& published)
+{
+    PrintedArray array = parse_printed_array(text.text(), text.place());
+    published.printed = true;
+    published.shape = std::move(array.shape);
+    published.values = std::move(array.numbers);
+}
+
 /// Printed decimals (strings) or computed numbers, but not both; the first one decides. null stands beside either.
 void read_numbers(const JsonValue& values, Published& published)
 {
+    if (values.kind() == JsonKind::string && !math::find_printed(values.text())) {
+        return read_text(values, published);
+    }
     std::optional<bool> printed;
     const auto leaf = [&](JsonKind kind, std::string_view text) -> std::optional<std::string_view> {
         if (kind == JsonKind::null) {

@@ -1,0 +1,144 @@
+#include "attn/io/json/printed_array.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::io {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n";
+constexpr std::size_t most_dimensions = 8;
+
+class Reader {
+public:
+    Reader(std::string_view text, const std::string& what) : text_(text), what_(what) {}
+
+    PrintedArray read() &&
+    {
+        take("Parameter containing:");
+        const bool called = take("tensor(") || take("array(");
+        read_value(0);
+        if (called) {
+            skip_arguments();
+        }
+        if (skip_space(); at_ != text_.size()) {
+            refuse("nothing behind the array");
+        }
+        return std::move(array_);
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& allowed) const
+    {
+        const std::string_view rest = text_.substr(at_);
+        const std::string got =
+            rest.empty() ? "the end of the text" : quoted(rest.substr(0, std::max<std::size_t>(1, token().size())), 30);
+        throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), got, allowed);
+    }
+
+    void skip_space() { at_ = std::min(text_.find_first_not_of(white_space, at_), text_.size()); }
+
+    /// Whether this comes next, behind white space; then it is read.
+    bool take(std::string_view wanted)
+    {
+        skip_space();
+        const bool there = text_.substr(at_).starts_with(wanted);
+        at_ += there ? wanted.size() : 0;
+        return there;
+    }
+
+    [[nodiscard]] std::string_view token() const
+    {
+        return text_.substr(at_, std::min(text_.find_first_of(" \t\r\n,[]()", at_), text_.size()) - at_);
+    }
+
+    /// A number, or a list of values of the same shape.
+    void read_value(std::size_t depth)
+    {
+        if (!take("[")) {
+            return read_number(depth);
+        }
+        if (depth == most_dimensions) {
+            --at_;
+            refuse("at most " + std::to_string(most_dimensions) + " brackets in each other");
+        }
+        const bool first = !closed_ && array_.shape.size() == depth;
+        if (first) {
+            array_.shape.push_back(0);
+        } else if (depth >= array_.shape.size()) {
+            --at_;
+            refuse("a number, as before");
+        }
+        Index length = 0;
+        while (!take("]")) {
+            read_value(depth + 1);
+            take(",");
+            ++length;
+        }
+        closed_ = true; // the first row is, which gives the shape
+        Index& expected = array_.shape[depth];
+        expected = first ? length : expected;
+        if (length == 0 || length != expected) {
+            throw Error(ErrorKind::data, what_ + " up to character " + std::to_string(at_),
+                        counted(length, "element") + " in a row",
+                        length == 0 ? "at least one" : std::to_string(expected) + ", as before");
+        }
+    }
+
+    void read_number(std::size_t depth)
+    {
+        const std::string_view number = token();
+        if (number.find("...") != std::string_view::npos || number.find("…") != std::string_view::npos) {
+            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), quoted(number),
+                        "all numbers; paste the whole array, printed with threshold=10**9 in set_printoptions");
+        }
+        if (!math::find_printed(number)) {
+            refuse("numbers as PyTorch or NumPy prints them, such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");
+        }
+        if (depth != array_.shape.size()) {
+            refuse("a row of numbers, as before");
+        }
+        closed_ = true;
+        array_.numbers.emplace_back(number);
+        at_ += number.size();
+    }
+
+    /// ", grad_fn=<MmBackward0>, dtype=torch.float64)"
+    void skip_arguments()
+    {
+        while (take(",")) {
+            skip_space();
+            const std::size_t equals = text_.find_first_of("=,)", at_);
+            if (equals == std::string_view::npos || text_[equals] != '=') {
+                refuse("a name and a value, such as grad_fn=<MmBackward0>");
+            }
+            at_ = equals + 1;
+            constexpr std::array<std::pair<char, char>, 4> pairs{{{'<', '>'}, {'(', ')'}, {'\'', '\''}, {'"', '"'}}};
+            const char first = at_ < text_.size() ? text_[at_] : '\0';
+            const auto pair = std::ranges::find(pairs, first, &std::pair<char, char>::first);
+            at_ = std::min(pair == pairs.end() ? at_ : text_.find(pair->second, at_ + 1), text_.size());
+            at_ = std::min(text_.find_first_of(",)", at_ + (pair == pairs.end() ? 0 : 1)), text_.size());
+        }
+        if (!take(")")) {
+            refuse("')' behind the array");
+        }
+    }
+
+    std::string_view text_;
+    const std::string& what_;
+    std::size_t at_ = 0;
+    bool closed_ = false; ///< the number of dimensions is known
+    PrintedArray array_;
+};
+
+} // namespace
+
+PrintedArray parse_printed_array(std::string_view text, const std::string& what)
+{
+    return Reader(text, what).read();
+}
+
+} // namespace attn::io

@@ -1,0 +1,25 @@
+// Arrays as PyTorch and NumPy print them, and as articles therefore show them:
+//
+//   tensor([[0.2961, 0.5166],               [[0.29 0.51]
+//           [0.2517, 0.6886]], grad_fn=<MmBackward0>)     [0.25 0.68]]
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::io {
+
+struct PrintedArray {
+    Shape shape;                      ///< () of a number alone
+    std::vector<std::string> numbers; ///< as they stand there, row-major
+};
+
+/// Commas or white space stand between the numbers; tensor(…), array(…) and "Parameter containing:" around them and what
+/// follows them (grad_fn, dtype, …) say nothing. Throws Error(data), naming `what`: something else, rows of different lengths,
+/// numbers left out as "...".
+[[nodiscard]] PrintedArray parse_printed_array(std::string_view text, const std::string& what);
+
+} // namespace attn::io
