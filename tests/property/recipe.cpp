@@ -47,6 +47,9 @@ double real_of(const Allowed& allowed, Choices& choose)
     if (std::isinf(allowed.above)) {
         return choose.real() * 1e6;
     }
+    if (std::isfinite(allowed.below)) {
+        return allowed.above + std::fmod(std::abs(choose.real()), 1) * (allowed.below - allowed.above);
+    }
     return allowed.above_itself && choose.chance() ? allowed.above : allowed.above + std::abs(choose.real()) + 1e-9;
 }
 

@@ -85,8 +85,8 @@ TEST(Json, HasItsKeysInOrder)
                                                        "query_positions", "parameters",    "embeddings",    "key_embeddings",
                                                        "queries",         "keys",          "values",        "scores",
                                                        "scaled_scores",   "capped_scores", "masked_scores", "weights",
-                                                       "head_context",    "context",       "output",        "entropy",
-                                                       "summary",         "verify",        "warnings"}));
+                                                       "dropped_weights", "head_context",  "context",       "output",
+                                                       "entropy",         "summary",       "verify",        "warnings"}));
     EXPECT_EQ(keys_of(json["parameters"]), (std::vector<std::string>{"embedding", "W_q"}));
     EXPECT_EQ(json["verify"].dump(), R"({"weights":{"absolute":1e-08,"relative":2e-07}})");
     EXPECT_EQ(json["query_positions"].dump(), "[1]");

@@ -298,7 +298,7 @@ TEST(Svg, RefusesWhatItCannotDraw)
     result.show = {Item::context};
     EXPECT_EQ(error_of(result, {}, attn::ErrorKind::usage),
               "--show: got nothing to draw; allowed: an array that this result has: scores, scaled_scores, capped_scores, "
-              "masked_scores, weights");
+              "masked_scores, weights, dropped_weights");
     result.show = {Item::scores};
     EXPECT_EQ(error_of(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::usage),
               "--plot arcs: got scores; allowed: weights; scores are drawn as a heatmap");
