@@ -250,7 +250,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].shape: got an array of 0 elements; allowed: 1 to 8 lengths"},
         {R"({"tensor":"W_q","init":"normal","shape":[0]})", "draws[0].shape[0]: got 0; allowed: an integer from 1 to 1048576"},
         {R"({"tensor":"W_q","init":"normal","colour":1})",
-         "draws[0]: key: got 'colour'; allowed: seed, tensor, discard, init, low, high, mean, std, side, shape, take"},
+         "draws[0]: key: got 'colour'; allowed: seed, tensor, discard, init, low, high, mean, std, side, shape, take, "
+         "values"},
     };
     for (const auto& [draw, message] : cases) {
         EXPECT_EQ(error_of_draw(draw), message) << draw;

@@ -190,13 +190,13 @@ TEST(StoredParameter, IsThePartOfTheOutputs)
     EXPECT_EQ(part({2, 2}, {Target::W_q, "t", {}, 0, 1, Side::left}), (std::vector<float>{0, 1, 2, 3}));
 }
 
-TEST(StoredParameter, MustBeOfAFloatingType)
+TEST(StoredParameter, MustBeOfNumbers)
 {
-    const attn::StoredTensor whole("t", ElementType::int64, {2});
+    const attn::StoredTensor whole("t", ElementType::boolean, {2});
     EXPECT_EQ(message_of([&] {
                   (void)stored_parameter({Target::b_q, "t", {2}}, whole.view());
               }),
-              "type of 't': got int64; allowed: float16, bfloat16, float32, float64");
+              "type of 't': got bool; allowed: float16, bfloat16, float32, float64, int64");
 }
 
 } // namespace
