@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
+from tensors import numpy
 from test_terminal import on_terminal
 
 APPROVED = Path(__file__).parent / "approved"
@@ -72,7 +73,7 @@ def test_the_step_of_the_scores_points_to_their_table(options, step):
 
 
 def test_the_products_of_a_cell_add_up_to_its_score():
-    text = succeeds(*IS, "--key", "eat", "--digits", "8").text
+    text = succeeds(*IS, "--key", "eat", "--digits", "8").text.split("\n4. Score")[1].split("\n5. ")[0]
     rows = re.findall(r"^ +(\d+) +(-?[\d.e+-]+) +(-?[\d.e+-]+) +(-?[\d.e+-]+) +(-?[\d.e+-]+)$", text, re.MULTILINE)
     assert [int(row[0]) for row in rows] == list(range(24))
     assert rows[-1][4] == "10.23790836" or rows[-1][4].startswith("10.2379"), rows[-1]
@@ -116,11 +117,51 @@ def test_a_fully_masked_row_and_an_overflow_are_explained(tmp_path):
     assert "max = inf" in done.text and "inf counts 1" in done.text
 
 
+def test_one_number_of_each_projection_is_shown_term_by_term():
+    text = succeeds(*IS, "--output-projection", "--component", "2").text
+    for line in ("q(is)[2] is row 2 of W_q times x(is):", "k(eat)[2] is row 2 of W_k times x(eat):",
+                 "v(eat)[2] is row 2 of W_v times x(eat):", "output[2] is context times column 2 of W_o:",
+                 "Its number [2], from that of each value:", 'look-up: "is" has id 4, its place in the vocabulary; id 4 is row 4'):
+        assert f"   {line}\n" in text, line
+    assert re.search(r"   q\(is\)\[2\] = .*\n( +[^[]*\n)* .* = -0\.9257\n", text)
+    assert "each number to 4 digits after the point" in text
+    assert "output[2]" not in succeeds(*IS, "--output-projection").text
+    longer = succeeds(*IS, "--component", "25").text  # values have 28 numbers, queries 24
+    assert "v(eat)[25]" in longer and "q(is)[25]" not in longer
+    assert_fails(run(*IS, "--component", "28"), 2, "allowed: 0 to 27")
+
+
+def test_a_projection_stands_on_the_side_that_a_file_says(tmp_path):
+    """In a file of (in, out) matrices, as GPT-2 has them, W reads x from the right."""
+    rng = numpy.random.default_rng(0)
+    shapes = {"embedding": (6, 8), "W_q": (8, 4), "W_k": (8, 4), "W_v": (8, 5)}
+    numpy.savez(tmp_path / "p.npz", **{name: rng.standard_normal(shape).astype("f4") for name, shape in shapes.items()})
+    text = succeeds(*IS, "--params", tmp_path / "p.npz").text
+    assert "q(is) = x(is)·W_q: (4,) = (8,)·(8, 4)\n" in text and "v(word) = x(word)·W_v: (5,) = (8,)·(8, 5)\n" in text
+    assert "q(is)[0] is x(is) times column 0 of W_q:\n" in text
+
+
+def test_the_worked_example_is_markdown_when_asked(tmp_path):
+    """The same numbers; GitHub's tables, and blocks of code for what is aligned."""
+    for options in ([], ["--key", "eat", "--digits", "2"], ["--heads", "2", "--causal"]):
+        done = succeeds(*IS, *options, "--format", "markdown").text
+        succeeds(*IS, *options, "-o", tmp_path / "x.md")
+        assert (tmp_path / "x.md").read_text(encoding="utf-8") == done
+        plain = succeeds(*IS, *options).text
+        assert sorted(re.findall(r"\d+\.\d+", done)) == sorted(re.findall(r"\d+\.\d+", plain))
+        assert [line for line in done.splitlines() if line.startswith("# ")] == ['# How "is" (position 1) attends to each word of']
+        assert re.findall(r"^## \d+", done, re.MULTILINE) == ["## " + line.split(".")[0] for line in plain.splitlines() if re.match(r"\d+\. ", line)]
+        assert done.count("```") % 2 == 0 and "| ---: |" in done and "\x1f" not in done
+    words = succeeds("explain", "--query", "0", "--format", "markdown", "--", "a|b *c* <d> # `e` [f](g)").text
+    assert "\na\\|b \\*c\\* \\<d> # \\`e\\` [f\\](g)\n" in words and "\n| a\\|b | " in words
+
+
 # ---- JSON ------------------------------------------------------------------------------------------------------------
 
+OF_EXPLAIN = ("--head", "--key", "--component")
 RUNS = [
     [],
-    ["--key", "eat"],
+    ["--key", "eat", "--component", "3"],
     ["--heads", "4", "--kv-heads", "2", "--head", "3", "--causal"],
     ["--softcap", "5", "--window", "2,1", "--positions", "alibi", "--heads", "2", "--head", "1"],
     ["--positions", "sinusoidal", "--dtype", "float64", "--scale", "-0.25"],
@@ -136,14 +177,14 @@ def test_the_json_fits_its_schema_and_computes_itself_again(tmp_path, options):
     done = explained(SENTENCE, "--query", "is", *options)
     jsonschema.Draft202012Validator(succeeds("schema", "explanation").json).validate(done)
     (tmp_path / "r.json").write_text(json.dumps({**done["config"], "schema": "attn-cli/recipe/1"}))
-    again = [option for i, option in enumerate(options) if option in ("--head", "--key") or options[i - 1] in ("--head", "--key")]
+    again = [option for i, option in enumerate(options) if option in OF_EXPLAIN or options[i - 1] in OF_EXPLAIN]
     assert explained("--recipe", tmp_path / "r.json", *again) == done
 
 
 @pytest.mark.parametrize("options", RUNS, ids=" ".join)
 def test_the_values_are_those_of_run_and_the_terms_add_up_to_them(options):
     done = explained(SENTENCE, "--query", "is", *options)
-    own = [option for i, option in enumerate(options) if option not in ("--head", "--key") and options[i - 1] not in ("--head", "--key")]
+    own = [option for i, option in enumerate(options) if option not in OF_EXPLAIN and options[i - 1] not in OF_EXPLAIN]
     result = json.loads(run("run", SENTENCE, "--query", "is", "--show", "all", "--json", *own).out)
     head, kv_head, keys = done["head"], done["kv_head"], done["keys"]
     assert done["config"] == {**result["config"], "query": ["1"]} or done["config"]["query"] == [1]
@@ -156,8 +197,19 @@ def test_the_values_are_those_of_run_and_the_terms_add_up_to_them(options):
         assert [key.get(name) for key in keys] == result.get(array, [[[None] * len(keys)]] * 9)[head][0]
     assert (done["head_context"], done["context"]) == (result["head_context"][head][0], result["context"][0])
     assert done.get("output") == result.get("output", [None])[0]
+    made = {projection["matrix"]: projection for projection in done["projections"]}
+    shown = made["W_k"]["position"]
+    assert made["W_v"]["position"] == shown == done.get("key_position", shown) and ("W_o" in made) == ("output" in done)
+    vectors = {"W_q": done["query"]["vector"], "W_k": keys[shown]["vector"], "W_v": keys[shown]["value"], "W_o": done.get("output")}
+    for matrix, projection in made.items():
+        vector = vectors[matrix]
+        assert projection.get("turn", projection)["value"] == vector[done["component"]]
+        assert [x * w for x, w in zip(projection["x"], projection["weights"])] == pytest.approx(projection["products"])
+    assert made["W_q"]["x"] == done["query"]["x"]
     if "float64" in options:
         return
+    for projection in done["projections"]:
+        assert float32(sum(projection["products"])) == float32(projection["value"])
     for key in keys:
         assert float32(sum(key["products"])) == float32(key["score"])
         assert float32(key["exponential"] / done["sum"]) == float32(key["weight"])

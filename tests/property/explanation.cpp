@@ -99,10 +99,29 @@ Case make_case(unsigned seed)
             }
         }
     }
-    c.recipe = model::apply(model::default_recipe(), o);
     c.question.position = choose.number(0, T - 1);
     c.question.head = choose.number(0, *o.find<Index>(field::heads) - 1);
+    o.set(field::output_projection, choose.chance());
+    c.recipe = model::apply(model::default_recipe(), o);
+    if (choose.chance()) {
+        c.question.key = std::to_string(choose.number(0, S - 1));
+    }
+    const Index d_k = *c.recipe.dims.d_k;
+    c.question.component = choose.number(0, std::max(d_k, *c.recipe.dims.d_v) - 1);
     return c;
+}
+
+/// The number that a projection is said to make, as the result has it.
+double result_of(const model::Projected& made, const model::Explanation& e)
+{
+    const auto i = static_cast<std::size_t>(e.component);
+    const auto key = [&] { return e.keys[static_cast<std::size_t>(made.position)]; };
+    switch (made.W) {
+    case model::Target::W_q: return e.query[i];
+    case model::Target::W_k: return key().key[i];
+    case model::Target::W_v: return key().value[i];
+    default: return e.output[i];
+    }
 }
 
 template <typename Scalar>
@@ -122,6 +141,15 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
     for (std::size_t i = 0; i < e.sinusoid.size(); ++i) {
         EXPECT_EQ(rounded(e.embedding[i] + e.sinusoid[i]), e.x[i]);
     }
+    for (const model::Projected& made : e.projections) {
+        EXPECT_EQ(rounded(total(made.products)), made.value);
+        EXPECT_EQ(made.turn ? made.turn->value : made.value, result_of(made, e));
+        EXPECT_EQ(made.turn ? rounded(made.value * made.turn->own + made.turn->other * made.turn->others) : made.value,
+                  result_of(made, e));
+    }
+    const auto length = [](const std::vector<double>& numbers, Index i) { return static_cast<int>(i < std::ssize(numbers)); };
+    EXPECT_EQ(std::ssize(e.projections),
+              2 * length(e.query, e.component) + length(e.context, e.component) + length(e.output, e.component));
     double sum = 0;
     std::vector<double> context(e.context.size());
     for (const ExplainedKey& key : e.keys) {

@@ -20,15 +20,17 @@ constexpr std::array examples{
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
     Example{R"(attn-cli explain "Life is short" --query 0 --heads 4 --head 3 --causal)", "the fourth head, under a mask"},
     Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
+    Example{R"(attn-cli explain "Life is short" --query is --component 3 -o is.md)",
+            "another number of each vector, as Markdown"},
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
-constexpr std::array<std::string_view, 9> common{"--query", "--key",    "--head", "--heads", "--causal",
-                                                 "--seed",  "--recipe", "--json", "--digits"};
+constexpr std::array<std::string_view, 10> common{"--query",  "--key",  "--component", "--head", "--heads",
+                                                  "--causal", "--seed", "--recipe",    "--json", "--digits"};
 constexpr std::string_view notes = "The input, its options and the numbers are those of `run`; each number is shown\n"
                                    "with the terms that add up to it. The sums are those of --isa portable, the\n"
                                    "only one that adds in the order shown.\n";
 
-constexpr std::array formats{Format::table, Format::json};
+constexpr std::array formats{Format::table, Format::json, Format::markdown};
 
 struct ExplainOptions : InputOptions {
     OutputOptions output;
@@ -65,7 +67,8 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
         for (const std::string& warning : explanation.warnings) {
             log.warning(warning);
         }
-        report::write_explanation(explanation, {.digits = digits, .width = output.columns()}, output.sink());
+        report::write_explanation(
+            explanation, {.digits = digits, .width = output.columns(), .markdown = format == Format::markdown}, output.sink());
     }
     output.finish();
     if (input.recipe().query.empty()) {
@@ -94,6 +97,12 @@ Execute declare(Options& options)
                  .usual = "0",
                  .symbol = "N"},
                 explain->question.head);
+    options.add({.name = "--component",
+                 .allowed = model::allow::integer(0, model::field::largest_int32),
+                 .meaning = "which number of the query, of a key, its value and the output is shown term by term",
+                 .usual = "0",
+                 .symbol = "N"},
+                explain->question.component);
     declare_input(options, *explain);
     options.group("Output");
     declare_output(options, explain->output, formats);

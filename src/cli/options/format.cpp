@@ -141,7 +141,7 @@ report::NotationRule decide_notation(const OutputOptions& output, Format format)
 int decide_digits(const OutputOptions& output, Format format)
 {
     constexpr int in_tables = 4, in_pictures = 2;
-    if (output.digits && format != Format::table && format != Format::svg) {
+    if (output.digits && format != Format::table && format != Format::markdown && format != Format::svg) {
         throw Error(ErrorKind::usage, "--digits is for tables and pictures only; " + std::string(digits_of(format)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);

@@ -11,7 +11,7 @@
 
 namespace attn::cli {
 
-enum class Format { table, json, csv, npy, npz, safetensors, svg, html };
+enum class Format { table, json, csv, npy, npz, safetensors, svg, html, markdown };
 
 struct FormatInfo {
     Format format;
@@ -30,6 +30,7 @@ inline constexpr std::array all_formats{
     FormatInfo{Format::safetensors, "safetensors", ".safetensors", true, true, true},
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
+    FormatInfo{Format::markdown, "markdown", ".md"},
 };
 static_assert([] {
     for (std::size_t i = 0; i < all_formats.size(); ++i) {

@@ -208,12 +208,54 @@ void add_embedding(Explanation& explanation, const Result& result)
         return;
     }
     explanation.id = result.token_ids[place];
+    explanation.id_by_vocabulary = result.vocabulary.has_value();
     explanation.table_rows = shape_of(*table).front();
     const std::optional<Positions>& positions = result.config.attention.positions;
     if (positions && positions->kind == PositionKind::sinusoidal) {
         explanation.embedding = row_of(*table, 0, *explanation.id);
         const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
         explanation.sinusoid = row_of(core::add_sinusoids(zeros), 0, explanation.position);
+    }
+}
+
+/// Where the word with the largest weight stands; a key that is a parameter comes behind the words.
+Index strongest_word(const Explanation& explanation)
+{
+    const std::vector<std::string>& words = explanation.cross ? explanation.key_tokens : explanation.tokens;
+    const auto end = explanation.keys.begin() + std::ssize(words);
+    return std::ranges::max_element(explanation.keys.begin(), end, {}, &ExplainedKey::weight) - explanation.keys.begin();
+}
+
+/// One number of each vector that is made of words, and of the output.
+void add_projections(Explanation& explanation, const Result& result, Index component)
+{
+    const Index S = std::ssize(explanation.cross ? explanation.key_tokens : explanation.tokens);
+    const Index key = explanation.key.value_or(strongest_word(explanation));
+    const Target own = explanation.swapped ? Target::W_k : Target::W_q;
+    const Target other = explanation.swapped ? Target::W_q : Target::W_k;
+    const auto add = [&](Target W, Index position) {
+        const Index head = W == Target::W_q ? explanation.head : W == Target::W_o ? 0 : explanation.kv_head;
+        if (auto made = projected(result, {W, position, head, component}, explanation.joined)) {
+            explanation.projections.push_back(std::move(*made));
+        }
+    };
+    explanation.component = component;
+    add(own, explanation.position);
+    if (key < S) {
+        add(other, key);
+        add(Target::W_v, key);
+    }
+    if (!explanation.output.empty()) {
+        add(Target::W_o, explanation.position);
+    }
+}
+
+void require_component(Index component, const Explanation& explanation)
+{
+    const auto longest = std::max({explanation.query.size(), explanation.context.size(), explanation.output.size()});
+    if (component < 0 || component >= static_cast<Index>(longest)) {
+        throw Error(ErrorKind::usage, "--component", std::to_string(component),
+                    "0 to " + std::to_string(longest - 1) + ", the numbers of the longest of query, value and output");
     }
 }
 
@@ -305,6 +347,12 @@ Explanation explain(const Result& result, const Question& question, const RunSet
             explanation.biases.push_back(bias);
         }
     }
+    for (const Target W : {Target::W_q, Target::W_k, Target::W_v, Target::W_o}) {
+        const auto found = std::ranges::find(result.parameters, name_of(W), &Array::name);
+        if (found != result.parameters.end() && found->side == Side::right) {
+            explanation.on_right.push_back(W);
+        }
+    }
 
     explanation.scale = result.config.attention.scale.value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
     explanation.keys = row.keys();
@@ -314,7 +362,15 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     if (result.find(name_of(Item::output)) != nullptr) {
         explanation.output = row.joined(Item::output);
     }
+    require_component(question.component, explanation);
+    add_projections(explanation, result, question.component);
     return explanation;
+}
+
+const Projected* Explanation::projection(Target W) const
+{
+    const auto found = std::ranges::find(projections, W, &Projected::W);
+    return found == projections.end() ? nullptr : &*found;
 }
 
 } // namespace attn::model

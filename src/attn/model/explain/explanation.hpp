@@ -1,5 +1,6 @@
 // The arithmetic behind one query word, in one head, term by term.
 //
+//   queries, keys, …             = Σ products (projected.hpp), of one number of the vector
 //   scores        q·k            = Σ products           products = q[i]·k[i], i = 0 … d_k-1
 //   scaled_scores                = score · scale
 //   capped_scores                = cap · tanh(scaled / cap)
@@ -13,6 +14,7 @@
 // index order, as the portable core does, and rounded to the type of the arithmetic, they give the result's next value.
 #pragma once
 
+#include "attn/model/explain/projected.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/model/run/run.hpp"
 
@@ -28,6 +30,7 @@ struct Question {
     Index position = 0; ///< of the query word
     Index head = 0;
     std::optional<std::string> key = {}; ///< a word or position of the keys; absent: all keys alike
+    Index component = 0;                 ///< which number of query, key, value and output is explained
 };
 
 /// Why a query does not see a key.
@@ -67,7 +70,8 @@ struct Explanation {
 
     // The query word.
     Index position = 0;
-    std::optional<Index> id = {}; ///< its row of the embedding table
+    std::optional<Index> id = {};  ///< its row of the embedding table
+    bool id_by_vocabulary = false; ///< the id is the word's place in the sorted vocabulary
     Index table_rows = 0;
     std::vector<double> embedding; ///< (D) that row; only with sinusoidal positions, where it is not x yet
     std::vector<double> sinusoid;  ///< (D) what its position adds to it
@@ -75,6 +79,11 @@ struct Explanation {
     std::vector<double> query;     ///< (d_k)
     bool swapped = false;          ///< ScoreOrder::key_query: `query` is the word's key, and `key` of each other its query
     std::vector<Target> biases;    ///< those of b_q, b_k, b_v, b_o that there are
+    std::vector<Target> on_right;  ///< those of W_q, W_k, W_v, W_o that stand to the right of what they read
+    Index component = 0;           ///< of the projections
+    /// One number of the query, of a key, of its value and of the output, but for those whose vectors are shorter. The key is
+    /// the one that was asked for, otherwise that of the word with the largest weight; one that is a parameter has none.
+    std::vector<Projected> projections;
     Index keys_read = 0, values_read = 0; ///< how many numbers of a word W_k and W_v read
 
     // Its row, from the scores to the context.
@@ -86,6 +95,8 @@ struct Explanation {
     std::vector<double> context;    ///< (d_v) of this head
     std::vector<double> joined;     ///< (H·d_v) the contexts of all heads
     std::vector<double> output;     ///< (D) after the output projection, if there is one
+
+    [[nodiscard]] const Projected* projection(Target W) const; ///< nullptr where there is none
 };
 
 /// What a step of the recipe's arithmetic leaves of a number: a float with Rounding::step, the number itself otherwise.
@@ -98,8 +109,8 @@ struct Explanation {
 /// A run whose result has everything that an explanation of the word at `position` takes from it. Throws as run().
 [[nodiscard]] Result run_for(Index position, Recipe recipe, RunSettings settings);
 
-/// `settings` are those of the run, of which the mask and the memory limit count. Throws Error(usage) for a head or key that is
-/// not there, Error(too_large) when the terms would need too much memory.
+/// `settings` are those of the run, of which the mask and the memory limit count. Throws Error(usage) for a head, key or
+/// component that is not there, Error(too_large) when the terms would need too much memory.
 [[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings);
 
 } // namespace attn::model

@@ -11,16 +11,6 @@ namespace {
 constexpr Index most_bytes = Index{8} << 20U;
 constexpr Index most_bytes_of_one = most_bytes / 8;
 
-Target bias_of(Target W)
-{
-    switch (W) {
-    case Target::W_q: return Target::b_q;
-    case Target::W_k: return Target::b_k;
-    case Target::W_v: return Target::b_v;
-    default: return Target::b_o;
-    }
-}
-
 bool depends_on_tokens(const Step& step)
 {
     const auto* draw = std::get_if<Draw>(&step);
@@ -100,6 +90,16 @@ std::vector<Layer<Scalar>> make_layers(const PreparedParameters<Scalar>& prepare
 }
 
 } // namespace
+
+Target bias_of(Target W)
+{
+    switch (W) {
+    case Target::W_q: return Target::b_q;
+    case Target::W_k: return Target::b_k;
+    case Target::W_v: return Target::b_v;
+    default: return Target::b_o;
+    }
+}
 
 template <typename Scalar>
 const Parameter<Scalar>* PreparedParameters<Scalar>::parameter(Target target) const

@@ -33,6 +33,9 @@ struct PreparedParameters {
     [[nodiscard]] const Layer<Scalar>* layer(Target target) const;
 };
 
+/// Of W_q, W_k, W_v or W_o.
+[[nodiscard]] Target bias_of(Target W);
+
 /// W_… and its bias, as factors.
 template <typename Scalar>
 [[nodiscard]] Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads);

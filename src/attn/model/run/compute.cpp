@@ -74,7 +74,7 @@ std::vector<Array> named(std::vector<Parameter<Scalar>> parameters)
     std::vector<Array> arrays;
     for (Parameter<Scalar>& parameter : parameters) {
         if (is_parameter(parameter.target)) {
-            arrays.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor)});
+            arrays.push_back({std::string(name_of(parameter.target)), std::move(parameter.tensor), parameter.side});
         }
     }
     return arrays;

@@ -14,6 +14,7 @@ namespace attn::model {
 struct Array {
     std::string name; ///< "weights", or for a parameter "W_q"
     AnyTensor tensor;
+    Side side = Side::left; ///< of a W_…
 };
 
 /// The largest difference between an array and the same computed in float64.

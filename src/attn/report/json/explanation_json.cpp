@@ -26,6 +26,12 @@ public:
         json_.member(name_of(model::Item::tokens), e_.tokens);
         write_place();
         write_query();
+        json_.member("component", e_.component);
+        json_.begin_array("projections");
+        for (const model::Projected& made : e_.projections) {
+            write_projection(made);
+        }
+        json_.end_array();
         json_.member("scale", e_.scale);
         json_.begin_array(name_of(model::Item::keys));
         for (std::size_t j = 0; j < e_.keys.size(); ++j) {
@@ -66,6 +72,31 @@ private:
         }
         taken("x", e_.x);
         taken("vector", e_.query);
+        json_.end_object();
+    }
+
+    void write_projection(const model::Projected& made)
+    {
+        json_.begin_object();
+        json_.member("matrix", name_of(made.W));
+        json_.member("side", model::side_names.at(static_cast<std::size_t>(made.side)));
+        json_.member("position", made.position);
+        taken("x", made.x);
+        taken("weights", made.weights);
+        json_.member("products", made.products);
+        if (made.bias) {
+            taken("bias", *made.bias);
+        }
+        taken("value", made.value);
+        if (made.turn) {
+            json_.begin_object("turn");
+            json_.member("partner", made.turn->partner);
+            taken("other", made.turn->other);
+            json_.member("own_factor", made.turn->own);
+            json_.member("other_factor", made.turn->others);
+            taken("value", made.turn->value);
+            json_.end_object();
+        }
         json_.end_object();
     }
 

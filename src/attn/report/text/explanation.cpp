@@ -2,10 +2,11 @@
 
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/explanation_steps.hpp"
+#include "attn/report/text/markdown_prose.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <cmath>
-#include <numeric>
+#include <memory>
 
 namespace attn::report {
 
@@ -17,8 +18,10 @@ void write_explanation(const model::Explanation& explanation, const ExplanationO
 {
     constexpr Index widest = 80;
     Buffer buffer(sink);
-    Prose prose(buffer, std::min(options.width.value_or(widest), widest));
-    ExplanationSteps(explanation, options, prose).write();
+    const auto prose = options.markdown ? std::make_unique<MarkdownProse>(buffer, widest)
+                                        : std::make_unique<Prose>(buffer, std::min(options.width.value_or(widest), widest));
+    ExplanationSteps(explanation, options, *prose).write();
+    prose->finish();
     buffer.flush();
 }
 
@@ -36,6 +39,7 @@ void ExplanationSteps::write()
     write_dropout();
     write_context();
     write_output();
+    write_rounding();
 }
 
 void ExplanationSteps::step(const std::string& text)
@@ -56,12 +60,11 @@ void ExplanationSteps::write_title()
         }
         prose_.paragraph(shortened(text, prose_.width()));
     };
-    prose_.heading("How \"" + words_.query_word() + "\" (position " + std::to_string(e_.position) + ")" +
-                       (e_.cross ? " of" : " attends to each word of"),
-                   0);
+    prose_.title("How \"" + words_.query_word() + "\" (position " + std::to_string(e_.position) + ")" +
+                 (e_.cross ? " of" : " attends to each word of"));
     sentence(e_.tokens);
     if (e_.cross) {
-        prose_.heading("attends to each word of", 0);
+        prose_.remark("attends to each word of");
         sentence(e_.key_tokens);
     }
     if (e_.heads > 1) {
@@ -69,7 +72,7 @@ void ExplanationSteps::write_title()
         const std::string shared = e_.kv_heads == e_.heads ? ""
                                                            : ", which reads key/value head " + std::to_string(e_.kv_head) +
                                                                  " of " + std::to_string(e_.kv_heads);
-        prose_.heading(head + shared + "; --head N shows another", 0);
+        prose_.remark(head + shared + "; --head N shows another");
     }
 }
 
@@ -83,8 +86,10 @@ void ExplanationSteps::write_embedding()
     if (e_.sinusoid.empty()) {
         const std::string added = positions_are(PositionKind::sinusoidal) ? ", with the sinusoids of its position" : "";
         step("Embedding " + x + ": " + shape_text({size}) + ", " + row + added);
+        write_look_up();
     } else {
         step("Embedding " + x + ": " + shape_text({size}) + ", the sum of two vectors");
+        write_look_up();
         prose_.paragraph(row + ",");
         prose_.vector(words_.numbers(e_.embedding));
         prose_.paragraph("and the sinusoids of position " + std::to_string(e_.position) + ",");
@@ -92,6 +97,7 @@ void ExplanationSteps::write_embedding()
         prose_.paragraph("are");
     }
     prose_.vector(words_.numbers(e_.x));
+    write_sinusoid();
 }
 
 void ExplanationSteps::write_query()
@@ -106,6 +112,7 @@ void ExplanationSteps::write_query()
                          std::to_string(attention().positions->rope.dim.value_or(d_k)) + ")");
     }
     prose_.vector(words_.numbers(e_.query));
+    write_projection(e_.swapped ? Target::W_k : Target::W_q, words_.own_vector(), "x(" + words_.query_word() + ")");
 }
 
 void ExplanationSteps::write_keys()
@@ -121,13 +128,19 @@ void ExplanationSteps::write_keys()
     const bool extra = e_.key && cell_is_bias();
     if (!e_.key) {
         step(std::string(e_.swapped ? "Queries" : "Keys") + " and values, of every word in the same way");
+        const Target W = e_.swapped ? Target::W_q : Target::W_k;
+        const model::Projected* shown = e_.projection(Target::W_v) != nullptr ? e_.projection(Target::W_v) : e_.projection(W);
+        const std::string one = shown == nullptr ? "" : words_.key_word(static_cast<std::size_t>(shown->position));
         prose_.paragraph(key);
+        write_projection(W, words_.other_vector(one), "x(" + one + ")");
         prose_.paragraph(value);
+        write_projection(Target::W_v, vector_of("v", one), "x(" + one + ")");
         return;
     }
     step(extra ? "Key " + words_.other_vector(word) + " = bias_k: " + shape_text({d_k}) + ", the same for every sentence"
                : (e_.swapped ? "Query " : "Key ") + key);
     prose_.vector(words_.numbers(cell().key));
+    write_projection(e_.swapped ? Target::W_q : Target::W_k, words_.other_vector(word), x);
 }
 
 // ---- scores -----------------------------------------------------------------------------------------------------------
@@ -149,21 +162,9 @@ void ExplanationSteps::write_score()
 
 void ExplanationSteps::write_products()
 {
-    std::vector<double> sums(cell().products.size());
-    std::partial_sum(cell().products.begin(), cell().products.end(), sums.begin(),
-                     [&](double sum, double term) { return model::after_step(e_.config, sum + term); });
-    Column places{"i", {}};
-    const std::string last = std::to_string(sums.size() - 1);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        const std::string place = std::to_string(i);
-        places.cells.push_back(std::string(last.size() - place.size(), ' ') + place);
-    }
     const std::string own = e_.swapped ? "k[i]" : "q[i]";
     const std::string other = e_.swapped ? "q[i]" : "k[i]";
-    prose_.table(places, {{own, words_.numbers(e_.query)},
-                          {other, words_.numbers(cell().key)},
-                          {own + "·" + other, words_.numbers(cell().products)},
-                          {"sum so far", words_.numbers(sums)}});
+    write_terms({own, words_.numbers(e_.query)}, {other, words_.numbers(cell().key)}, cell().products);
 }
 
 void ExplanationSteps::write_scaling()

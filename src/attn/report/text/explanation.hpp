@@ -11,6 +11,7 @@ namespace attn::report {
 struct ExplanationOptions {
     int digits = 4;             ///< after the point
     std::optional<Index> width; ///< columns of the terminal; 80 at most are used, also when absent
+    bool markdown = false;      ///< CommonMark with tables as GitHub has them
 };
 
 /// A worked example: each step with its formula, the shapes, and the numbers of these words in it. With Explanation::key the

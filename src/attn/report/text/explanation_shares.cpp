@@ -150,10 +150,12 @@ void ExplanationSteps::write_context()
     }
     prose_.sum("context = ", weighted(values));
     prose_.vector(words_.numbers(e_.context));
-    if (!e_.key && e_.sum != 0) {
-        std::vector<std::string> terms = weighted(words_.of_keys([](const ExplainedKey& key) { return key.value.front(); }));
-        terms.back() += glued(" = " + words_.numbers(e_.context).front());
-        prose_.paragraph("Its first number, from the first of each value:");
+    const auto shown = static_cast<std::size_t>(e_.component);
+    if (!e_.key && e_.sum != 0 && shown < e_.context.size()) {
+        std::vector<std::string> terms = weighted(words_.of_keys([&](const ExplainedKey& key) { return key.value[shown]; }));
+        terms.back() += glued(" = " + words_.numbers(e_.context)[shown]);
+        prose_.paragraph(shown == 0 ? "Its first number, from the first of each value:"
+                                    : "Its number [" + std::to_string(shown) + "], from that of each value:");
         prose_.sum("", terms);
     }
 }
@@ -167,6 +169,7 @@ void ExplanationSteps::write_share()
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
     prose_.vector(words_.numbers(cell().value));
+    write_projection(Target::W_v, v, "x(" + cell_word() + ")");
     prose_.paragraph("its share, " + words_.number(cell().last_weight()) + "·" + v);
     prose_.vector(words_.numbers(cell().weighted_value));
 }
@@ -184,6 +187,7 @@ void ExplanationSteps::write_output()
         step("Output = " +
              words_.projection(Target::W_o, e_.heads > 1 ? "heads" : "context", std::ssize(e_.output), std::ssize(e_.joined)));
         prose_.vector(words_.numbers(e_.output));
+        write_projection(Target::W_o, "output", e_.heads > 1 ? "heads" : "context");
     }
 }
 

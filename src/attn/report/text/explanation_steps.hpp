@@ -18,10 +18,18 @@ public:
 private:
     void write_title();
     void write_embedding();
+    void write_look_up();
+    void write_sinusoid();
     void write_query();
     void write_keys();
     void write_score();
     void write_products();
+    /// How one number of x·W + b comes about, if it is explained: `vector` is what it belongs to, `x` what W reads.
+    void write_projection(model::Target W, const std::string& vector, const std::string& x);
+    void write_projected_terms(const model::Projected& made, const std::string& number);
+    void write_turn(const model::Projected& made, const std::string& number);
+    /// Two factors, their products and the sum so far, line by line.
+    void write_terms(const Column& left, const Column& right, const std::vector<double>& products);
     void write_scaling();
     void write_softcap();
     void write_masks();
@@ -32,6 +40,7 @@ private:
     void write_context();
     void write_share();
     void write_output();
+    void write_rounding();
 
     /// A numbered heading.
     void step(const std::string& text);

@@ -49,6 +49,11 @@ std::string vector_of(const std::string& symbol, const std::string& word)
     return symbol + "(" + word + ")";
 }
 
+std::string bias_name(Target W)
+{
+    return "b" + std::string(name_of(W)).substr(1);
+}
+
 std::string shape_text(const Shape& lengths)
 {
     return glued(to_string(lengths));
@@ -101,17 +106,10 @@ std::string Wording::other_vector(const std::string& word) const
 
 std::string Wording::projection(Target W, const std::string& of, Index made, Index read) const
 {
-    const auto is_it = [&](const model::Step& step) {
-        const auto* draw = std::get_if<model::Draw>(&step);
-        return draw != nullptr && draw->target == W;
-    };
-    const auto found = std::ranges::find_if(e_.config.draws, is_it);
-    const auto usual = W == Target::W_o ? model::Side::right : model::Side::left;
-    const auto side = found == e_.config.draws.end() ? usual : std::get<model::Draw>(*found).side.value_or(usual);
     const std::string name(name_of(W));
-    const std::string bias = "b" + name.substr(1);
+    const std::string bias = bias_name(W);
     const bool biased = std::ranges::any_of(e_.biases, [&](Target target) { return name_of(target) == bias; });
-    const bool left = side == model::Side::left;
+    const bool left = std::ranges::find(e_.on_right, W) == e_.on_right.end();
     return (left ? name + "·" + of : of + "·" + name) + (biased ? " + " + bias : "") + ": " + shape_text({made}) + " = " +
            (left ? shape_text({made, read}) + "·" + shape_text({read}) : shape_text({read}) + "·" + shape_text({read, made})) +
            (biased ? " + " + shape_text({made}) : "");

@@ -19,6 +19,8 @@ namespace attn::report {
 [[nodiscard]] std::string bracketed(const std::string& number);
 /// "v(eat)"
 [[nodiscard]] std::string vector_of(const std::string& symbol, const std::string& word);
+/// "b_q"
+[[nodiscard]] std::string bias_name(model::Target W);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
 
 /// A weight as a quotient.
@@ -43,6 +45,7 @@ public:
     /// "W_q·x(is): (24,) = (24, 16)·(16,)" or "x(is)·W_q: …", with its bias if there is one.
     [[nodiscard]] std::string projection(model::Target W, const std::string& of, Index made, Index read) const;
 
+    [[nodiscard]] int digits() const { return digits_; }
     /// Numbers that belong together, in one notation.
     [[nodiscard]] std::vector<std::string> numbers(const std::vector<double>& values) const;
     [[nodiscard]] std::string number(double value) const { return numbers({value}).front(); }

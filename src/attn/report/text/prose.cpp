@@ -32,14 +32,6 @@ Index width_of(const Column& column)
     return width;
 }
 
-/// Without glue, and without blanks at the end.
-std::string finished(std::string_view line)
-{
-    std::string text(line.substr(0, line.find_last_not_of(' ') + 1));
-    std::ranges::replace(text, glue, ' ');
-    return text;
-}
-
 /// As display_width, for text that glue holds together.
 Index width_with_glue(std::string_view text)
 {
@@ -47,6 +39,13 @@ Index width_with_glue(std::string_view text)
 }
 
 } // namespace
+
+std::string finished(std::string_view line)
+{
+    std::string text(line.substr(0, line.find_last_not_of(' ') + 1));
+    std::ranges::replace(text, glue, ' ');
+    return text;
+}
 
 std::string wrapped(std::string line, std::string_view text, Index hang, Index width)
 {
@@ -115,7 +114,7 @@ void Prose::end_sum(const std::string& line)
     if (width_with_glue(line) <= width_) {
         put(line);
     } else {
-        paragraph(std::string_view(line).substr(line.find_first_not_of(' ')));
+        Prose::paragraph(std::string_view(line).substr(line.find_first_not_of(' ')));
     }
 }
 

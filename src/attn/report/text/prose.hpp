@@ -17,6 +17,9 @@ inline constexpr char glue = '\x1f';
 /// `text` behind `line`, in lines of at most `width` columns; further ones begin with `hang` blanks. Each ends with "\n".
 [[nodiscard]] std::string wrapped(std::string line, std::string_view text, Index hang, Index width);
 
+/// Without glue, and without blanks at the end.
+[[nodiscard]] std::string finished(std::string_view line);
+
 struct Column {
     std::string title;
     std::vector<std::string> cells;
@@ -25,21 +28,34 @@ struct Column {
 class Prose {
 public:
     /// The buffer must outlive it.
-    Prose(Buffer& buffer, Index width) : buffer_(buffer), width_(width), indent_(width < narrow ? 0 : usual_indent) {}
+    Prose(Buffer& buffer, Index width) : Prose(buffer, width, width < narrow ? 0 : usual_indent) {}
+    Prose(const Prose&) = delete;
+    Prose& operator=(const Prose&) = delete;
+    virtual ~Prose() = default;
 
     [[nodiscard]] Index width() const { return width_; }
 
-    void blank() { buffer_.append("\n"); }
+    virtual void blank() { buffer_.append("\n"); }
+    virtual void title(std::string_view text) { heading(text, 0); }
     /// At the left margin; further lines stand behind `hang` blanks.
-    void heading(std::string_view text, Index hang);
+    virtual void heading(std::string_view text, Index hang);
+    /// At the left margin, too, but no heading.
+    virtual void remark(std::string_view text) { heading(text, 0); }
     /// Indented.
-    void paragraph(std::string_view text);
+    virtual void paragraph(std::string_view text);
     /// start, then the terms with " + " between them; lines break between terms and go on below the first one.
-    void sum(std::string_view start, const std::vector<std::string>& terms);
+    virtual void sum(std::string_view start, const std::vector<std::string>& terms);
     /// Numbers in aligned columns, the place of the first one in front of each line.
-    void vector(const std::vector<std::string>& numbers);
+    virtual void vector(const std::vector<std::string>& numbers);
     /// One line a cell, with `labels` at the left of them; where the columns do not fit, those that are left follow below.
-    void table(const Column& labels, const std::vector<Column>& columns);
+    virtual void table(const Column& labels, const std::vector<Column>& columns);
+    /// Nothing follows.
+    virtual void finish() {}
+
+protected:
+    Prose(Buffer& buffer, Index width, Index indent) : buffer_(buffer), width_(width), indent_(indent) {}
+
+    [[nodiscard]] Buffer& buffer() { return buffer_; }
 
 private:
     static constexpr Index narrow = 32, usual_indent = 3;

@@ -1,7 +1,7 @@
 // A tensor as PyTorch's print(tensor) writes the whole of it, so that an article's printout and this are the same text:
 //
-//   tensor([[0.5146, 0.9938],
-//           [-0.2587, 1.0826]])       numbers padded to one width, rows below each other, an empty line between matrices
+//   tensor([[ 0.5146,  0.9938],
+//           [-0.2587,  1.0826]])     numbers padded to one width, rows below each other, an empty line between matrices
 //
 // One notation for the whole tensor, that of notation_of_row; "1." where every number is whole. Lines of at most 80 columns.
 // More than 1,000 elements are summarised: the first and last three along each dimension, "..." between them, and only those

@@ -143,11 +143,116 @@ TEST(Explanation, IsOfOneQueryWord)
               "--query: got 'be', which is at 2 positions; allowed: one of them: 1 'be', 5 'be'");
 }
 
+/// Two heads with one key head for both, and biases. The projections stand on one side, W_o on the other.
+model::Recipe biased(model::Side side, bool one_matrix)
+{
+    model::Recipe recipe;
+    recipe.input = model::SentenceInput{.sentence = "to be or not", .cross = {}};
+    recipe.dims = {.embed_dim = 6, .heads = 2, .kv_heads = 1, .d_k = 4, .d_v = 3};
+    recipe.draws = {model::Seed{1}};
+    const bool left = side == model::Side::left;
+    for (const Target target : {Target::embedding, Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::b_q, Target::b_k,
+                                Target::b_v, Target::b_o}) {
+        model::Draw draw{.target = target, .init = model::Initialisation::normal};
+        draw.side = (target == Target::W_o) == left ? model::Side::right : model::Side::left;
+        if (target == Target::W_q && one_matrix) {
+            const model::Length outputs = "H*d_k";
+            draw.shape = left ? std::vector<model::Length>{outputs, "D"} : std::vector<model::Length>{"D", outputs};
+        }
+        recipe.draws.emplace_back(std::move(draw));
+    }
+    return recipe;
+}
+
+/// Every number of the query, of a key, its value and the output comes out as the result has it.
+void expect_projections(const model::Recipe& recipe, const model::Question& asked)
+{
+    for (attn::Index i = 0; i < 6; ++i) {
+        model::Question question = asked;
+        question.component = i;
+        const model::Explanation e = explained(recipe, question);
+        const auto expect = [&](Target W, const Numbers& numbers) {
+            const model::Projected* made = e.projection(W);
+            ASSERT_EQ(made != nullptr, i < std::ssize(numbers)) << name_of(W) << i;
+            if (made != nullptr) {
+                EXPECT_EQ(made->turn ? made->turn->value : made->value, numbers[static_cast<std::size_t>(i)])
+                    << name_of(W) << i;
+            }
+        };
+        const model::ExplainedKey& key = e.keys[static_cast<std::size_t>(e.key.value_or(0))];
+        expect(e.swapped ? Target::W_k : Target::W_q, e.query);
+        if (e.key) {
+            expect(e.swapped ? Target::W_q : Target::W_k, key.key);
+            expect(Target::W_v, key.value);
+        }
+        expect(Target::W_o, e.output);
+    }
+}
+
+TEST(Explanation, ProjectionsMakeTheNumbersOfTheResult)
+{
+    for (const model::Side side : {model::Side::left, model::Side::right}) {
+        for (const bool one_matrix : {false, true}) {
+            model::Recipe recipe = biased(side, one_matrix);
+            const model::Question question{.position = 2, .head = 1, .key = "not"};
+            expect_projections(recipe, question);
+            const model::Explanation e = explained(recipe, question);
+            EXPECT_EQ(e.projections.size(), 4U);
+            EXPECT_TRUE(e.projection(Target::W_q)->bias);
+            EXPECT_EQ(e.projection(Target::W_q)->side, side);
+            EXPECT_EQ(e.projection(Target::W_k)->position, 3);
+            for (const auto style : {attn::core::RopeStyle::half, attn::core::RopeStyle::interleaved}) {
+                recipe.attention.positions = model::Positions{.kind = model::PositionKind::rope, .rope = {.style = style}};
+                expect_projections(recipe, question);
+            }
+            recipe.attention.positions = model::Positions{.kind = model::PositionKind::sinusoidal};
+            expect_projections(recipe, question);
+            recipe.attention.positions = {};
+            recipe.rounding = attn::core::Rounding::step;
+            expect_projections(recipe, question);
+            recipe.dtype = attn::Dtype::float64;
+            expect_projections(recipe, question);
+        }
+    }
+}
+
+TEST(Explanation, ProjectionsReadWhatTheKeysRead)
+{
+    model::Recipe recipe = biased(model::Side::left, false);
+    recipe.dims.kv_heads = 2;
+    recipe.dims.key_dim = 3;
+    recipe.dims.value_dim = 5;
+    recipe.draws.emplace_back(model::Draw{.target = Target::key_embedding});
+    recipe.draws.emplace_back(model::Draw{.target = Target::value_embedding});
+    recipe.attention.positions = model::Positions{.kind = model::PositionKind::sinusoidal};
+    expect_projections(recipe, {.position = 2, .head = 1, .key = "not"});
+    const model::Explanation e = explained(recipe, {.position = 2, .head = 1, .key = "not"});
+    EXPECT_EQ(e.projection(Target::W_k)->x.size(), 3U);
+    EXPECT_EQ(e.projection(Target::W_v)->x.size(), 5U);
+    recipe.input = model::SentenceInput{.sentence = "to be or not", .cross = "be not"};
+    expect_projections(recipe, {.position = 3, .head = 0, .key = "not"});
+
+    recipe = biased(model::Side::right, false);
+    recipe.dims.kv_heads = 2;
+    recipe.attention.order = model::ScoreOrder::key_query;
+    expect_projections(recipe, {.position = 2, .head = 1, .key = "not"});
+}
+
+TEST(Explanation, WithoutAKeyTheStrongestWordIsProjected)
+{
+    model::Recipe recipe = unit_vectors();
+    EXPECT_EQ(explained(recipe, {.position = 1}).projection(Target::W_k)->position, 1);
+    EXPECT_EQ(explained(recipe, {.position = 0, .key = "right"}).projection(Target::W_v)->position, 1);
+    EXPECT_EQ(explained(recipe).projection(Target::W_o), nullptr);
+}
+
 TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
 {
     const auto ask = [](attn::Index head, std::optional<std::string> key) {
         static_cast<void>(explained(unit_vectors(), {.position = 0, .head = head, .key = std::move(key)}));
     };
+    EXPECT_EQ(message_of([] { static_cast<void>(explained(unit_vectors(), {.component = 2})); }, ErrorKind::usage),
+              "--component: got 2; allowed: 0 to 1, the numbers of the longest of query, value and output");
     EXPECT_EQ(message_of([&] { ask(1, {}); }, ErrorKind::usage), "--head: got 1; allowed: 0, there is one head");
     EXPECT_EQ(message_of([&] { ask(0, "2"); }, ErrorKind::usage), "--key: got position '2'; allowed: 0 to 1");
     EXPECT_EQ(message_of([&] { ask(0, "rihgt"); }, ErrorKind::usage),

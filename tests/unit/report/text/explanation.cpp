@@ -100,7 +100,113 @@ TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
    [0]  5.00
    Its first number, from the first of each value:
    0.75·8.00 + 0.25·(-4.00) = 5.00
+
+Print rounds each number to 2 digits after the point, so that the printed terms
+of a sum may differ from it in the last digit; --digits and --json show more.
+The arithmetic is in float64, and each number is rounded to float32 once it is
+done.
 )");
+}
+
+/// The query of two_keys() as a number of W_q·x.
+model::Projected projected_query()
+{
+    model::Projected made;
+    made.position = 1;
+    made.x = {1, -2};
+    made.weights = {4, 1};
+    made.products = {4, -2};
+    made.value = 2;
+    return made;
+}
+
+TEST(ExplanationText, ShowsOneNumberOfAProjectionTermByTerm)
+{
+    model::Explanation e = two_keys();
+    e.projections = {projected_query()};
+    EXPECT_NE(text_of(e).find("   q(be)[0] is row 0 of W_q times x(be):\n"
+                              "   q(be)[0] = 4.00·1.00 + 1.00·(-2.00) = 2.00\n"),
+              std::string::npos)
+        << text_of(e);
+    e.heads = 2;
+    e.projections.front().side = model::Side::right;
+    e.projections.front().bias = -0.5;
+    e.projections.front().value = 1.5;
+    EXPECT_NE(text_of(e).find("   q(be)[0] is x(be) times column 0 of this head's W_q, plus b_q:\n"
+                              "   q(be)[0] = 1.00·4.00 + (-2.00)·1.00 + (-0.50) (b_q) = 1.50\n"),
+              std::string::npos)
+        << text_of(e);
+    e.projections.front().W = model::Target::W_o;
+    e.output = {1.5};
+    EXPECT_NE(text_of(e).find("   output[0] is heads times column 0 of W_o, plus b_o:\n"), std::string::npos) << text_of(e);
+}
+
+TEST(ExplanationText, OfOneCellHasEveryTermOfAProjection)
+{
+    model::Explanation e = two_keys();
+    e.key = 1;
+    e.projections = {projected_query()};
+    e.projections.front().bias = -0.5;
+    e.projections.front().value = 1.5;
+    EXPECT_NE(text_of(e).find("   i  W_q[0,i]   x[i]  W_q[0,i]·x[i]  sum so far\n"
+                              "   0      4.00   1.00           4.00        4.00\n"
+                              "   1      1.00  -2.00          -2.00        2.00\n"
+                              "   q(be)[0] = 2.00 + (-0.50) (b_q) = 1.50\n"),
+              std::string::npos)
+        << text_of(e);
+}
+
+TEST(ExplanationText, TurnsANumberWithItsPartner)
+{
+    model::Explanation e = two_keys();
+    e.projections = {projected_query()};
+    e.projections.front().turn = model::Turn{.partner = 1, .other = -4, .own = 0, .others = -0.5, .value = 2};
+    EXPECT_NE(text_of(e).find("   q(be)[0], before it is turned, is row 0 of W_q times x(be):\n"
+                              "   before = 4.00·1.00 + 1.00·(-2.00) = 2.00\n"
+                              "   turned with its partner [1], which is -4.00 before:\n"
+                              "   q(be)[0] = 2.00·0.00 + (-4.00)·(-0.50) = 2.00\n"),
+              std::string::npos)
+        << text_of(e);
+}
+
+TEST(ExplanationText, NamesALongProjectionByItsLargestProducts)
+{
+    model::Explanation e = two_keys();
+    model::Projected made = projected_query();
+    made.x.assign(20, 1);
+    made.weights.clear();
+    for (int i = 0; i < 20; ++i) {
+        made.weights.push_back(i % 2 == 0 ? i : -i);
+    }
+    made.products = made.weights;
+    e.projections = {made};
+    const std::string text = text_of(e);
+    EXPECT_NE(text.find("   q(be)[0] = 4.00·1.00 + (-5.00)·1.00 + "), std::string::npos) << text;
+    EXPECT_NE(text.find("+ … 4 smaller products = 2.00\n"), std::string::npos) << text;
+}
+
+TEST(ExplanationText, LooksAnIdUpAndAddsASinusoid)
+{
+    model::Explanation e = two_keys();
+    e.id = 3;
+    EXPECT_NE(text_of(e).find("   look-up: \"be\" has id 3; id 3 is row 3\n"), std::string::npos) << text_of(e);
+    e.id_by_vocabulary = true;
+    e.embedding = {0.5};
+    e.sinusoid = {0.5};
+    const std::string text = text_of(e);
+    EXPECT_NE(text.find("\"be\" has id 3, its place in the vocabulary; id 3 is row 3\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("   x(be)[0] = 0.50 + sin(1 / 10000^(0/1)) = 0.50 + 0.50 = 1.00\n"), std::string::npos) << text;
+}
+
+TEST(ExplanationText, IsMarkdownWhenAsked)
+{
+    const std::string text = sample::text_of([&](const report::Sink& sink) {
+        report::write_explanation(two_keys(), {.digits = 2, .width = {}, .markdown = true}, sink);
+    });
+    EXPECT_TRUE(text.starts_with("# How \"be\" (position 1) attends to each word of\n\nto be\n\n## 1. Embedding x(be)"))
+        << text;
+    EXPECT_NE(text.find("\n\n|  | score | scaled | exp | weight |\n| --- | ---: |"), std::string::npos) << text;
+    EXPECT_NE(text.find("```\ncontext = 0.75·v(to) + 0.25·v(be)\n[0]  5.00\n```\n"), std::string::npos) << text;
 }
 
 TEST(ExplanationText, OfOneCellHasItsProducts)
@@ -207,6 +313,23 @@ TEST(ExplanationJson, HasEveryTermAndTheResultsNumbersInTheirType)
     EXPECT_EQ(json["keys"][0]["products"].dump(), "[0.10000000149011612]"); // the same as a float64
     EXPECT_EQ(json["keys"][1]["weighted_value"], nlohmann::json({-1.0}));
     EXPECT_FALSE(json.contains("key_position") || json.contains("output") || json["keys"][0].contains("masked_score"));
+    EXPECT_EQ(json["projections"], nlohmann::json::array());
+}
+
+TEST(ExplanationJson, HasTheTermsOfAProjection)
+{
+    model::Explanation e = two_keys();
+    e.component = 1;
+    e.projections = {projected_query()};
+    nlohmann::json expected = {{"matrix", "W_q"},       {"side", "left"},          {"position", 1}, {"x", {1.0, -2.0}},
+                               {"weights", {4.0, 1.0}}, {"products", {4.0, -2.0}}, {"value", 2.0}};
+    EXPECT_EQ(json_of(e)["component"], 1);
+    EXPECT_EQ(json_of(e)["projections"], nlohmann::json({expected}));
+    e.projections.front().bias = 0.5;
+    e.projections.front().turn = model::Turn{.partner = 0, .other = -4, .own = 0.5, .others = -0.25, .value = 2};
+    expected["bias"] = 0.5;
+    expected["turn"] = {{"partner", 0}, {"other", -4.0}, {"own_factor", 0.5}, {"other_factor", -0.25}, {"value", 2.0}};
+    EXPECT_EQ(json_of(e)["projections"], nlohmann::json({expected}));
 }
 
 TEST(ExplanationJson, HasNullAndAReasonForAHiddenKey)

@@ -1,0 +1,160 @@
+#include "attn/report/text/explanation_steps.hpp"
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace attn::report {
+
+using model::PositionKind;
+using model::Projected;
+using model::Target;
+
+namespace {
+
+constexpr std::size_t most_products = 16; ///< of a sum on a few lines; a table has all
+
+std::string at(const std::string& vector, Index number)
+{
+    return vector + "[" + std::to_string(number) + "]";
+}
+
+/// The places of the largest magnitudes, in their order.
+std::vector<std::size_t> largest(const std::vector<double>& numbers, std::size_t count)
+{
+    std::vector<std::size_t> places(numbers.size());
+    std::iota(places.begin(), places.end(), 0);
+    if (count < places.size()) {
+        std::ranges::stable_sort(places, std::ranges::greater(), [&](std::size_t i) { return std::abs(numbers[i]); });
+        places.resize(count);
+        std::ranges::sort(places);
+    }
+    return places;
+}
+
+} // namespace
+
+// ---- the embedding ----------------------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_look_up()
+{
+    if (e_.id) {
+        const std::string id = std::to_string(*e_.id);
+        prose_.paragraph("look-up: " + in_quotes(words_.query_word()) + " has id " + id +
+                         (e_.id_by_vocabulary ? ", its place in the vocabulary" : "") + "; id " + id + " is row " + id);
+    }
+}
+
+void ExplanationSteps::write_sinusoid()
+{
+    const auto i = static_cast<std::size_t>(e_.component);
+    if (i >= e_.sinusoid.size()) {
+        return;
+    }
+    const std::vector<std::string> numbers = words_.numbers({e_.embedding[i], e_.sinusoid[i], e_.x[i]});
+    const std::string angle =
+        std::to_string(e_.position) + " / 10000^(" + std::to_string(i - i % 2) + "/" + std::to_string(e_.sinusoid.size()) + ")";
+    prose_.paragraph(at("x(" + words_.query_word() + ")", e_.component) + " = " + numbers[0] + " + " +
+                     glued((i % 2 == 0 ? "sin(" : "cos(") + angle + ")") + " = " + numbers[0] + " + " + bracketed(numbers[1]) +
+                     " = " + numbers[2]);
+}
+
+// ---- x·W + b ----------------------------------------------------------------------------------------------------------
+
+void ExplanationSteps::write_projection(Target W, const std::string& vector, const std::string& x)
+{
+    const Projected* made = e_.projection(W);
+    if (made == nullptr) {
+        return;
+    }
+    const bool left = made->side == model::Side::left;
+    const bool one_of_several = W != Target::W_o && (W == Target::W_q ? e_.heads : e_.kv_heads) > 1;
+    const std::string line = (left ? "row " : "column ") + std::to_string(e_.component) + " of " +
+                             (one_of_several ? "this head's " : "") + std::string(name_of(W));
+    const std::string number = at(vector, e_.component);
+    prose_.paragraph(number + (made->turn ? ", before it is turned," : "") + " is " +
+                     (left ? line + " times " + x : x + " times " + line) + (made->bias ? ", plus " + bias_name(W) : "") + ":");
+    write_projected_terms(*made, made->turn ? "before" : number);
+    if (made->turn) {
+        write_turn(*made, number);
+    }
+}
+
+void ExplanationSteps::write_projected_terms(const Projected& made, const std::string& number)
+{
+    const bool left = made.side == model::Side::left;
+    const std::vector<std::string> weights = words_.numbers(made.weights);
+    const std::vector<std::string> x = words_.numbers(made.x);
+    const std::string start = number + " = ";
+    const std::string value = words_.number(made.value);
+    const std::string bias = made.bias ? glued(bracketed(words_.number(*made.bias)) + " (" + bias_name(made.W) + ")") : "";
+    if (e_.key) {
+        const std::string name(name_of(made.W));
+        const std::string place = std::to_string(e_.component);
+        const Column of_W{left ? name + "[" + place + ",i]" : name + "[i," + place + "]", weights};
+        const Column of_x{"x[i]", x};
+        write_terms(left ? of_W : of_x, left ? of_x : of_W, made.products);
+        const double sum = std::accumulate(made.products.begin(), made.products.end(), 0.0, [&](double total, double term) {
+            return model::after_step(e_.config, total + term);
+        });
+        if (made.bias) {
+            prose_.sum(start, {words_.number(sum), bias + glued(" = " + value)});
+        } else {
+            prose_.paragraph(start + value);
+        }
+        return;
+    }
+    std::vector<std::string> terms;
+    for (const std::size_t i : largest(made.products, most_products)) {
+        terms.push_back(bracketed(left ? weights[i] : x[i]) + "·" + bracketed(left ? x[i] : weights[i]));
+    }
+    if (terms.size() < made.products.size()) {
+        terms.push_back(glued("… " + std::to_string(made.products.size() - terms.size()) + " smaller products"));
+    }
+    if (made.bias) {
+        terms.push_back(bias);
+    }
+    terms.back() += glued(" = " + value);
+    prose_.sum(start, terms);
+}
+
+void ExplanationSteps::write_turn(const Projected& made, const std::string& number)
+{
+    const model::Turn& turn = *made.turn;
+    const std::vector<std::string> numbers = words_.numbers({made.value, turn.other, turn.value});
+    const std::vector<std::string> shares = words_.numbers({turn.own, turn.others});
+    prose_.paragraph("turned with its partner [" + std::to_string(turn.partner) + "], which is " + numbers[1] + " before:");
+    prose_.sum(number + " = ", {bracketed(numbers[0]) + "·" + bracketed(shares[0]),
+                                bracketed(numbers[1]) + "·" + bracketed(shares[1]) + glued(" = " + numbers[2])});
+}
+
+void ExplanationSteps::write_terms(const Column& left, const Column& right, const std::vector<double>& products)
+{
+    std::vector<double> sums(products.size());
+    std::partial_sum(products.begin(), products.end(), sums.begin(),
+                     [&](double sum, double term) { return model::after_step(e_.config, sum + term); });
+    Column places{"i", {}};
+    const std::string last = std::to_string(sums.size() - 1);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::string place = std::to_string(i);
+        places.cells.push_back(std::string(last.size() - place.size(), ' ') + place);
+    }
+    prose_.table(
+        places,
+        {left, right, {left.title + "·" + right.title, words_.numbers(products)}, {"sum so far", words_.numbers(sums)}});
+}
+
+// ---- what print leaves of the numbers ---------------------------------------------------------------------------------
+
+void ExplanationSteps::write_rounding()
+{
+    const bool single = e_.config.dtype == Dtype::float32;
+    const std::string steps = e_.config.rounding == core::Rounding::step ? "after each operation" : "once it is done";
+    prose_.blank();
+    prose_.remark("Print rounds each number to " + counted(words_.digits(), "digit") +
+                  " after the point, so that the printed terms of a sum may differ from it in the last digit; --digits and "
+                  "--json show more. The arithmetic is in float64" +
+                  std::string(single ? ", and each number is rounded to float32 " + steps : "") + ".");
+}
+
+} // namespace attn::report
