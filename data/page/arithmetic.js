@@ -1,7 +1,13 @@
 // The stages of one row. The result's own numbers where it holds them; otherwise computed as the program defines them: products
 // summed in index order, rounded to the type of the arithmetic once (`round`) or after every step (`step`).
 
-const keyHead = (head, array) => Math.floor(head / (result.H / array.shape[0]));
+/// The place in keys or values of what this head reads. Of chosen heads there are only those key/value heads that they read.
+function keyHead(head, array) {
+  const { heads, chosenHeads, allHeads, config } = result;
+  const group = allHeads / (chosenHeads ? config.dims?.kv_heads ?? allHeads : array.shape[0]);
+  const groups = [...new Set(heads.map((number) => Math.floor(number / group)))];
+  return groups.indexOf(Math.floor(heads[head] / group));
+}
 
 /// The two vectors whose product is the score. One article multiplies K·Qᵀ: there the row's word brings its key.
 function vectors(head, row, column) {
@@ -44,8 +50,9 @@ const hasMask = () => {
 
 /// ALiBi's slope: 2^(−8h/n), h = 1 … n, of n = 2^k heads; further heads have every other one of twice as many.
 function slopeOf(head) {
-  const n = 1 << (31 - Math.clz32(result.H));
-  return head < n ? 2 ** ((-8 * (head + 1)) / n) : 2 ** ((-4 * (2 * (head - n) + 1)) / n);
+  const n = 1 << (31 - Math.clz32(result.allHeads));
+  const number = result.heads[head];
+  return number < n ? 2 ** ((-8 * (number + 1)) / n) : 2 ** ((-4 * (2 * (number - n) + 1)) / n);
 }
 
 /// Whether the config alone lets this query see this key; the layer's own key is seen by all.

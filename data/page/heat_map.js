@@ -135,7 +135,7 @@ class HeatMap {
     this.head = head;
     this.range = rangeOfHead(head);
     this.image = imageOf(head);
-    this.scroller.setAttribute("aria-label", areWeights ? `Weights of head ${head}: rows ask, columns are looked at` : `Numbers of head ${head}`);
+    this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(head)}: rows ask, columns are looked at` : `Numbers of ${headText(head)}`);
     this.draw();
   }
 

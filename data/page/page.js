@@ -22,7 +22,7 @@ function facts() {
   const parts = [
     areWeights ? (result.cross ? "cross-attention" : "self-attention") : "",
     result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
-    count(H, "head") + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
+    (result.chosenHeads && H === 1 ? headText(0) : count(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
     values ? `d_v ${values.shape[2]}` : "",
     config.dtype ?? "",

@@ -120,7 +120,7 @@ function showPairs(root, head, onSelect) {
   const values = weightsOf(head);
   const places = strongest(values, 8).filter((i) => !areWeights || values[i] > 0);
   root.replaceChildren(
-    element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in head ${head}` : "Strongest pairs") : result.H > 1 ? `Largest in head ${head}` : "Largest numbers" }),
+    element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in ${headText(head)}` : "Strongest pairs") : result.H > 1 ? `Largest in ${headText(head)}` : "Largest numbers" }),
     element("ol", { class: "pairs" }, ...places.map((i) => {
       const [row, column] = [Math.floor(i / result.S), i % result.S];
       const button = element("button", { type: "button" }, element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column)),
@@ -134,7 +134,7 @@ function showPairs(root, head, onSelect) {
 }
 
 /// "Head 3, mean entropy 0.5123"; of numbers that are no weights the head alone.
-const nameOfHead = (head) => `Head ${head}` + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
+const nameOfHead = (head) => headText(head).replace(/^./, (letter) => letter.toUpperCase()) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
 
 const mostThumbnails = 64;
 
@@ -144,7 +144,7 @@ class Heads {
     this.onSelect = onSelect;
     if (result.H > mostThumbnails) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
-        element("option", { value: head, text: `head ${head}` + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
+        element("option", { value: head, text: headText(head) + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
       this.list.addEventListener("change", () => onSelect(Number(this.list.value)));
       root.append(this.list);
       return;
@@ -173,7 +173,7 @@ class Heads {
     pencil.imageSmoothingEnabled = false;
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
     const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
-      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: head }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "");
+      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "");
     button.addEventListener("click", () => this.onSelect(head));
     return button;
   }

@@ -57,6 +57,9 @@ function readResult(json) {
     byStep,
     step: byStep ? round : (x) => x,
     H, T, S,
+    heads: json.heads === "mean" ? ["mean"] : json.heads ?? numbers(H).map(Number),
+    chosenHeads: json.heads !== undefined,
+    allHeads: json.heads ? config.dims?.heads ?? 1 : H,
     hasWords: tokens !== undefined,
     cross: json.key_tokens !== undefined,
     tokens: tokens ?? numbers(T),
@@ -79,6 +82,9 @@ function readResult(json) {
     warnings: json.warnings ?? [],
   };
 }
+
+/// "head 2", or "the mean of 8 heads".
+const headText = (head) => (result.heads[head] === "mean" ? `the mean of ${result.allHeads} heads` : `head ${result.heads[head]}`);
 
 /// The row of an (…, T, S) array.
 function rowOf(array, head, row) {

@@ -47,7 +47,8 @@ return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].ma
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "options",
-    [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3], ["--scale", "none"],
+    [[], ["--causal"], ["--window", "1,2", "--query", "eat,first"], ["--heads", 4, "--kv-heads", 2, "--causal"], ["--scale", 0.3],
+     ["--heads", 8, "--kv-heads", 4, "--head", "2,5,7", "--causal"], ["--scale", "none"],
      ["--rounding", "step", "--heads", 2, "--causal"], ["--rounding", "step", "--softcap", 3, "--scale", 0.3], ["--recipe", "politi-2025-multihead"],
      ["--softcap", 5], ["--softcap", 0.3, "--causal"], ["--softcap", 400, "--scale", "none"], ["--softcap", 1e-300],
      ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope:dim=6", "--init", "normal", "--d-k", 33]],

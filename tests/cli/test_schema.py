@@ -45,6 +45,7 @@ WORDS = {
         "positions": {"kind": "rope", "base": 500.5, "dim": 2, "style": "interleaved"},
     },
     "query": ["is", 3],
+    "head": [0],
     "verify": True,
     "published": [
         {"array": "weights", "at": [0, None], "values": ["0.0185", "-1.4928e-02"], "units": 1},
@@ -148,12 +149,16 @@ def mutants():
         (["attention", "positions", "dim"], 3),
         (["attention", "positions", "dim"], 1048578),
         (["query", 1], 2147483648),
+        (["head"], "mean"),
+        (["head"], []),
+        (["head"], 0),
+        (["head", 0], 65536),
         (["published", 0, "units"], 1000001),
         (["published", 0, "at"], [None] * 9),
         (["published", 0, "at", 0], 2147483649),
         (["published", 3, "shape"], [0] * 9),
         (["published", 0], {"array": "tokens"}),
-        *((["published", 3, "array"], name) for name in ("parameters", "summary", "query_positions", "present_key", "discard")),
+        *((["published", 3, "array"], name) for name in ("parameters", "summary", "query_positions", "heads", "present_key", "discard")),
         *((["published", 3, "array"], name) for name in ("output", "key_token_ids", "key_embeddings", "embedding", "bias_v")),
     ):
         yield edited(WORDS, path, value)
@@ -249,7 +254,7 @@ RESULT_OF_ALL = {
 LINE_ERROR = {"index": 0, "error": {"code": 65, "message": "no words"}}
 
 
-@pytest.mark.parametrize("result", [RESULT_OF_ALL, {**RESULT_OF_ALL, "index": 3}, LINE_ERROR])
+@pytest.mark.parametrize("result", [RESULT_OF_ALL, {**RESULT_OF_ALL, "index": 3}, {**RESULT_OF_ALL, "heads": [2]}, {**RESULT_OF_ALL, "heads": "mean"}, LINE_ERROR])
 def test_a_result_keeps_its_schema(result):
     RESULT.validate(result)
 
@@ -267,6 +272,8 @@ def test_a_result_keeps_its_schema(result):
         {**RESULT_OF_ALL, "config": {**PLAIN, "published": [{"array": "tokens"}]}},
         {**RESULT_OF_ALL, "config": {**PLAIN, "published": [{"array": "weights", "values": ["1", 2]}]}},
         {**RESULT_OF_ALL, "token_ids": [0.5]},
+        {**RESULT_OF_ALL, "heads": "median"},
+        {**RESULT_OF_ALL, "heads": [-1]},
         {key: value for key, value in RESULT_OF_ALL.items() if key != "warnings"},
         {**LINE_ERROR, "schema": "attn-cli/result/1"},
         {"index": 0, "error": {"code": 65}},
@@ -282,6 +289,8 @@ def test_the_schema_of_results_refuses(result):
         ["--heads", "4", "--causal", "--softcap", "30", "--positions", "rope", "--query", "is", "--verify", "--top", "2"],
         ["--cross", "eat the cat", "--output-projection", "--window", "1", "--init", "xavier", "--rounding", "step"],
         ["--recipe", "raschka-2023-multihead"],
+        ["--recipe", "raschka-2023-multihead", "--head", "2,0"],
+        ["--recipe", "raschka-2023-multihead", "--head", "mean"],
     ],
 )
 def test_what_run_writes_keeps_both_schemas(options):

@@ -123,6 +123,13 @@ void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Mean
     }
 }
 
+/// "2", or "mean".
+std::string number_of_head(const Result& result, std::string_view array, Index place)
+{
+    const Index head = result.head_at(place, array);
+    return head == model::mean_of_heads ? "mean" : std::to_string(head);
+}
+
 template <typename Scalar>
 void write_array(Buffer& buffer, const std::string& prefix, const Result& result, const std::string& name,
                  const Tensor<Scalar>& tensor)
@@ -134,7 +141,7 @@ void write_array(Buffer& buffer, const std::string& prefix, const Result& result
     const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
     const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
-        const std::string start = prefix + name + ',' + (layout.has_heads ? std::to_string(head) : "") + ',';
+        const std::string start = prefix + name + ',' + (layout.has_heads ? number_of_head(result, name, head) : "") + ',';
         for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
             const std::string& word = rows.words[i];
             const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",

@@ -1,6 +1,7 @@
 // attn-cli explain: the arithmetic behind one query word, or one cell, step by step.
 #include "attn/model/explain/explanation.hpp"
 
+#include "attn/model/run/heads.hpp"
 #include "attn/report/text/explanation.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/run_input.hpp"
@@ -34,8 +35,20 @@ constexpr std::array formats{Format::table, Format::json, Format::markdown};
 
 struct ExplainOptions : InputOptions {
     OutputOptions output;
-    model::Question question; ///< its position follows from the words
+    std::optional<std::string> key;
+    Index component = 0;
 };
+
+/// Those that the recipe or --head names; without any the first.
+std::vector<Index> explained_heads(const model::Recipe& recipe, const model::Origin& origin)
+{
+    namespace field = model::field;
+    if (model::is_mean(recipe.head)) {
+        throw Error(origin.fault({&field::head}), origin.name_of(field::head), "mean",
+                    "heads by number, which are explained one by one; " + origin.option_of(field::head) + " says which");
+    }
+    return recipe.head.empty() ? std::vector<Index>{0} : recipe.head;
+}
 
 int execute_explain(const ExplainOptions& options, const Globals& globals, Log& log)
 {
@@ -54,21 +67,36 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
     }
     input.settings().observer = stages.observer();
 
-    model::Question question = options.question;
-    question.position = model::query_position(input.recipe(), input.settings().origin);
-    const model::Explanation explanation = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-        return model::explain(model::run_for(question.position, recipe, settings), question, settings);
-    });
+    const std::vector<Index> heads = explained_heads(input.recipe(), input.settings().origin);
+    model::Question question{.position = model::query_position(input.recipe(), input.settings().origin),
+                             .key = options.key,
+                             .component = options.component};
+    const std::vector<model::Explanation> explanations =
+        input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+            const model::Result result = model::run_for(question.position, recipe, settings);
+            std::vector<model::Explanation> each;
+            for (const Index head : heads) {
+                question.head = head;
+                each.push_back(model::explain(result, question, settings));
+            }
+            return each;
+        });
     input.warn_of_assumptions();
     input.files().require_unchanged();
-    if (format == Format::json) {
-        report::write_explanation_json(explanation, output.sink());
-    } else {
-        for (const std::string& warning : explanation.warnings) {
+    for (const std::string& warning : explanations.front().warnings) {
+        if (format != Format::json) {
             log.warning(warning);
         }
-        report::write_explanation(
-            explanation, {.digits = digits, .width = output.columns(), .markdown = format == Format::markdown}, output.sink());
+    }
+    for (const model::Explanation& explanation : explanations) {
+        if (format == Format::json) {
+            report::write_explanation_json(explanation, output.sink());
+        } else {
+            output.write(&explanation == &explanations.front() ? "" : "\n");
+            report::write_explanation(explanation,
+                                      {.digits = digits, .width = output.columns(), .markdown = format == Format::markdown},
+                                      output.sink());
+        }
     }
     output.finish();
     if (input.recipe().query.empty()) {
@@ -90,19 +118,18 @@ Execute declare(Options& options)
                  .meaning = "one cell of the row, with every product",
                  .usual = "all keys side by side",
                  .symbol = "POS|WORD"},
-                explain->question.key);
-    options.add({.name = "--head",
-                 .allowed = model::allow::integer(0, model::field::most_heads - 1),
-                 .meaning = "which head",
-                 .usual = "0",
-                 .symbol = "N"},
-                explain->question.head);
+                explain->key);
+    OptionInfo head = option_of(model::field::head);
+    head.meaning = "which head; of several, one after the other";
+    head.usual = "0";
+    head.symbol = "N|LIST";
+    options.add(head, [&into = explain->overrides](const model::FieldValue& heads) { into.set(model::field::head, heads); });
     options.add({.name = "--component",
                  .allowed = model::allow::integer(0, model::field::largest_int32),
                  .meaning = "which number of the query, of a key, its value and the output is shown term by term",
                  .usual = "0",
                  .symbol = "N"},
-                explain->question.component);
+                explain->component);
     declare_input(options, *explain);
     options.group("Output");
     declare_output(options, explain->output, formats);

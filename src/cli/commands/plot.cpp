@@ -41,7 +41,8 @@ constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S),
 struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
-    std::optional<Index> batch, head, top;
+    std::optional<Index> batch, top;
+    std::vector<Index> head;
     std::vector<std::string> query;
     OutputOptions output;
     Format format = Format::svg;
@@ -61,9 +62,6 @@ void finish_options(const Operands& operands, PlotOptions& plot)
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
     if (plot.format != Format::svg && plot.top) {
         throw Error(ErrorKind::usage, "--top is for --plot arcs");
-    }
-    if (plot.format == Format::html && plot.head) {
-        throw Error(ErrorKind::usage, "--head is for pictures and tables; a page shows every head");
     }
     plot.digits = decide_digits(plot.output, plot.format);
     (void)decide_notation(plot.output, plot.format);
@@ -157,8 +155,8 @@ int execute_plot(const PlotOptions& options, Log& log)
     Output output(options.output.path);
     TensorInputs inputs;
     model::Result result = read_file(options, inputs);
-    if (options.head) {
-        result = model::with_head(std::move(result), *options.head);
+    if (!options.head.empty()) {
+        result = model::with_heads(std::move(result), options.head, model::Origin::options_alone(option_name));
     }
     if (!options.query.empty()) {
         result = model::with_rows(std::move(result), options.query);
@@ -186,8 +184,7 @@ Execute declare(Options& options)
     options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
                 plot->batch);
     options.group("Output");
-    options.add({.name = "--head", .allowed = place, .meaning = "only this head, in pictures and tables", .symbol = "N"},
-                plot->head);
+    options.add(option_of(model::field::head), plot->head);
     options.add(option_of(model::field::query), plot->query);
     declare_output(options, plot->output, formats);
     options.add({.name = "--top",

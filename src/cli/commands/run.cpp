@@ -85,8 +85,9 @@ public:
             settings.observer = page_observer(std::move(settings.observer));
             settings.show = settings.show.empty() ? page_items(input_.recipe()) : settings.show;
         }
-        if (options.format == Format::svg && settings.show.contains(model::Item::weights) &&
-            input_.recipe().attention.has_mask()) {
+        const bool masked = input_.recipe().attention.has_mask() &&
+                            model::everything(input_.recipe()).contains(model::Item::masked_scores); // but of a mean
+        if (options.format == Format::svg && settings.show.contains(model::Item::weights) && masked) {
             settings.show.insert(model::Item::masked_scores); // not drawn, but they tell which weights the mask made 0
         }
         if (options.source == Source::lines) {

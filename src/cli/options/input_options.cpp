@@ -18,7 +18,7 @@ namespace draw_field = model::draw_field;
 
 /// Fields without an option of their own: they describe a recipe, are set by another option or a hand-made one (--query,
 /// --verify, --positions), or only articles need them.
-constexpr std::array<const FieldInfo*, 21> without_option{
+constexpr std::array<const FieldInfo*, 22> without_option{
     &field::schema,
     &field::name,
     &field::title,
@@ -39,6 +39,7 @@ constexpr std::array<const FieldInfo*, 21> without_option{
     &field::words_bytes,
     &field::embeddings_bytes,
     &field::query,
+    &field::head,
     &field::verify,
 };
 

@@ -43,6 +43,9 @@ constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 2> other_fil
 
 std::vector<Index> integers_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {
+    if (!allowed.instead.empty() && text == allowed.instead) {
+        return {-1};
+    }
     std::vector<Index> numbers;
     for (const std::string_view item : list_of_words(option, text)) {
         numbers.push_back(integer(option, item, allowed.least, allowed.most));

@@ -84,6 +84,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     options.group("Output");
     options.add(model::field::query, run.overrides);
+    options.add(model::field::head, run.overrides);
     declare_show(options, model::ShownBy::run,
                  {"what to print, such as weights,scores (all leaves out summary)",
                   "tokens, vocabulary, weights, context and, with a projection, output"},

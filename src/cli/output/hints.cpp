@@ -1,5 +1,6 @@
 #include "cli/output/hints.hpp"
 
+#include "attn/model/run/heads.hpp"
 #include "attn/model/run/strongest.hpp"
 #include "attn/report/text/display.hpp"
 #include "cli/options/input_options.hpp"
@@ -43,7 +44,7 @@ std::string computation(const Operands& typed)
 std::string strongest_cell(const model::Result& result)
 {
     const AnyTensor* weights = result.find(model::Item::weights);
-    if (weights == nullptr) {
+    if (weights == nullptr || model::is_mean(result.heads)) { // explain is of one head
         return "";
     }
     return std::visit(
@@ -55,7 +56,8 @@ std::string strongest_cell(const model::Result& result)
             const Index row = strongest.front().query % tensor.rows();
             const Index head = strongest.front().query / tensor.rows();
             const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
-            return (tensor.shape.front() > 1 ? " --head " + std::to_string(head) : "") + " --query " +
+            const bool several = tensor.shape.front() > 1 || !result.heads.empty();
+            return (several ? " --head " + std::to_string(result.head_at(head)) : "") + " --query " +
                    place_of(result.tokens, position) + " --key " + place_of(result.words_of_keys(), strongest.front().key);
         },
         *weights);

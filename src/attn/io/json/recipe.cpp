@@ -150,6 +150,15 @@ FieldValue several(const JsonValue& value, const Allowed& allowed, Read read)
     return items;
 }
 
+/// The word in place of a list.
+FieldValue value_of_word(const JsonValue& value, const Allowed& allowed)
+{
+    if (value.kind() != JsonKind::string || value.text() != allowed.instead) {
+        value.refuse(allowed.in_words);
+    }
+    return std::vector<Index>{-1};
+}
+
 FieldValue value_of(const JsonValue& value, const Allowed& allowed)
 {
     switch (allowed.type) {
@@ -164,7 +173,11 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     case FieldType::text: return value.string();
     case FieldType::texts: return value.strings();
     case FieldType::digest: return digest_of(value);
-    case FieldType::integers: return several(value, allowed, integer_of);
+    case FieldType::integers:
+        if (!allowed.instead.empty() && value.kind() != JsonKind::array) {
+            return value_of_word(value, allowed);
+        }
+        return several(value, allowed, integer_of);
     case FieldType::rows: return several(value, allowed, row_of);
     case FieldType::lengths: return several(value, allowed, length_of);
     case FieldType::numbers:

@@ -2,6 +2,7 @@
 
 #include "attn/io/json/json_reader.hpp"
 #include "attn/io/json/recipe.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -46,6 +47,10 @@ StatedArray numbers_of(std::string name, const JsonValue& value)
 
 StatedArray integers_of(std::string name, const JsonValue& value)
 {
+    const bool mean = name == name_of(Item::heads) && value.kind() == JsonKind::string;
+    if (mean && value.text() == model::field::head.allowed.instead) {
+        return {std::move(name), {1}, {std::to_string(model::mean_of_heads)}};
+    }
     auto [shape, decimals] = value.nested(natural, "integers of 0 and more");
     return {std::move(name), std::move(shape), std::move(decimals)};
 }

@@ -89,7 +89,10 @@ Json value_schema(const FieldInfo& field)
     case FieldType::text: return text_schema();
     case FieldType::digest: return text_schema("^[0-9a-f]{64}$");
     case FieldType::texts: return several_schema(allowed, text_schema());
-    case FieldType::integers: return several_schema(allowed, integer_schema(allowed));
+    case FieldType::integers: {
+        Json list = several_schema(allowed, integer_schema(allowed));
+        return allowed.instead.empty() ? list : Json{{"anyOf", {list, {{"const", allowed.instead}}}}};
+    }
     case FieldType::rows: return several_schema(allowed, {{"anyOf", {text_schema(), integer_schema(allowed)}}});
     case FieldType::lengths:
         return several_schema(allowed, {{"anyOf", {integer_schema(allowed), text_schema(product_pattern())}}});
@@ -256,7 +259,7 @@ Json item_schema(const ItemInfo& item)
     switch (item.kind) {
     case ItemKind::words: return reference("words");
     case ItemKind::vocabulary: return reference("vocabulary");
-    case ItemKind::integers: return reference("integers");
+    case ItemKind::integers: return item.item == model::Item::heads ? value_schema(field::head) : reference("integers");
     case ItemKind::parameters: return parameters_schema();
     case ItemKind::summary: return reference("summary");
     case ItemKind::numbers: break;

@@ -174,6 +174,7 @@ bool meets(const AttendHas& has, Needs needs)
     case Needs::ids:
     case Needs::cross:
     case Needs::query:
+    case Needs::head:
     case Needs::dropout:
     case Needs::output_projection: return false; // of words and of a layer
     }

@@ -64,6 +64,9 @@ std::string display(const std::string& array, std::size_t place, const std::stri
     if (is_word(array, place)) {
         return quoted(text);
     }
+    if (array == name_of(Item::heads) && text == std::to_string(mean_of_heads)) {
+        return "the mean";
+    }
     return text.size() <= 40 ? text : text.substr(0, 40) + "…";
 }
 

@@ -6,6 +6,7 @@
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
@@ -313,6 +314,7 @@ Result run_for(Index position, Recipe recipe, RunSettings settings)
     if (recipe.attention.order == ScoreOrder::key_query) {
         recipe.query.clear(); // the other words' queries are wanted too
     }
+    recipe.head.clear(); // each is explained as one of all
     settings.show = everything(recipe);
     return run(recipe, settings);
 }
@@ -323,7 +325,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     explanation.tokens = result.tokens;
     require_room(result.tokens[static_cast<std::size_t>(question.position)], result, settings.memory_limit);
     const Index heads = shape_of(array(result, name_of(Item::queries))).front();
-    require_head(question.head, heads);
+    static_cast<void>(heads_of({question.head}, heads, settings.origin));
     explanation.key = key_position(result, question.key);
     explanation.config = result.config;
     explanation.config.query = {std::to_string(question.position)};

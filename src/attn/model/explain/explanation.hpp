@@ -109,8 +109,8 @@ struct Explanation {
 /// A run whose result has everything that an explanation of the word at `position` takes from it. Throws as run().
 [[nodiscard]] Result run_for(Index position, Recipe recipe, RunSettings settings);
 
-/// `settings` are those of the run, of which the mask and the memory limit count. Throws Error(usage) for a head, key or
-/// component that is not there, Error(too_large) when the terms would need too much memory.
+/// `settings` are those of the run, of which the mask, the origin and the memory limit count. Throws as heads_of,
+/// Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too much memory.
 [[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings);
 
 } // namespace attn::model

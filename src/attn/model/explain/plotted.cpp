@@ -4,12 +4,15 @@
 #include "attn/model/check/compare.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 
 namespace attn::model {
@@ -41,6 +44,7 @@ void take(Result& result, const StoredTensor& tensor)
     if (tensor.type == ElementType::int64) {
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
+                                    : item == Item::heads         ? result.heads
                                     : item == Item::token_ids     ? result.token_ids
                                                                   : result.key_token_ids;
         place.assign(integers.begin(), integers.end());
@@ -97,6 +101,23 @@ void require_weights(Result& result)
     }
 }
 
+/// That the heads which it names are those of its weights; and which key/value heads they read.
+void require_heads(Result& result)
+{
+    if (result.heads.empty()) {
+        return;
+    }
+    const Index count = shape_of(*result.find(weights_name))[0];
+    const Index H = result.config.dims.heads.value_or(1);
+    const Index H_kv = result.config.dims.kv_heads.value_or(H);
+    const bool ascending = std::ranges::adjacent_find(result.heads, std::greater_equal()) == result.heads.end();
+    if (std::ssize(result.heads) != count || !ascending || result.heads.back() >= H || H % H_kv != 0) {
+        throw Error(ErrorKind::data, name_of(Item::heads), counted(std::ssize(result.heads), "number"),
+                    std::to_string(count) + " ascending ones below " + std::to_string(H) + ", as many as weights has heads");
+    }
+    result.key_heads = key_heads_of(result.heads, H, H_kv);
+}
+
 /// That every other array has the dimensions of the weights and words beside it. 0 stands for a length that nothing else says.
 void require_shapes(const Result& result)
 {
@@ -104,6 +125,7 @@ void require_shapes(const Result& result)
     const Index H = weights[0];
     const Index T = weights[1];
     const Index S = weights[2];
+    const Index H_kv = std::ssize(result.key_heads);
     const Index words = std::ssize(result.tokens);
     const Index key_words = std::ssize(result.cross ? result.key_tokens : result.tokens);
     const auto length = [&](Axis axis) {
@@ -125,13 +147,14 @@ void require_shapes(const Result& result)
             wanted.push_back(length(info.axes.column));
         }
         if (info.heads != Heads::none) {
-            wanted.insert(wanted.begin(), info.heads == Heads::queries ? H : 0);
+            wanted.insert(wanted.begin(), info.heads == Heads::queries ? H : H_kv);
         }
         const Shape& shape = shape_of(*array);
         const bool fits = shape.size() == wanted.size() && std::ranges::equal(shape, wanted, [](Index is, Index want) {
                               return want == 0 ? is > 0 : is == want;
                           });
-        if (!fits || (info.heads == Heads::keys && H % shape[0] != 0)) { // heads of queries may share those of keys
+        if (!fits ||
+            (info.heads == Heads::keys && H_kv == 0 && H % shape[0] != 0)) { // heads of queries may share those of keys
             throw Error(ErrorKind::data, info.name, "the shape " + to_string(shape),
                         "one that goes with weights " + to_string(weights));
         }
@@ -189,21 +212,37 @@ std::string row_text(const Result& result, Index row)
     return "row " + number + (word == number ? "" : " " + quoted(word, 30));
 }
 
+/// The places of `wanted` in a list that holds them; mean_of_heads stays.
+std::vector<Index> places_in(const std::vector<Index>& list, const std::vector<Index>& wanted)
+{
+    std::vector<Index> places;
+    for (const Index head : wanted) {
+        places.push_back(head == mean_of_heads ? head : std::ranges::find(list, head) - list.begin());
+    }
+    return places;
+}
+
+/// Throws Error(usage) for heads that are not among those of the file.
+void require_heads_of_file(const std::vector<Index>& there, const std::vector<Index>& named, const std::string& option)
+{
+    const auto text = [](Index head) { return head == mean_of_heads ? std::string("mean") : std::to_string(head); };
+    for (const Index head : named) {
+        if (std::ranges::find(there, head) == there.end()) {
+            std::string list;
+            for (const Index held : there) {
+                list += (list.empty() ? "" : ", ") + text(held);
+            }
+            throw Error(ErrorKind::usage, option, text(head), list + ", which is what the file holds");
+        }
+    }
+}
+
 /// And the masked scores, which tell where the weights are masked; both are (H, T, S).
 void keep_weights(Result& result)
 {
     std::erase_if(result.arrays,
                   [](const Array& array) { return array.name != weights_name && array.name != name_of(Item::masked_scores); });
     result.show = {Item::tokens, Item::weights};
-}
-
-/// (H, T, S) → (1, T, S)
-template <typename Scalar>
-Tensor<Scalar> head_of(const Tensor<Scalar>& tensor, Index head)
-{
-    Tensor<Scalar> kept({1, tensor.shape[1], tensor.shape[2]});
-    kept.matrix() = tensor.matrix(head);
-    return kept;
 }
 
 /// (H, T, S) → (H, rows, S)
@@ -234,6 +273,7 @@ Result result_of(const SavedResult& saved)
         take(result, tensor);
     }
     require_weights(result);
+    require_heads(result);
     require_shapes(result);
     return result;
 }
@@ -262,18 +302,25 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
     return result;
 }
 
-Result with_head(Result result, Index head)
+Result with_heads(Result result, const std::vector<Index>& named, const Origin& origin)
 {
-    const Index H = shape_of(*result.find(weights_name))[0];
-    require_head(head, H);
-    if (H == 1) {
-        return result;
+    const bool all = result.heads.empty();
+    const Index H = all ? shape_of(*result.find(weights_name))[0] : result.config.dims.heads.value_or(1);
+    const AnyTensor* keys = result.find(Item::keys) != nullptr ? result.find(Item::keys) : result.find(Item::values);
+    const Index H_kv = !all ? result.config.dims.kv_heads.value_or(H) : keys == nullptr ? H : shape_of(*keys)[0];
+    const std::vector<Index> there = all ? indices(H) : result.heads;
+    const std::vector<Index> key_heads_there = all ? indices(H_kv) : result.key_heads;
+    if (!all) {
+        require_heads_of_file(there, named, origin.option_of(field::head));
     }
-    keep_weights(result);
-    for (Array& array : result.arrays) {
-        std::visit([&](auto& tensor) { tensor = head_of(tensor, head); }, array.tensor);
+    const std::vector<Index> heads = heads_of(named, H, origin);
+    if (there.size() == 1) {
+        return result; // as it is
     }
-    result.head = head;
+    const std::vector<Index> key_heads = key_heads_of(heads, H, H_kv);
+    keep_heads(result.arrays, {places_in(there, heads), places_in(key_heads_there, key_heads), result.config.rounding});
+    result.heads = heads;
+    result.key_heads = key_heads;
     return result;
 }
 
@@ -320,9 +367,8 @@ std::optional<std::string> doubt_about(const Result& result)
             for (Index row = 0; row < weights.shape[1]; ++row) {
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
-                    return "these are not weights: " + row_text(result, row) + " of head " +
-                           std::to_string(result.head.value_or(head)) + " sums to " + math::shortest(static_cast<float>(sum)) +
-                           ", not 1; " + range;
+                    return "these are not weights: " + row_text(result, row) + " of " + result.name_of_head(head) +
+                           " sums to " + math::shortest(static_cast<float>(sum)) + ", not 1; " + range;
                 }
             }
         }

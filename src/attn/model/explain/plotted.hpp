@@ -29,8 +29,9 @@ struct PlottedWeights {
 /// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.
 [[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
 
-/// The weights of one head alone, which keeps its number. Throws Error(usage) for one that is not there.
-[[nodiscard]] Result with_head(Result result, Index head);
+/// What it has of these heads alone, which keep their numbers, or the mean of the weights of all. Throws Error(usage) for one
+/// that is not there, and for the mean of what are not all.
+[[nodiscard]] Result with_heads(Result result, const std::vector<Index>& named, const Origin& origin);
 
 /// The weights of these rows alone, chosen as `run --query` does. Throws Error(usage).
 [[nodiscard]] Result with_rows(Result result, const std::vector<std::string>& query);

@@ -57,6 +57,7 @@ struct Allowed {
     std::optional<double> none = {};                         ///< of a real: the number that "none" stands for
     std::span<const std::string_view> names = {};            ///< of a choice, in the order of its enumeration
     std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
+    std::string_view instead = {};                           ///< of integers: the word that stands for -1 alone
 };
 
 struct FieldInfo;

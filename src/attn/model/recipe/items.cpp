@@ -24,6 +24,7 @@ std::string_view in_words(Needs needs)
     case Needs::ids: return "a sentence or --ids";
     case Needs::cross: return "--cross";
     case Needs::query: return "--query";
+    case Needs::head: return "--head";
     case Needs::softcap: return "--softcap";
     case Needs::mask: return "--causal, --window or another mask";
     case Needs::dropout: return "--dropout";

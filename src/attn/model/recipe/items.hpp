@@ -20,6 +20,7 @@ enum class Item : std::uint8_t {
     token_ids,
     key_token_ids,
     query_positions,
+    heads,
     parameters,
     embeddings,
     key_embeddings,
@@ -70,7 +71,19 @@ struct Axes {
 };
 
 /// What must be asked of a run, so that an item exists.
-enum class Needs : std::uint8_t { nothing, sentence, ids, cross, query, softcap, mask, dropout, output_projection, cache };
+enum class Needs : std::uint8_t {
+    nothing,
+    sentence,
+    ids,
+    cross,
+    query,
+    head,
+    softcap,
+    mask,
+    dropout,
+    output_projection,
+    cache
+};
 
 /// Whose --show names an item.
 enum class ShownBy : std::uint8_t { run, attend, both };
@@ -108,6 +121,7 @@ inline constexpr std::array items{
     ItemInfo{Item::token_ids, "token_ids", ItemKind::integers, Needs::ids, ShownBy::run},
     ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
+    ItemInfo{Item::heads, "heads", ItemKind::integers, Needs::head, ShownBy::run},
     ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::nothing, ShownBy::run},
     numbers(Item::embeddings, "embeddings", Needs::nothing, ShownBy::run, Heads::none, per_token, "(T, D)"),
     numbers(Item::key_embeddings, "key_embeddings", Needs::cross, ShownBy::run, Heads::none, per_key_token, "(S, D)"),
@@ -167,10 +181,22 @@ inline constexpr std::array items{
     return info_of(item).axes == per_pair;
 }
 
-/// Whether --show of `run` or `attend` names the item. Query positions are there whenever --query is.
+/// Whether the mean of all heads is taken of it: of weights alone, as nn.MultiheadAttention does.
+[[nodiscard]] constexpr bool has_mean(Item item)
+{
+    return item == Item::weights;
+}
+
+/// Whether the item says which part of the rest there is, and so is there whenever --query or --head is.
+[[nodiscard]] constexpr bool is_choice(Item item)
+{
+    return item == Item::query_positions || item == Item::heads;
+}
+
+/// Whether --show of `run` or `attend` names the item.
 [[nodiscard]] constexpr bool is_shown_by(const ItemInfo& info, ShownBy command)
 {
-    return (info.shown_by == command || info.shown_by == ShownBy::both) && info.needs != Needs::query;
+    return (info.shown_by == command || info.shown_by == ShownBy::both) && !is_choice(info.item);
 }
 
 /// A set of items; walking through it gives them in the order of the enum.

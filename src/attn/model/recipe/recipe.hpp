@@ -239,6 +239,9 @@ struct PrecisionClaim {
 
 // ---- the whole -------------------------------------------------------------------------------------------------------
 
+/// In a list of heads, alone: the mean of all of them.
+inline constexpr Index mean_of_heads = -1;
+
 struct Recipe {
     std::string name, title, source; ///< for people; empty in the config of a result made from options alone
     Input input = SentenceInput{};
@@ -251,6 +254,7 @@ struct Recipe {
     std::vector<Step> draws;
     Attention attention;
     std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all
+    std::vector<Index> head;        ///< only these heads; mean_of_heads; empty: all
     bool verify = false;            ///< also compute in float64 and report the difference
 
     std::vector<Published> published;

@@ -129,6 +129,7 @@ public:
         if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
+        keep_heads(computed_.arrays, plan_.heads);
         return std::move(computed_);
     }
 

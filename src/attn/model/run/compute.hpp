@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/layer/parameter_cache.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/model/run/run.hpp"
 
 namespace attn::model {
@@ -12,6 +13,7 @@ struct RunContext {
     const Words& words;
     const ModelDims& dims;
     const std::vector<Index>& rows; ///< the positions of the query rows, ascending
+    const KeptHeads& heads;         ///< nothing: all
     const Show& show;               ///< the arrays to keep
     const RunSettings& settings;
     std::optional<TensorView> mask = {};       ///< of a file, or stated

@@ -1,7 +1,5 @@
 #include "attn/model/run/result.hpp"
 
-#include "attn/tensor/error.hpp"
-
 namespace attn::model {
 
 std::vector<std::string> Result::words_of_queries() const
@@ -43,16 +41,23 @@ const std::vector<Index>* Result::integers(Item item) const
     const std::vector<Index>* const list = item == Item::token_ids         ? &token_ids
                                            : item == Item::key_token_ids   ? &key_token_ids
                                            : item == Item::query_positions ? &query_positions
+                                           : item == Item::heads           ? &heads
                                                                            : nullptr;
     return list == nullptr || list->empty() ? nullptr : list;
 }
 
-void require_head(Index head, Index heads)
+Index Result::head_at(Index place, std::string_view array) const
 {
-    if (head < 0 || head >= heads) {
-        throw Error(ErrorKind::usage, "--head", std::to_string(head),
-                    heads == 1 ? "0, there is one head" : "0 to " + std::to_string(heads - 1));
-    }
+    const std::optional<Item> item = item_called(array);
+    const Heads of = item ? info_of(*item).heads : Heads::none; // a parameter has all of them
+    const std::vector<Index>& kept = of == Heads::keys ? key_heads : heads;
+    return of == Heads::none || kept.empty() ? place : kept[static_cast<std::size_t>(place)];
+}
+
+std::string Result::name_of_head(Index place, std::string_view array) const
+{
+    const Index head = head_at(place, array);
+    return head == mean_of_heads ? "mean of heads" : "head " + std::to_string(head);
 }
 
 } // namespace attn::model

@@ -39,7 +39,8 @@ struct Result {
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did
     Show show;                              ///< what a report prints of the above
     bool cross = false;
-    std::optional<Index> head;           ///< of several the one that was kept; its arrays are (1, …)
+    std::vector<Index> heads;            ///< those of several that were kept, ascending; mean_of_heads; empty: all
+    std::vector<Index> key_heads;        ///< the key/value heads that they read
     bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
 
@@ -54,11 +55,12 @@ struct Result {
     [[nodiscard]] const std::vector<std::string>*
     words(Item item) const;                                            ///< nullptr where there are none, or it is no such item
     [[nodiscard]] const std::vector<Index>* integers(Item item) const; ///< likewise
-    /// Whether a report prints the item; query positions, whenever there are any.
-    [[nodiscard]] bool shows(Item item) const { return show.contains(item) || item == Item::query_positions; }
+    /// Whether a report prints the item; what says which part of the rest there is, always.
+    [[nodiscard]] bool shows(Item item) const { return show.contains(item) || is_choice(item); }
+    /// The number of a head by its place in an array that has them; mean_of_heads for the mean.
+    [[nodiscard]] Index head_at(Index place, std::string_view array = name_of(Item::weights)) const;
+    /// "head 2", or "mean of heads".
+    [[nodiscard]] std::string name_of_head(Index place, std::string_view array = name_of(Item::weights)) const;
 };
-
-/// Throws Error(usage) for a --head that is none of so many.
-void require_head(Index head, Index heads);
 
 } // namespace attn::model

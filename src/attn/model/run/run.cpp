@@ -6,6 +6,7 @@
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/model/run/compute.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
@@ -33,6 +34,7 @@ bool has(Needs needs, const Recipe& recipe)
     case Needs::ids: return !std::holds_alternative<PositionsInput>(recipe.input);
     case Needs::cross: return is_cross(recipe);
     case Needs::query: return !recipe.query.empty();
+    case Needs::head: return !recipe.head.empty();
     case Needs::softcap: return attention.softcap.has_value();
     case Needs::mask:
         return attention.causal || attention.window || attention.has_mask() ||
@@ -42,6 +44,22 @@ bool has(Needs needs, const Recipe& recipe)
     case Needs::cache: return false;
     }
     return false;
+}
+
+/// Whether the mean of all heads leaves no such item.
+bool is_lost_in_mean(const ItemInfo& info)
+{
+    return (info.heads != Heads::none && !has_mean(info.item)) || info.kind == ItemKind::summary;
+}
+
+/// Throws Error(usage) for items by head beside the mean of them.
+void require_no_mean(const Show& asked, const Recipe& recipe, const Origin& origin)
+{
+    const auto lost = std::ranges::find_if(asked, [](Item item) { return is_lost_in_mean(info_of(item)); });
+    if (is_mean(recipe.head) && lost != asked.end()) {
+        throw Error(ErrorKind::usage, origin.name_of(field::head), "mean",
+                    "heads by number with --show " + std::string(name_of(*lost)) + "; the mean is of weights alone");
+    }
 }
 
 Show what_to_show(const Recipe& recipe, const RunSettings& settings)
@@ -59,6 +77,7 @@ Show what_to_show(const Recipe& recipe, const RunSettings& settings)
     if (settings.top) {
         show.insert(Item::summary);
     }
+    require_no_mean(show, recipe, settings.origin);
     require_items(show, existing);
     // With two sentences, the words of one are of little use without those of the other.
     for (const auto& [item, partner] : {std::pair{Item::tokens, Item::key_tokens},
@@ -250,6 +269,8 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
     const ModelDims dims = resolve(recipe, words, settings.origin);
     require_order(recipe, dims);
+    result.heads = heads_of(recipe.head, dims.H, settings.origin);
+    result.key_heads = key_heads_of(result.heads, dims.H, dims.H_kv);
     require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
     const std::optional<StoredTensor> stated = stated_mask(recipe);
     const std::optional<TensorView> mask = stated ? std::optional(stated->view()) : settings.mask;
@@ -258,10 +279,12 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
+    const KeptHeads heads{result.heads, result.key_heads, recipe.rounding};
     const RunContext plan{recipe,
                           words,
                           dims,
                           rows,
+                          heads,
                           computed_items,
                           settings,
                           recipe.attention.has_mask() ? mask : std::nullopt,
@@ -303,7 +326,8 @@ Show everything(const Recipe& recipe)
 {
     Show show;
     for (const ItemInfo& info : items) {
-        if (is_shown_by(info, ShownBy::run) && info.kind != ItemKind::summary && has(info.needs, recipe)) {
+        const bool lost = is_mean(recipe.head) && is_lost_in_mean(info);
+        if (is_shown_by(info, ShownBy::run) && info.kind != ItemKind::summary && has(info.needs, recipe) && !lost) {
             show.insert(info.item);
         }
     }

@@ -1,5 +1,7 @@
 #include "attn/report/json/json.hpp"
 
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/report/json/recipe_json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/summary.hpp"
@@ -41,7 +43,11 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
     };
     switch (info.kind) {
     case ItemKind::words: return member(result.words(info.item));
-    case ItemKind::integers: return member(result.integers(info.item));
+    case ItemKind::integers:
+        if (info.item == model::Item::heads && model::is_mean(result.heads)) {
+            return json.member(info.name, model::field::head.allowed.instead);
+        }
+        return member(result.integers(info.item));
     case ItemKind::vocabulary:
         if (const auto* words = result.words(info.item)) {
             json.key(info.name);

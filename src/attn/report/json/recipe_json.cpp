@@ -84,7 +84,14 @@ struct ValueWriter {
     }
     void operator()(const std::string& value) const { json.string(value); }
     void operator()(const std::vector<std::string>& values) const { json.strings(values); }
-    void operator()(const std::vector<Index>& values) const { json.integers(values); }
+    void operator()(const std::vector<Index>& values) const
+    {
+        if (!allowed.instead.empty() && values == std::vector<Index>{-1}) {
+            json.string(allowed.instead);
+        } else {
+            json.integers(values);
+        }
+    }
     void operator()(const model::Literal& literal) const { LiteralWriter(json, literal).write(); }
     void operator()(const std::vector<model::Length>& values) const
     {

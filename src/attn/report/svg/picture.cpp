@@ -174,7 +174,9 @@ Picture picture_of(const model::Result& result)
     picture.rows_are_keys = result.config.attention.order == model::ScoreOrder::key_query;
     const Shape& shape = shape_of(*tensor);
     picture.heads = shape.at(0);
-    picture.only_head = result.head;
+    for (Index head = 0; head < picture.heads && (picture.heads > 1 || !result.heads.empty()); ++head) {
+        picture.head_names.push_back(result.name_of_head(head));
+    }
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {

@@ -17,7 +17,7 @@ namespace attn::report {
 struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
-    std::optional<Index> only_head;                   ///< the number of the only one where there were several
+    std::vector<std::string> head_names;              ///< one a head; empty where there is only the one
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
     bool weights = false;                             ///< given as such, otherwise scores

@@ -97,7 +97,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const PanelSize& size = panels.size();
     const PanelGrid grid = grid_of(picture.heads, size);
     const Heading heading = heading_of(picture, options, panels.note());
-    const double head = picture.heads > 1 || picture.only_head ? head_height : 0;
+    const double head = picture.head_names.empty() ? 0 : head_height;
     const double step_x = size.width + panel_gap;
     const double step_y = head + size.header + size.height + panel_gap;
     const double top = margin + heading_height + body_gap;
@@ -121,7 +121,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
         const double x = margin + size.gutter + static_cast<double>(column) * step_x;
         const double y = top + static_cast<double>(row) * step_y;
         if (head > 0) {
-            append_text(out, "head " + std::to_string(picture.only_head.value_or(i)), x, y + head_font / 2, head_font, bold);
+            append_text(out, picture.head_names[static_cast<std::size_t>(i)], x, y + head_font / 2, head_font, bold);
         }
         panels.append_panel(out, i, {x, y + head + size.header, column == 0});
         require_size(out, picture);

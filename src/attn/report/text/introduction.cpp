@@ -14,6 +14,19 @@ using model::Recipe;
 using model::Result;
 using model::Target;
 
+/// "8 heads", "head 2", "heads 2, 5" or "mean of heads"
+std::string heads_of(const Result& result, Index count)
+{
+    if (result.heads.size() < 2) {
+        return result.heads.empty() ? counted(count, "head") : result.name_of_head(0);
+    }
+    std::string text = "heads";
+    for (const Index head : result.heads) {
+        text += (text.ends_with('s') ? " " : ", ") + std::to_string(head);
+    }
+    return text;
+}
+
 std::string extent_of(const Result& result)
 {
     const std::string things = std::holds_alternative<model::SentenceInput>(result.config.input) ? "word"
@@ -22,7 +35,7 @@ std::string extent_of(const Result& result)
     std::string text = counted(std::ssize(result.tokens), things);
     text += result.cross ? " attending to " + counted(std::ssize(result.key_tokens), "word") : "";
     const AnyTensor* weights = result.find(model::Item::weights);
-    return weights == nullptr ? text : text + ", " + counted(shape_of(*weights).front(), "head");
+    return weights == nullptr ? text : text + ", " + heads_of(result, shape_of(*weights).front());
 }
 
 /// Whether this is what the 2023 tutorial computes, which the recipe raschka-2023 states.

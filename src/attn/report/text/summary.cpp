@@ -29,11 +29,12 @@ constexpr std::array mean_columns{
     MeanColumn{"next", "next", [](const HeadSummary& head) { return head.next; }},
 };
 
-std::vector<std::string> head_labels(std::size_t heads)
+std::vector<std::string> head_labels(const Result& result)
 {
     std::vector<std::string> labels;
-    for (std::size_t h = 0; h < heads && heads > 1; ++h) {
-        labels.push_back("head " + std::to_string(h));
+    const Index heads = std::ssize(result.summary->heads);
+    for (Index h = 0; h < heads && (heads > 1 || !result.heads.empty()); ++h) {
+        labels.push_back(result.name_of_head(h));
     }
     return labels;
 }
@@ -42,7 +43,7 @@ void write_means(Buffer& buffer, const Result& result, const TableOptions& optio
 {
     const std::vector<HeadSummary>& heads = result.summary->heads;
     GridStyle style;
-    style.row_labels = head_labels(heads.size());
+    style.row_labels = head_labels(result);
     style.digits = options.digits;
     style.width = options.width;
     std::vector<double> means;
@@ -85,7 +86,7 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
 {
     constexpr Index narrow = 24;
     const Index line = options.width.value_or(std::numeric_limits<Index>::max());
-    const std::vector<std::string> labels = head_labels(result.summary->heads.size());
+    const std::vector<std::string> labels = head_labels(result);
     Index indent = labels.empty() ? 0 : std::ssize(labels.back()) + 2;
     const bool own_line = !labels.empty() && line - indent < narrow;
     indent = own_line ? 0 : indent;

@@ -99,7 +99,7 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
             const bool with_ids = item == Item::vocabulary;
             lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
                              with_ids ? ", " : " "});
-        } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && item != Item::query_positions) {
+        } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && !is_choice(item)) {
             lines.push_back({name_of(item), numbers(*list), " "});
         }
     }
@@ -157,9 +157,9 @@ void write_per_query(Buffer& buffer, const Result& result, const std::string& na
 {
     GridStyle style = style_of(options);
     style.column_labels = texts_of(labels_of(result, Axis::queries, tensor.columns()));
-    const bool one = tensor.rows() == 1;
+    const bool one = tensor.rows() == 1 && result.heads.empty();
     for (Index head = 0; head < tensor.rows() && !one; ++head) {
-        style.row_labels.push_back("head " + std::to_string(head));
+        style.row_labels.push_back(result.name_of_head(head, name));
     }
     write_title(buffer, {name, to_string(one ? Shape{tensor.columns()} : tensor.shape)}, options.width);
     write_grid(buffer, std::span<const Scalar>(tensor.values), style);
@@ -187,12 +187,11 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (Index head = 0; head < heads; ++head) {
         const Shading legend = head == 0 ? style.shading : Shading::none;
-        if (heads == 1 && !result.head) {
+        if (heads == 1 && (tensor.shape.size() < 3 || result.heads.empty())) {
             write_title(buffer, {name, to_string(shape)}, options.width, legend);
         } else {
             buffer.append(head == 0 ? "" : "\n");
-            write_title(buffer, {name + ',', "head " + std::to_string(result.head.value_or(head)), to_string(shape)},
-                        options.width, legend);
+            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }

@@ -31,7 +31,9 @@ model::Recipe unit_vectors()
 
 model::Explanation explained(const model::Recipe& recipe, const model::Question& question = {})
 {
-    return model::explain(model::run_for(question.position, recipe, {}), question, {});
+    model::RunSettings settings;
+    settings.origin = model::options_alone();
+    return model::explain(model::run_for(question.position, recipe, {}), question, settings);
 }
 
 std::string message_of(const auto& call, ErrorKind kind)

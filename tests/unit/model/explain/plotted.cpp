@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/stored.hpp"
+#include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -210,16 +211,17 @@ TEST(Plotted, KeepsOneHead)
 {
     const StoredTensor tensor = stored(ElementType::float32, {2, 2, 1}, {1, 1, 1, 0.5});
     const Result all = result_of(plotted(tensor), "w");
-    const Result one = with_head(all, 1);
+    const attn::model::Origin origin = attn::model::options_alone();
+    const Result one = with_heads(all, {1}, origin);
     EXPECT_EQ(attn::shape_of(*one.find("weights")), (Shape{1, 2, 1}));
     EXPECT_EQ(std::get<Tensor<float>>(*one.find("weights")).values, (std::vector<float>{1, 0.5}));
-    EXPECT_EQ(one.head, 1);
+    EXPECT_EQ(one.heads, std::vector<Index>{1});
     EXPECT_NE(doubt_about(one).value_or("").find("row 1 of head 1 sums to 0.5"), std::string::npos);
-    EXPECT_FALSE(doubt_about(with_head(all, 0)));
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(all, 2); }), "--head: got 2; allowed: 0 to 1");
+    EXPECT_FALSE(doubt_about(with_heads(all, {0}, origin)));
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(all, {2}, origin); }), "--head: got 2; allowed: 0 to 1");
     const StoredTensor single = stored(ElementType::float32, {1, 1}, {1});
-    EXPECT_FALSE(with_head(result_of(plotted(single), "w"), 0).head);
-    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_head(result_of(plotted(single), "w"), 1); }),
+    EXPECT_TRUE(with_heads(result_of(plotted(single), "w"), {0}, origin).heads.empty());
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)with_heads(result_of(plotted(single), "w"), {1}, origin); }),
               "--head: got 1; allowed: 0, there is one head");
 }
 

@@ -62,6 +62,7 @@ Result full_result()
     result.token_ids = {0, 1};
     result.key_token_ids = {2};
     result.query_positions = {1};
+    result.heads = {2};
     result.parameters = {{"embedding", Tensor<float>({3, 1})}, {"W_q", Tensor<float>({1, 1, 1})}};
     for (const attn::model::ItemInfo& info : attn::model::items) {
         if (info.kind == attn::model::ItemKind::numbers && info.shown_by != attn::model::ShownBy::attend) {
@@ -80,19 +81,30 @@ Result full_result()
 TEST(Json, HasItsKeysInOrder)
 {
     const Json json = Json::parse(json_of(full_result(), 0));
-    EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema",          "index",         "config",        "tokens",
-                                                       "key_tokens",      "vocabulary",    "token_ids",     "key_token_ids",
-                                                       "query_positions", "parameters",    "embeddings",    "key_embeddings",
-                                                       "queries",         "keys",          "values",        "scores",
-                                                       "scaled_scores",   "capped_scores", "masked_scores", "weights",
-                                                       "dropped_weights", "head_context",  "context",       "output",
-                                                       "entropy",         "summary",       "verify",        "warnings"}));
+    EXPECT_EQ(keys_of(json),
+              (std::vector<std::string>{"schema",     "index",           "config",         "tokens",          "key_tokens",
+                                        "vocabulary", "token_ids",       "key_token_ids",  "query_positions", "heads",
+                                        "parameters", "embeddings",      "key_embeddings", "queries",         "keys",
+                                        "values",     "scores",          "scaled_scores",  "capped_scores",   "masked_scores",
+                                        "weights",    "dropped_weights", "head_context",   "context",         "output",
+                                        "entropy",    "summary",         "verify",         "warnings"}));
     EXPECT_EQ(keys_of(json["parameters"]), (std::vector<std::string>{"embedding", "W_q"}));
     EXPECT_EQ(json["verify"].dump(), R"({"weights":{"absolute":1e-08,"relative":2e-07}})");
     EXPECT_EQ(json["query_positions"].dump(), "[1]");
+    EXPECT_EQ(json["heads"].dump(), "[2]");
     EXPECT_EQ(json["warnings"][0], "a \"dot\" product");
     EXPECT_EQ(json["config"]["query"].dump(), R"(["1"])");
     EXPECT_EQ(json["config"]["verify"], true);
+}
+
+TEST(Json, CallsTheMeanOfHeadsSo)
+{
+    Result result = full_result();
+    result.heads = {attn::model::mean_of_heads};
+    result.config.head = result.heads;
+    const Json json = Json::parse(json_of(result));
+    EXPECT_EQ(json["heads"], "mean");
+    EXPECT_EQ(json["config"]["head"], "mean");
 }
 
 TEST(Json, ShowsOnlyWhatIsAskedFor)
@@ -104,6 +116,7 @@ TEST(Json, ShowsOnlyWhatIsAskedFor)
         Result result = full_result();
         result.config.verify = false;
         result.query_positions.clear();
+        result.heads.clear();
         result.show = {info.item};
         EXPECT_EQ(keys_of(Json::parse(json_of(result))),
                   (std::vector<std::string>{"schema", "config", std::string(info.name), "warnings"}));

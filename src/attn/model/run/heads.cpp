@@ -1,0 +1,100 @@
+#include "attn/model/run/heads.hpp"
+
+#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+/// (n, …) → the parts at `places`.
+template <typename Scalar>
+Tensor<Scalar> parts_of(const Tensor<Scalar>& tensor, const std::vector<Index>& places)
+{
+    Shape shape = tensor.shape;
+    shape.front() = std::ssize(places);
+    Tensor<Scalar> kept(std::move(shape));
+    const auto size = std::ssize(tensor.values) / tensor.shape.front();
+    auto next = kept.values.begin();
+    for (const Index place : places) {
+        next = std::copy_n(tensor.values.begin() + place * size, size, next);
+    }
+    return kept;
+}
+
+/// (H, T, S) → (1, T, S); Step is the type that every sum is rounded to.
+template <typename Step, typename Scalar>
+Tensor<Scalar> mean_of(const Tensor<Scalar>& tensor)
+{
+    Matrix<Step> sum = Matrix<Step>::Zero(tensor.rows(), tensor.columns());
+    for (Index head = 0; head < tensor.shape.front(); ++head) {
+        sum += tensor.matrix(head).template cast<Step>();
+    }
+    Tensor<Scalar> mean({1, tensor.rows(), tensor.columns()});
+    mean.matrix() = (sum.array() / static_cast<Step>(tensor.shape.front())).template cast<Scalar>();
+    return mean;
+}
+
+void keep(AnyTensor& any, const std::vector<Index>& places, core::Rounding rounding)
+{
+    std::visit(
+        [&]<typename Scalar>(Tensor<Scalar>& tensor) {
+            if (!is_mean(places)) {
+                tensor = parts_of(tensor, places);
+            } else {
+                tensor = rounding == core::Rounding::step ? mean_of<Scalar>(tensor) : mean_of<double>(tensor);
+            }
+        },
+        any);
+}
+
+Heads heads_in(const Array& array)
+{
+    const std::optional<Item> item = item_called(array.name);
+    return item ? info_of(*item).heads : Heads::none;
+}
+
+} // namespace
+
+std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin)
+{
+    if (named.empty() || is_mean(named)) {
+        return named;
+    }
+    std::vector<Index> heads = named;
+    std::ranges::sort(heads);
+    heads.erase(std::ranges::unique(heads).begin(), heads.end());
+    if (heads.back() >= count) {
+        throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
+                    count == 1 ? "0, there is one head" : "0 to " + std::to_string(count - 1));
+    }
+    return heads;
+}
+
+std::vector<Index> key_heads_of(const std::vector<Index>& heads, Index H, Index H_kv)
+{
+    std::vector<Index> key_heads;
+    for (const Index head : heads) {
+        key_heads.push_back(head / (H / H_kv));
+    }
+    key_heads.erase(std::ranges::unique(key_heads).begin(), key_heads.end());
+    return key_heads;
+}
+
+void keep_heads(std::vector<Array>& arrays, const KeptHeads& kept)
+{
+    if (kept.queries.empty()) {
+        return;
+    }
+    std::erase_if(arrays, [&](const Array& array) {
+        return is_mean(kept.queries) && heads_in(array) != Heads::none && !has_mean(*item_called(array.name));
+    });
+    for (Array& array : arrays) {
+        if (const Heads heads = heads_in(array); heads != Heads::none) {
+            keep(array.tensor, heads == Heads::queries ? kept.queries : kept.keys, kept.rounding);
+        }
+    }
+}
+
+} // namespace attn::model
