@@ -203,11 +203,14 @@ void write_torch(Buffer& buffer, const Result& result, const std::string& name, 
                  const TableOptions& options)
 {
     const std::optional<Item> item = model::item_called(name);
-    const bool one_head = item && model::info_of(*item).heads != model::Heads::none && tensor.shape.front() == 1;
+    const bool by_head = item && model::info_of(*item).heads != model::Heads::none;
+    const bool one_head = by_head && tensor.shape.front() == 1;
     const Shape shape(tensor.shape.begin() + (one_head ? 1 : 0), tensor.shape.end());
     std::vector<std::string> title{name, to_string(shape)};
-    if (one_head && result.head) {
-        title = {name + ',', "head " + std::to_string(*result.head), to_string(shape)};
+    for (Index head = 0; by_head && !result.heads.empty() && head < tensor.shape.front(); ++head) {
+        title.back() = result.name_of_head(head, name);
+        title[title.size() - 2] += ',';
+        title.push_back(to_string(shape));
     }
     write_title(buffer, title, options.width);
     buffer.append(torch_text(std::span<const Scalar>(tensor.values), shape, options.digits));

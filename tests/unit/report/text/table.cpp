@@ -175,7 +175,7 @@ TEST(Table, IsWhatPyTorchPrintsWhenTold)
                                        "        [[ 3.00,  4.00]]], dtype=torch.float64)\n");
     result = showing(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.75F})); // one head is no dimension
     EXPECT_EQ(table_of(result, torch), "weights (1, 2)\ntensor([[0.25, 0.75]])\n");
-    result.head = 3;
+    result.heads = {3};
     EXPECT_EQ(table_of(result, torch), "weights, head 3 (1, 2)\ntensor([[0.25, 0.75]])\n");
     result = showing(Item::context, Tensor<float>({1, 2}, {1, 2})); // nor is one word
     EXPECT_EQ(table_of(result, torch), "context (1, 2)\ntensor([[1., 2.]])\n");
