@@ -49,7 +49,7 @@ def runs():
                 name = f"{dtype}-{tokens}{'-softcap' if extra else ''}"
                 yield pytest.param(["run", sentence(tokens), "--json", "--dtype", dtype, *extra, *show], id=name)
     heads = ["run", sentence(17), "--heads", "4", "--kv-heads", "2", "--causal", "--verify", "--json", *EVERYTHING]
-    for init in ("uniform", "normal", "linear", "xavier", "identity"):
+    for init in ("uniform", "normal", "linear", "xavier", "xavier_normal", "kaiming_uniform", "kaiming_normal", "identity"):
         for generator in ("torch", "numpy", "numpy-pcg64"):
             yield pytest.param([*heads, "--init", init, "--generator", generator], id=f"{init}-{generator}")
     for recipe in RECIPES:

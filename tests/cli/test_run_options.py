@@ -129,7 +129,7 @@ def test_seeds_have_the_range_of_their_generator():
     ("option", "values"),
     [
         ("--generator", ["torch", "numpy", "numpy-pcg64"]),
-        ("--init", ["uniform", "normal", "linear", "xavier", "identity"]),
+        ("--init", ["uniform", "normal", "linear", "xavier", "xavier_normal", "kaiming_uniform", "kaiming_normal", "identity", "multihead_attention"]),
         ("--dtype", ["float32", "float64"]),
     ],
 )
@@ -137,6 +137,18 @@ def test_each_choice_gives_numbers_of_its_own(option, values):
     results = [str(result(SENTENCE, option, value)["weights"]) for value in values]
     assert len(set(results)) == len(values)
     assert_fails(run("run", SENTENCE, option, "tensorflow"), 2)
+
+
+def test_multihead_attention_is_one_draw_and_fits_its_heads_only():
+    options = ["--init", "multihead_attention", "--show", "parameters,output"]
+    for heads in ("1", "4"):
+        whole = result(SENTENCE, *options, "--heads", heads)
+        assert whole["config"]["draws"] == [{"seed": 123}, {"tensor": "embedding", "init": "normal"}, {"init": "multihead_attention"}]
+        assert list(whole["parameters"]) == ["embedding", "W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"]
+        assert len(whole["output"][0]) == 16
+    assert_fails(run("run", SENTENCE, *options, "--heads", "4", "--kv-heads", "2"), 2, "--kv-heads: got 2; allowed: 4")
+    assert_fails(run("run", SENTENCE, *options, "--d-k", "24"), 2, "--d-k: got 24; allowed: 16")
+    assert_fails(run("run", SENTENCE, *options, "--no-output-projection"), 2, "--output-projection: got false")
 
 
 # ---- attention -------------------------------------------------------------------------------------------------------

@@ -192,14 +192,21 @@ def mutants():
         for more in ({}, {"base": 2}, {"dim": 2}, {"style": "half"}):
             yield edited(FILES, ["attention"], {"positions": {**kind, **more}})
     more = {"low": 0, "high": 1, "mean": 0, "std": 1, "side": "left", "shape": [1], "take": [0], "seed": 1}
-    for init in ("uniform", "normal", "linear"):
+    more |= {"gain": 2, "a": -0.5, "mode": "fan_out", "padding_idx": 3, "head": 0}
+    for init in ("uniform", "normal", "linear", "xavier", "kaiming_normal", "zeros"):
         for key, value in more.items():
             yield with_draw(discard=True, init=init, **{"shape": [1], key: value})
-            for tensor in ("embedding", "W_o", "b_q"):
+            for tensor in ("embedding", "W_q", "W_o", "b_q"):
                 yield with_draw(tensor=tensor, init=init, **{key: value})
     for limits in ({}, {"high": 1}, {"low": -3, "high": 2.0}, {"high": 2.5}, {"low": -0.5, "high": 3}, {"low": 0}, {"low": -(2**53), "high": 2**53}):
         yield with_draw(tensor="W_q", init="integers", **limits)
         yield with_draw(discard=True, init="integers", shape=[1], **limits)
+    layer = {"init": "multihead_attention"}
+    for draw in (layer, {**layer, "bias": False, "add_bias_kv": True}, {**layer, "bias": 0}, {**layer, "tensor": "W_q"}):
+        yield with_draw(**draw)
+    for more in ({"discard": True, "shape": [1]}, {"shape": [1]}, {"head": 0}, {"seed": 1}, {"side": "left"}):
+        yield with_draw(**layer, **more)
+    yield with_draw(tensor="W_q", init="linear", bias=True)
     yield with_draw(tensor="W_q", init="integers", high=2**53 + 2)
     yield with_draw(tensor="W_q", init="integers", low=-(2**53) - 2, high=1)
     for draw in (

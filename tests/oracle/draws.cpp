@@ -6,7 +6,7 @@
 //   integers COUNT LOW HIGH
 //   bernoulli COUNT P                   of TorchStream
 //   bernoulli_mkl COUNT P FLOAT64       the same as builds with Intel MKL draw it; FLOAT64 is 0 or 1
-//   bounds FAN_IN FAN_OUT               linear_weight_bound, linear_bias_bound, xavier_bound
+//   bounds FAN_IN FAN_OUT GAIN A        linear_weight_bound, linear_bias_bound, then bound and deviation of xavier, of kaiming
 #include "attn/random/stream.hpp"
 
 #include <bit>
@@ -57,7 +57,14 @@ std::vector<double> answer(random::Stream& stream, const std::string& operation,
     if (operation == "bounds") {
         Index fan_out = 0;
         in >> fan_out;
-        return {random::linear_weight_bound(count), random::linear_bias_bound(count), random::xavier_bound(count, fan_out)};
+        const double gain = number(in);
+        const double a = number(in);
+        return {random::linear_weight_bound(count),
+                random::linear_bias_bound(count),
+                random::xavier_bound(count, fan_out, gain),
+                random::xavier_deviation(count, fan_out, gain),
+                random::kaiming_bound(count, a),
+                random::kaiming_deviation(fan_out, a)};
     }
     if (operation == "integers") {
         std::int64_t low = 0, high = 0;

@@ -171,16 +171,19 @@ def check_bernoulli(program):
     return 2 * sum(count for count, _ in cases)
 
 
-def live_bounds(fan_in, fan_out):
-    """The bounds as torch.nn.init computes them, read off the call that it makes."""
+def live_bounds(fan_in, fan_out, gain, a):
+    """Bounds and deviations as torch.nn.init computes them, read off the calls that it makes."""
     asked = []
-    original = torch.Tensor.uniform_
-    torch.Tensor.uniform_ = lambda tensor, low=0, high=1, **_: asked.append(high) or tensor
+    original = torch.Tensor.uniform_, torch.Tensor.normal_
+    torch.Tensor.uniform_ = torch.Tensor.normal_ = lambda tensor, first=0, second=1, **_: asked.append(second) or tensor
     try:
         layer = torch.nn.Linear(fan_in, fan_out)
-        torch.nn.init.xavier_uniform_(layer.weight)
+        torch.nn.init.xavier_uniform_(layer.weight, gain)
+        torch.nn.init.xavier_normal_(layer.weight, gain)
+        torch.nn.init.kaiming_uniform_(layer.weight, a)
+        torch.nn.init.kaiming_normal_(layer.weight, a, mode="fan_out")
     finally:
-        torch.Tensor.uniform_ = original
+        torch.Tensor.uniform_, torch.Tensor.normal_ = original
     return asked
 
 
@@ -188,13 +191,14 @@ def check_bounds(program):
     chance = random.Random(1)
     sizes = [(a, b) for a in range(1, 70) for b in (1, 2, 3, 16, 24)] + [(chance.randint(1, 5000), chance.randint(1, 50)) for _ in range(200)]
     for fan_in, fan_out in sizes:
-        program.stdin.write(f"bounds {fan_in} {fan_out}\n".encode())
+        gain, a = chance.choice([(1.0, 0.0), (2**0.5, 5**0.5), (5 / 3, 0.01), (chance.uniform(0, 3), chance.uniform(-3, 3))])
+        program.stdin.write(f"bounds {fan_in} {fan_out} {gain.hex()} {a.hex()}\n".encode())
         program.stdin.flush()
-        ours = list(np.frombuffer(program.stdout.read(24), dtype="<f8"))
-        theirs = live_bounds(fan_in, fan_out)
+        ours = list(np.frombuffer(program.stdout.read(48), dtype="<f8"))
+        theirs = live_bounds(fan_in, fan_out, gain, a)
         if ours != theirs:
-            sys.exit(f"bounds of {fan_in}, {fan_out}: {ours}, expected {theirs}")
-    return len(sizes)
+            sys.exit(f"bounds of {fan_in}, {fan_out}, gain {gain}, a {a}: {ours}, expected {theirs}")
+    return 6 * len(sizes)
 
 
 def main():

@@ -22,7 +22,7 @@ try:
 except ImportError as missing:
     skip(missing)
 
-INITIALISATIONS = ["uniform", "normal", "linear", "xavier", "identity"]
+INITIALISATIONS = ["uniform", "normal", "linear", "xavier", "xavier_normal", "kaiming_uniform", "kaiming_normal", "identity"]
 
 
 def random_word(rng: random.Random) -> str:
@@ -69,6 +69,9 @@ class Case:
             return torch.empty(*shape).uniform_(-bound, bound)
         if self.init == "xavier":
             return torch.nn.init.xavier_uniform_(torch.empty(fan_out, fan_in)).reshape(*shape)
+        if self.init != "identity":
+            tensor = torch.empty(fan_out, fan_in) if len(shape) == 3 else torch.empty(*shape)
+            return getattr(torch.nn.init, self.init + "_")(tensor).reshape(*shape)
         return torch.eye(fan_out, fan_in).reshape(*shape)
 
     def compute(self) -> dict:

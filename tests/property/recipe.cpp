@@ -130,6 +130,9 @@ void fill(const Fields& fields, const std::set<std::string_view>& without, Choic
 /// What the table alone does not say: an order of low and high, and indices within a shape.
 void make_consistent(Draw& draw)
 {
+    if (draw.init == Initialisation::multihead_attention) {
+        draw = Draw{.init = draw.init, .bias = draw.bias, .add_bias_kv = draw.add_bias_kv};
+    }
     if (draw.init == Initialisation::uniform && draw.first > draw.second) {
         std::swap(draw.first, draw.second);
     }
@@ -158,6 +161,8 @@ Draw random_draw(Choices& choose)
     if (choose.number(0, 3) == 0) {
         draw.target = Target::none;
         draw.side.reset();
+        draw.head.reset();
+        draw.padding_idx.reset();
         draw.shape = draw.shape.value_or(std::vector<Length>{"T"});
     }
     make_consistent(draw);

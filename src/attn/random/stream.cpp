@@ -19,23 +19,37 @@ std::vector<double> integers(Stream& stream, Index count, std::int64_t low, std:
     return std::visit([&](auto& s) { return s.integers(count, low, high); }, stream);
 }
 
-// torch/nn/init.py: kaiming_uniform_ takes √3·(gain/√fan) with gain = √(2/(1 + a²)), where a² of a = √5 comes out just
-// above 5; xavier_uniform_ takes √3·std with std = √(2/(fan_in + fan_out)).
+// torch/nn/init.py, in the order of its operations.
+double xavier_deviation(Index fan_in, Index fan_out, double gain)
+{
+    return gain * std::sqrt(2.0 / static_cast<double>(fan_in + fan_out));
+}
+
+double xavier_bound(Index fan_in, Index fan_out, double gain)
+{
+    return std::sqrt(3.0) * xavier_deviation(fan_in, fan_out, gain);
+}
+
+double kaiming_deviation(Index fan, double a)
+{
+    const double gain = std::sqrt(2.0 / (1.0 + a * a));
+    return gain / std::sqrt(static_cast<double>(fan));
+}
+
+double kaiming_bound(Index fan, double a)
+{
+    return std::sqrt(3.0) * kaiming_deviation(fan, a);
+}
+
+// The square of this a comes out just above 5.
 double linear_weight_bound(Index fan_in)
 {
-    const double a = std::sqrt(5.0);
-    const double gain = std::sqrt(2.0 / (1.0 + a * a));
-    return std::sqrt(3.0) * (gain / std::sqrt(static_cast<double>(fan_in)));
+    return kaiming_bound(fan_in, std::sqrt(5.0));
 }
 
 double linear_bias_bound(Index fan_in)
 {
     return 1.0 / std::sqrt(static_cast<double>(fan_in));
-}
-
-double xavier_bound(Index fan_in, Index fan_out)
-{
-    return std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(fan_in + fan_out));
 }
 
 } // namespace attn::random

@@ -24,7 +24,12 @@ using Stream = std::variant<TorchStream, NumpyStream, Pcg64Stream>;
 [[nodiscard]] double linear_weight_bound(Index fan_in);
 /// ±bound of nn.Linear's default bias, 1/√fan_in.
 [[nodiscard]] double linear_bias_bound(Index fan_in);
-/// ±bound of nn.init.xavier_uniform_, √(6/(fan_in + fan_out)) as PyTorch computes it.
-[[nodiscard]] double xavier_bound(Index fan_in, Index fan_out);
+/// Standard deviation of nn.init.xavier_normal_, gain·√(2/(fan_in + fan_out)), and ±bound of xavier_uniform_, √3 times that.
+[[nodiscard]] double xavier_deviation(Index fan_in, Index fan_out, double gain = 1);
+[[nodiscard]] double xavier_bound(Index fan_in, Index fan_out, double gain = 1);
+/// Standard deviation of nn.init.kaiming_normal_ for leaky_relu, √(2/(1 + a²))/√fan, and ±bound of kaiming_uniform_, √3 times
+/// that.
+[[nodiscard]] double kaiming_deviation(Index fan, double a = 0);
+[[nodiscard]] double kaiming_bound(Index fan, double a = 0);
 
 } // namespace attn::random

@@ -41,11 +41,11 @@ std::vector<model::StoredShape> shapes_in(const io::TensorFile& file)
 template <typename Use>
 void for_each_matrix(const model::Recipe& config, Use use)
 {
-    for (const model::Step& step : config.draws) {
-        const auto* draw = std::get_if<model::Draw>(&step);
-        if (draw != nullptr && draw->target >= model::Target::W_q && draw->target <= model::Target::W_o) {
-            const model::Side usual = draw->target == model::Target::W_o ? model::Side::right : model::Side::left;
-            use(draw->target, draw->side.value_or(usual) == usual);
+    using enum model::Target;
+    for (const model::Target target : {W_q, W_k, W_v, W_o}) {
+        if (const std::optional<model::Draw> draw = find_draw(config, target)) {
+            const model::Side usual = target == W_o ? model::Side::right : model::Side::left;
+            use(target, draw->side.value_or(usual) == usual);
         }
     }
 }

@@ -100,7 +100,7 @@ void declare_field(Options& options, const FieldInfo& field, model::Overrides& o
     if (&field == &field::output_projection) {
         option.name += ",!--no-" + option.name.substr(2);
     }
-    if (&field == &draw_field::init) { // integers need limits
+    if (&field == &draw_field::init) { // integers need limits, and nobody wants zeros
         option.allowed.least = static_cast<Index>(model::Initialisation::uniform);
     }
     if (&field == &field::positions) {

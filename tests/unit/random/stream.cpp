@@ -57,6 +57,11 @@ TEST(Bounds, AreThoseOfPytorchToTheBit)
     // math.sqrt(3.0) * math.sqrt(2 / 40): one unit below math.sqrt(6 / 40)
     EXPECT_EQ(xavier_bound(16, 24), 0x1.8c97ef43f7247p-2);
     EXPECT_EQ(xavier_bound(24, 16), xavier_bound(16, 24));
+    // 5 / 3 * math.sqrt(2 / 40)
+    EXPECT_EQ(xavier_deviation(16, 24, 5.0 / 3), 0x1.7d9f4cf754635p-2);
+    // math.sqrt(2 / (1 + 0.01**2)) / math.sqrt(16), and math.sqrt(3.0) * (math.sqrt(2.0) / math.sqrt(16))
+    EXPECT_EQ(kaiming_deviation(16, 0.01), 0x1.6a05442aad7e4p-2);
+    EXPECT_EQ(kaiming_bound(16), 0x1.3988e1409212fp-1);
 }
 
 } // namespace

@@ -339,6 +339,14 @@ Draw draw_of(const JsonObject& object)
     return draw;
 }
 
+/// {"init": "multihead_attention"}, which names no tensor.
+bool is_layer(const JsonObject& object)
+{
+    const JsonValue* init = object.find(draw_field::init.name());
+    constexpr auto layer = static_cast<std::size_t>(model::Initialisation::multihead_attention);
+    return init != nullptr && init->kind() == JsonKind::string && init->text() == model::init_names.at(layer);
+}
+
 model::Step step_of(const JsonValue& value)
 {
     constexpr const draw_field::Seeds& seed = draw_field::seed;
@@ -347,6 +355,11 @@ model::Step step_of(const JsonValue& value)
     keys.insert(keys.begin() + 2, draw_field::discard.name());
     keys.push_back(draw_field::values.name());
     const JsonObject object(value, keys);
+    if (!object.has(seed.name()) && is_layer(object)) {
+        Draw layer;
+        read_fields(JsonObject(value, keys_within("", draw_field::of_layer)), draw_field::of_layer, "", layer);
+        return layer;
+    }
     if (!object.has(seed.name())) {
         return draw_of(object);
     }

@@ -122,8 +122,12 @@ Json section_schema(const Fields& fields, std::string_view section);
 /// What the choice of another field must be where this one is.
 Json condition_of(const model::OnlyWith& only)
 {
-    const auto choices = only.other->allowed.names.subspan(static_cast<std::size_t>(only.first),
-                                                           static_cast<std::size_t>(only.last - only.first + 1));
+    Json choices = Json::array();
+    for (Index place = only.first; place <= only.last; ++place) {
+        if (only.allows(place)) {
+            choices.push_back(only.other->allowed.names[static_cast<std::size_t>(place)]);
+        }
+    }
     return {{"properties", {{only.other->name(), {{"enum", choices}}}}}};
 }
 
@@ -180,36 +184,51 @@ Json skeleton(std::string_view name)
     return Json::parse(*find(builtin_schemas(), name));
 }
 
-/// Integers have an upper limit, and whole numbers as limits.
-void require_limits_of_integers(Json& draw)
+/// Of one tensor. Integers have an upper limit, and whole numbers as limits.
+Json draw_schema(const Fields& fields)
 {
-    constexpr auto integers = static_cast<std::size_t>(model::Initialisation::integers);
+    Json draw = object_schema(fields, "");
+    const std::string init(draw_field::init.name());
+    draw["properties"][init]["enum"].erase(static_cast<std::size_t>(model::Initialisation::multihead_attention));
     const Json limit = integer_schema(model::allow::integer(-draw_field::largest_integer, draw_field::largest_integer));
     const std::string_view high = draw_field::high.name();
-    draw["if"]["properties"][std::string(draw_field::init.name())]["const"] = model::init_names.at(integers);
+    constexpr auto integers = static_cast<std::size_t>(model::Initialisation::integers);
+    draw["if"]["properties"][init]["const"] = model::init_names.at(integers);
     draw["then"] = {{"required", Json::array({high})}, {"properties", {{draw_field::low.name(), limit}, {high, limit}}}};
+    return draw;
 }
 
-/// A seed, a tensor drawn or stated, or a draw that is thrown away: the last needs a shape, and has nothing that speaks of its
-/// tensor.
+/// A whole layer, whose initialisation no tensor of its own can have.
+Json layer_schema()
+{
+    Json layer = object_schema({draw_field::of_layer.begin(), draw_field::of_layer.end()}, "");
+    Json& init = layer["properties"][std::string(draw_field::init.name())]["enum"];
+    init = Json::array({init.back()});
+    return layer;
+}
+
+/// A seed, a tensor drawn or stated, a draw that is thrown away, or a layer. What is thrown away needs a shape, and has nothing that speaks of
+/// its tensor.
 Json step_schema()
 {
     const std::string_view shape = draw_field::shape.name();
     const std::string_view take = draw_field::take.name();
     const std::string_view discard = draw_field::discard.name();
-    Json drawn = object_schema({draw_field::all.begin(), draw_field::all.end()}, "");
+    Fields of_tensor;
+    std::ranges::copy_if(draw_field::all, std::back_inserter(of_tensor), [](const FieldInfo* f) {
+        return f == &draw_field::init || std::ranges::find(draw_field::of_layer, f) == draw_field::of_layer.end();
+    });
+    Json drawn = draw_schema(of_tensor);
     drawn["dependentRequired"] = {{take, Json::array({shape})}};
-    require_limits_of_integers(drawn);
     Fields fields{&draw_field::discard};
-    std::ranges::copy_if(draw_field::all, std::back_inserter(fields), [](const FieldInfo* f) {
+    std::ranges::copy_if(of_tensor, std::back_inserter(fields), [](const FieldInfo* f) {
         return f != &draw_field::tensor && f->only.other != &draw_field::tensor && f != &draw_field::take;
     });
-    Json discarded = object_schema(fields, "");
+    Json discarded = draw_schema(fields);
     discarded["required"] = {discard, draw_field::init.name(), shape};
     discarded["properties"][std::string(discard)]["const"] = true;
-    require_limits_of_integers(discarded);
     const Json stated = object_schema({draw_field::literal.begin(), draw_field::literal.end()}, "");
-    return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, stated, discarded}}};
+    return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, stated, discarded, layer_schema()}}};
 }
 
 Json recipe_schema()

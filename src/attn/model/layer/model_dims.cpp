@@ -36,13 +36,12 @@ std::string divisors_of(Index number)
                 "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
 }
 
-/// An identity that is not square would drop numbers of a word's vector or add zeros to it.
-bool is_identity(const Recipe& recipe, Target target)
+/// An identity that is not square would drop numbers of a word's vector or add zeros to it; nn.MultiheadAttention divides
+/// them among its heads.
+bool keeps_size(const Recipe& recipe, Target target)
 {
-    return std::ranges::any_of(recipe.draws, [&](const Step& step) {
-        const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && draw->target == target && draw->init == Initialisation::identity;
-    });
+    const std::optional<Draw> draw = find_draw(recipe, target);
+    return draw && (draw->init == Initialisation::identity || draw->init == Initialisation::multihead_attention);
 }
 
 /// The size of one head by default.
@@ -77,6 +76,28 @@ void require_width(Index H, Index size, const FieldInfo& field, const Origin& or
         throw Error(origin.fault({&field::heads, &field}), origin.name_of(field::heads) + " times " + origin.name_of(field),
                     std::to_string(H) + " times " + std::to_string(size), "a product up to " + std::to_string(largest_width));
     }
+}
+
+/// nn.MultiheadAttention has no sizes of its own.
+void require_layer(const Recipe& recipe, const ModelDims& l, const Origin& origin)
+{
+    const std::optional<Draw> W_q = find_draw(recipe, Target::W_q);
+    if (!W_q || W_q->init != Initialisation::multihead_attention) {
+        return;
+    }
+    const auto require = [&](const FieldInfo& field, Index size, Index wanted, const std::string& rule) {
+        if (size != wanted) {
+            throw Error(origin.fault({&field, &draw_field::init}), origin.name_of(field), std::to_string(size),
+                        std::to_string(wanted) + " with " + origin.name_of(draw_field::init) + " multihead_attention, " + rule);
+        }
+    };
+    require(field::kv_heads, l.H_kv, l.H, "as many as heads");
+    const Index size = l.D % l.H == 0 ? l.D / l.H : 0;
+    if (size == 0) {
+        refuse_heads(l.D, l.H, origin);
+    }
+    require(field::d_k, l.d_k, size, "embed_dim/heads");
+    require(field::d_v, l.d_v, size, "embed_dim/heads");
 }
 
 /// What to change: the option that was given, or the key and the option that lies over it.
@@ -175,7 +196,9 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
 {
     const bool left = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left) == Side::left;
     const auto projection = [&](Index heads, Index size, Index reads) {
-        return left ? stacked(l, heads, size, reads) : stacked(l, heads, reads, size);
+        const Index rows = left ? size : reads;
+        const Index columns = left ? reads : size;
+        return draw.head ? Shape{rows, columns} : stacked(l, heads, rows, columns);
     };
     switch (draw.target) {
     case Target::embedding: return {l.V, l.D};
@@ -187,11 +210,11 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
     case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
     case Target::W_o: return left ? Shape{l.D, l.H * l.d_v} : Shape{l.H * l.d_v, l.D};
-    case Target::b_q: return {l.H * l.d_k};
+    case Target::b_q: return {(draw.head ? 1 : l.H) * l.d_k};
     case Target::b_k:
-    case Target::bias_k: return {l.H_kv * l.d_k};
+    case Target::bias_k: return {(draw.head ? 1 : l.H_kv) * l.d_k};
     case Target::b_v:
-    case Target::bias_v: return {l.H_kv * l.d_v};
+    case Target::bias_v: return {(draw.head ? 1 : l.H_kv) * l.d_v};
     case Target::b_o: return {l.D};
     case Target::none: break;
     }
@@ -208,8 +231,9 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.H = dims.heads.value_or(1);
     l.H_kv = dims.kv_heads.value_or(l.H);
     require_kv_heads(l.H, l.H_kv, origin);
-    l.d_k = dims.d_k ? *dims.d_k : head_size(is_identity(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
-    l.d_v = dims.d_v ? *dims.d_v : head_size(is_identity(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    l.d_k = dims.d_k ? *dims.d_k : head_size(keeps_size(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
+    l.d_v = dims.d_v ? *dims.d_v : head_size(keeps_size(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
+    require_layer(recipe, l, origin);
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
@@ -226,6 +250,11 @@ ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin
     ModelDims l = least_dims(recipe, {words.T(), words.S()}, origin);
     l.V = rows_of_table(recipe, words, origin);
     return l;
+}
+
+Index heads_of(Target target, const ModelDims& dims)
+{
+    return target == Target::W_q || target == Target::b_q ? dims.H : dims.H_kv;
 }
 
 Shape shape_of(const Draw& draw, const ModelDims& dims)
@@ -250,7 +279,7 @@ std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
     std::vector<Shape> shapes{natural};
     const bool projection = draw.target == Target::W_q || draw.target == Target::W_k || draw.target == Target::W_v;
     if (projection) {
-        const Index heads = draw.target == Target::W_q ? dims.H : dims.H_kv;
+        const Index heads = heads_of(draw.target, dims);
         const Index rows = natural[natural.size() - 2];
         const Index columns = natural.back();
         if (natural.size() == 2) {

@@ -22,6 +22,8 @@ struct ModelDims {
 /// The same for words of which only the numbers are known: V is the least that it can be.
 [[nodiscard]] ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
 
+/// How many heads W_q, W_k, W_v and their biases have.
+[[nodiscard]] Index heads_of(Target target, const ModelDims& dims);
 /// The shape of a draw in this run, before `take`.
 [[nodiscard]] Shape shape_of(const Draw& draw, const ModelDims& dims);
 /// What `take` may leave of a draw with a target: the natural shape first.

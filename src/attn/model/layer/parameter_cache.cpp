@@ -33,8 +33,9 @@ Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
     constexpr const char* what = "memory for the parameters";
     Index scalars = 0;
     for (const Step& step : recipe.draws) {
-        if (const auto* draw = std::get_if<Draw>(&step)) {
-            scalars = checked_sum(scalars, element_count(shape_of(*draw, l)), what);
+        const auto* drawn = std::get_if<Draw>(&step);
+        for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
+            scalars = checked_sum(scalars, element_count(shape_of(draw, l)), what);
         }
     }
     for (const StoredParameter& stored : inputs.stored) {

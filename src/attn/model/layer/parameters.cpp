@@ -30,6 +30,12 @@ std::string place_of(std::size_t step)
     return "draws[" + std::to_string(step) + "]";
 }
 
+/// "W_q", or "W_q of head 1"
+std::string name_with_head(Target target, std::optional<Index> head)
+{
+    return std::string(name_of(target)) + (head ? " of head " + std::to_string(*head) : "");
+}
+
 /// A draw of this run, and where it stands.
 struct PlacedDraw {
     const Draw& draw;
@@ -46,10 +52,11 @@ struct Fans {
 Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 {
     const Shape& shape = placed.shape;
+    const Index heads = placed.draw.head ? 1 : heads_of(placed.draw.target, l);
     switch (placed.draw.target) {
-    case Target::W_q: return {l.D, l.H * l.d_k};
-    case Target::W_k: return {l.keys_read(), l.H_kv * l.d_k};
-    case Target::W_v: return {l.values_read(), l.H_kv * l.d_v};
+    case Target::W_q: return {l.D, heads * l.d_k};
+    case Target::W_k: return {l.keys_read(), heads * l.d_k};
+    case Target::W_v: return {l.values_read(), heads * l.d_v};
     case Target::b_q: return {l.D, 0};
     case Target::b_k: return {l.keys_read(), 0};
     case Target::b_v: return {l.values_read(), 0};
@@ -58,10 +65,34 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
     default: break;
     }
     if (shape.size() < 2) {
-        throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear or xavier", "the shape " + to_string(shape),
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear", "the shape " + to_string(shape),
                     "two dimensions, outputs and inputs, where no layer is named");
     }
     return {shape.back(), shape[shape.size() - 2]};
+}
+
+Side side_of(const Draw& draw)
+{
+    return draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
+}
+
+/// Those of nn.init for the tensor that is drawn, whose second dimension counts what an output reads. A projection without a
+/// shape of its own is one matrix of all heads.
+Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
+{
+    const Draw& draw = placed.draw;
+    if (!draw.shape && draw.target >= Target::W_q && draw.target <= Target::W_o) {
+        const Fans layer = fans_of(placed, l);
+        return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
+    }
+    const Shape& shape = placed.shape;
+    if (shape.size() < 2) {
+        const std::string_view init = init_names.at(static_cast<std::size_t>(draw.init));
+        throw Error(ErrorKind::data, placed.place + ": a draw initialised as " + std::string(init),
+                    "the shape " + to_string(shape), "two dimensions and more, outputs and inputs first");
+    }
+    const Index rest = element_count(Shape(shape.begin() + 2, shape.end()));
+    return {shape[1] * rest, shape[0] * rest};
 }
 
 bool is_bias(Target target)
@@ -69,7 +100,7 @@ bool is_bias(Target target)
     return target == Target::b_q || target == Target::b_k || target == Target::b_v || target == Target::b_o;
 }
 
-/// Ones where output i reads input i, the heads' stack taken as one matrix.
+/// Ones where output i reads input i, the heads' stack taken as one matrix, of which a draw may make one head.
 std::vector<double> identity(const PlacedDraw& placed)
 {
     const Shape& shape = placed.shape;
@@ -80,12 +111,13 @@ std::vector<double> identity(const PlacedDraw& placed)
     const Index rows = shape[shape.size() - 2];
     const Index columns = shape.back();
     const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
+    const Index before = placed.draw.head.value_or(0);
     const bool right = placed.draw.side.value_or(Side::left) == Side::right;
     std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
     for (Index h = 0; h < heads; ++h) {
         for (Index i = 0; i < rows; ++i) {
             // From the left, row i of head h is output h·rows + i; from the right, columns are the outputs.
-            const Index j = right ? i - h * columns : h * rows + i;
+            const Index j = right ? i - (before + h) * columns : (before + h) * rows + i;
             if (j >= 0 && j < columns) {
                 values[static_cast<std::size_t>((h * rows + i) * columns + j)] = 1.0;
             }
@@ -94,10 +126,11 @@ std::vector<double> identity(const PlacedDraw& placed)
     return values;
 }
 
-std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed, const ModelDims& dims)
+std::vector<double> draw_from(random::Stream& stream, const PlacedDraw& placed, const ModelDims& dims)
 {
     const Draw& draw = placed.draw;
     const Index count = element_count(placed.shape);
+    const auto within = [&](double bound) { return random::uniform(stream, count, -bound, bound); };
     switch (draw.init) {
     case Initialisation::integers:
         return random::integers(stream, count, static_cast<std::int64_t>(draw.first), static_cast<std::int64_t>(draw.second));
@@ -105,17 +138,49 @@ std::vector<double> draw_values(random::Stream& stream, const PlacedDraw& placed
     case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
     case Initialisation::linear: {
         const Fans fans = fans_of(placed, dims);
-        const double bound = is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in);
-        return random::uniform(stream, count, -bound, bound);
+        return within(is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in));
     }
     case Initialisation::xavier: {
+        const Fans fans = is_bias(draw.target) ? fans_of(placed, dims) : fans_of_tensor(placed, dims);
+        return within(random::xavier_bound(fans.in, fans.out, draw.second));
+    }
+    case Initialisation::xavier_normal: {
+        const Fans fans = fans_of_tensor(placed, dims);
+        return random::normal(stream, count, 0, random::xavier_deviation(fans.in, fans.out, draw.second));
+    }
+    case Initialisation::kaiming_uniform:
+    case Initialisation::kaiming_normal: {
+        const Fans fans = fans_of_tensor(placed, dims);
+        const Index fan = draw.mode == FanMode::in ? fans.in : fans.out;
+        return draw.init == Initialisation::kaiming_uniform
+                   ? within(random::kaiming_bound(fan, draw.first))
+                   : random::normal(stream, count, 0, random::kaiming_deviation(fan, draw.first));
+    }
+    case Initialisation::multihead_attention: {
+        // Matrices that read the same lie in one, whose outputs xavier_uniform_ counts.
         const Fans fans = fans_of(placed, dims);
-        const double bound = random::xavier_bound(fans.in, fans.out);
-        return random::uniform(stream, count, -bound, bound);
+        const bool one = dims.keys_read() == dims.D && dims.values_read() == dims.D;
+        return within(random::xavier_bound(fans.in, one ? 3 * fans.out : fans.out));
     }
-    case Initialisation::identity: break; // which is not random
+    case Initialisation::zeros:
+    case Initialisation::identity: break;
     }
-    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one of its names");
+    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one that draws");
+}
+
+/// Zeros and identities take nothing from a stream and need none.
+std::vector<double> values_of(std::optional<random::Stream>& stream, const PlacedDraw& placed, const ModelDims& dims)
+{
+    if (placed.draw.init == Initialisation::zeros) {
+        return std::vector<double>(static_cast<std::size_t>(element_count(placed.shape)), 0.0);
+    }
+    if (placed.draw.init == Initialisation::identity) {
+        return identity(placed);
+    }
+    if (!stream) {
+        throw Error(ErrorKind::data, placed.place + " comes before any seed; allowed: a seed first");
+    }
+    return draw_from(*stream, placed, dims);
 }
 
 /// Integers that the type rounds would be others than the library drew.
@@ -159,6 +224,21 @@ Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed
     return part;
 }
 
+/// nn.Embedding's row of the token that pads sentences.
+template <typename Scalar>
+void pad(Tensor<Scalar>& table, const PlacedDraw& placed)
+{
+    const std::optional<Index>& row = placed.draw.padding_idx;
+    if (!row) {
+        return;
+    }
+    if (*row >= table.rows()) {
+        throw Error(ErrorKind::data, placed.place + ": padding_idx", std::to_string(*row),
+                    "0 to " + std::to_string(table.rows() - 1) + ", the rows of " + std::string(name_of(placed.draw.target)));
+    }
+    table.matrix().row(*row).setZero();
+}
+
 void require_shape(const Draw& draw, const Shape& shape, const ModelDims& dims, const std::string& place)
 {
     const std::vector<Shape> allowed = allowed_shapes(draw, dims);
@@ -172,43 +252,75 @@ void require_shape(const Draw& draw, const Shape& shape, const ModelDims& dims, 
     }
 }
 
-/// Where each parameter comes from: "draws[2]", or a file.
-std::map<Target, std::string> places_of(const Recipe& recipe, std::span<const StoredParameter> stored)
+/// Where each parameter, or each head of it, comes from: "draws[2]", or a file.
+using Places = std::map<Target, std::map<Index, std::string>>;
+constexpr Index all_heads = -1;
+
+void add_place(std::map<Index, std::string>& heads, const Draw& draw, const std::string& place)
 {
-    std::map<Target, std::string> places;
+    const bool whole = !draw.head || heads.contains(all_heads);
+    const auto first = whole ? heads.begin() : heads.find(*draw.head);
+    if (first != heads.end()) {
+        const bool drawn = first->second.starts_with("draws[");
+        throw Error(ErrorKind::data, place + ": " + name_with_head(draw.target, draw.head) + " is drawn " +
+                                         (drawn ? "twice, first by " + first->second + "; allowed: once"
+                                                : "and also in " + first->second + "; allowed: one of them"));
+    }
+    heads.emplace(draw.head.value_or(all_heads), place);
+}
+
+Places places_of(const Recipe& recipe, std::span<const StoredParameter> stored)
+{
+    Places places;
     for (const StoredParameter& parameter : stored) {
-        places.emplace(parameter.target, quoted(recipe.parameters->file));
+        places[parameter.target].emplace(all_heads, quoted(recipe.parameters->file));
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
-        const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
-        if (draw == nullptr || draw->target == Target::none) {
-            continue;
-        }
-        const auto [first, alone] = places.emplace(draw->target, place_of(step));
-        if (!alone) {
-            const bool drawn = first->second.starts_with("draws[");
-            throw Error(ErrorKind::data, place_of(step) + ": " + std::string(name_of(draw->target)) + " is drawn " +
-                                             (drawn ? "twice, first by " + first->second + "; allowed: once"
-                                                    : "and also in " + first->second + "; allowed: one of them"));
+        const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
+        for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
+            if (draw.target != Target::none) {
+                add_place(places[draw.target], draw, place_of(step));
+            }
         }
     }
     return places;
 }
 
+/// Of a tensor that is drawn head by head, every head there is and no other.
+void require_heads(const Places& places, const ModelDims& dims)
+{
+    for (const auto& [target, heads] : places) {
+        const Index count = heads_of(target, dims);
+        const auto& [last, place] = *heads.rbegin();
+        if (last >= count) {
+            throw Error(ErrorKind::data, place + ": head", std::to_string(last),
+                        "0 to " + std::to_string(count - 1) + ", the heads of " + std::string(name_of(target)));
+        }
+        for (Index head = 0; head < count && last != all_heads; ++head) {
+            if (!heads.contains(head)) {
+                throw Error(ErrorKind::data, "draws: " + name_with_head(target, head) + " is not drawn; allowed: each of its " +
+                                                 counted(count, "head") + ", or all in one draw without head");
+            }
+        }
+    }
+}
+
 /// What attention cannot do without.
 void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    const std::map<Target, std::string> places = places_of(recipe, inputs.stored);
+    const Places places = places_of(recipe, inputs.stored);
+    require_heads(places, inputs.dims);
     const auto require = [&](bool there, const char* what) {
         if (!there) {
             throw Error(ErrorKind::data, std::string("draws: ") + what);
         }
     };
     const auto drawn = [&](Target target) { return places.contains(target); };
-    const auto in_file = [&](Target target) { return drawn(target) && !places.at(target).starts_with("draws["); };
+    const auto first_place = [&](Target target) { return places.at(target).begin()->second; };
+    const auto in_file = [&](Target target) { return drawn(target) && !first_place(target).starts_with("draws["); };
     const auto there = [&](Target target) {
         const std::string name(name_of(target));
-        return in_file(target) ? places.at(target) + " holds " + name : "draws: " + name + " is drawn";
+        return in_file(target) ? first_place(target) + " holds " + name : "draws: " + name + " is drawn";
     };
     const auto refuse_if = [&](bool wrong, Target target, const char* why) {
         if (wrong) {
@@ -259,6 +371,41 @@ bool is_vector(Target target)
     return is_bias(target) || target == Target::bias_k || target == Target::bias_v;
 }
 
+/// Puts one head of a parameter where it lies among all of them, which the first of them makes room for.
+template <typename Scalar>
+void add_head(std::vector<Parameter<Scalar>>& parameters, const Parameter<Scalar>& one, const PlacedDraw& placed,
+              const ModelDims& dims)
+{
+    auto whole = std::ranges::find(parameters, one.target, &Parameter<Scalar>::target);
+    if (whole == parameters.end()) {
+        const Shape shape = shape_of({.target = one.target, .side = one.side}, dims);
+        whole = parameters.insert(whole, {one.target, one.side, Tensor<Scalar>(shape)});
+    }
+    if (whole->side != one.side) {
+        const auto name = [](Side side) { return std::string(side_names.at(static_cast<std::size_t>(side))); };
+        throw Error(ErrorKind::data, placed.place + ": side of " + name_with_head(one.target, placed.draw.head), name(one.side),
+                    name(whole->side) + ", as of the head before it");
+    }
+    std::ranges::copy(one.tensor.values, whole->tensor.values.begin() + *placed.draw.head * std::ssize(one.tensor.values));
+}
+
+/// What the draw becomes, all of a parameter or one head.
+template <typename Scalar>
+void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<double>& values, const PlacedDraw& placed,
+               const ModelDims& dims)
+{
+    const Draw& draw = placed.draw;
+    require_exact<Scalar>(placed);
+    Parameter<Scalar> parameter{draw.target, side_of(draw), taken<Scalar>(values, placed)};
+    require_shape(draw, parameter.tensor.shape, dims, placed.place);
+    pad(parameter.tensor, placed);
+    if (draw.head) {
+        add_head(parameters, parameter, placed, dims);
+    } else {
+        parameters.push_back(std::move(parameter));
+    }
+}
+
 /// As the file holds it; a vector without its dimensions of length 1.
 template <typename Scalar>
 Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, const ModelDims& dims)
@@ -295,25 +442,19 @@ Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
             stream = start_stream(recipe.generator, seed->value, place_of(step));
             continue;
         }
-        const auto& draw = std::get<Draw>(recipe.draws[step]);
-        const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
-        const Side side = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
-        if (draw.values) {
-            require_shape(draw, placed.shape, dims, placed.place);
-            parameters.push_back({draw.target, side, tensor_of<Scalar>(*draw.values, placed.place + ".values")});
-            continue;
+        for (const Draw& draw : parts_of(std::get<Draw>(recipe.draws[step]))) {
+            const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
+            if (draw.values) {
+                require_shape(draw, placed.shape, dims, placed.place);
+                parameters.push_back(
+                    {draw.target, side_of(draw), tensor_of<Scalar>(*draw.values, placed.place + ".values")});
+                continue;
+            }
+            const std::vector<double> values = values_of(stream, placed, dims);
+            if (draw.target != Target::none) {
+                add_drawn(parameters, values, placed, dims);
+            }
         }
-        const bool random = draw.init != Initialisation::identity;
-        if (random && !stream) {
-            throw Error(ErrorKind::data, place_of(step) + " comes before any seed; allowed: a seed first");
-        }
-        const std::vector<double> values = random ? draw_values(*stream, placed, dims) : identity(placed);
-        if (draw.target == Target::none) {
-            continue;
-        }
-        require_exact<Scalar>(placed);
-        parameters.push_back({draw.target, side, taken<Scalar>(values, placed)});
-        require_shape(draw, parameters.back().tensor.shape, dims, placed.place);
     }
     std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
     return {std::move(parameters), std::move(stream)};

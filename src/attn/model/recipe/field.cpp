@@ -6,8 +6,10 @@ std::string in_words(const OnlyWith& only)
 {
     std::string text = R"(only with ")" + std::string(only.other->name()) + R"(": )";
     for (Index place = only.first; place <= only.last; ++place) {
-        text += place == only.first ? "\"" : ", \"";
-        text.append(only.other->allowed.names[static_cast<std::size_t>(place)]).append("\"");
+        if (only.allows(place)) {
+            text += place == only.first ? "\"" : ", \"";
+            text.append(only.other->allowed.names[static_cast<std::size_t>(place)]).append("\"");
+        }
     }
     return text;
 }
@@ -15,7 +17,7 @@ std::string in_words(const OnlyWith& only)
 bool goes_with(const OnlyWith& only, const FieldValue& other)
 {
     const auto* place = std::get_if<Index>(&other);
-    return place != nullptr && *place >= only.first && *place <= only.last;
+    return place != nullptr && only.allows(*place);
 }
 
 std::string_view key_within(std::string_view key, std::string_view section)

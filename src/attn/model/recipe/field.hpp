@@ -66,6 +66,9 @@ struct FieldInfo;
 struct OnlyWith {
     const FieldInfo* other = nullptr; ///< none: it goes with anything
     Index first = 0, last = 0;        ///< places among the other's names
+    std::optional<Index> but = {};    ///< one between them that it does not go with
+
+    [[nodiscard]] bool allows(Index place) const { return place >= first && place <= last && place != but; }
 };
 
 /// All of a field but where it stands.

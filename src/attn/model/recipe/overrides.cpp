@@ -5,19 +5,28 @@
 namespace attn::model {
 namespace {
 
-bool is_W_o(const Step& step)
+template <typename Wanted>
+bool makes(const Step& step, Wanted wanted)
 {
     const auto* draw = std::get_if<Draw>(&step);
-    return draw != nullptr && draw->target == Target::W_o;
+    return draw != nullptr && std::ranges::any_of(parts_of(*draw), [&](const Draw& part) { return wanted(part.target); });
 }
 
 template <typename Wanted>
 void drop_draws(Recipe& recipe, Wanted wanted)
 {
-    std::erase_if(recipe.draws, [&](const Step& step) {
-        const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && wanted(draw->target);
-    });
+    std::erase_if(recipe.draws, [&](const Step& step) { return makes(step, wanted); });
+}
+
+bool is_W_o(const Step& step)
+{
+    return makes(step, [](Target target) { return target == Target::W_o; });
+}
+
+bool is_layer(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    return draw != nullptr && draw->target == Target::none && draw->init == Initialisation::multihead_attention;
 }
 
 /// What the new values of some fields make void in the recipe, before they are laid over it.
@@ -89,25 +98,82 @@ void require_seed(const Overrides& over, const Recipe& recipe, const Origin& ori
     }
 }
 
-/// The fields that are not of the recipe but of its draws.
-void lay_draws(const Overrides& over, Recipe& recipe)
+/// nn.MultiheadAttention in the place of the first of its tensors, and of all others.
+void draw_layer(Recipe& recipe)
 {
-    const auto init = over.find<Index>(draw_field::init);
+    const auto of_layer = [](const Step& step) { return makes(step, [](Target target) { return target >= Target::W_q; }); };
+    const auto first = std::ranges::find_if(recipe.draws, of_layer);
+    if (first != recipe.draws.end() && std::ranges::none_of(recipe.draws, is_layer)) {
+        recipe.draws.erase(std::remove_if(first + 1, recipe.draws.end(), of_layer), recipe.draws.end());
+        *first = Draw{.init = Initialisation::multihead_attention};
+    }
+}
+
+/// A layer that is drawn whole as draws of its tensors, without what it throws away.
+void take_layer_apart(Recipe& recipe)
+{
+    std::vector<Step> steps;
+    for (const Step& step : recipe.draws) {
+        if (!is_layer(step)) {
+            steps.push_back(step);
+            continue;
+        }
+        for (const Draw& part : parts_of(std::get<Draw>(step))) {
+            if (part.target != Target::none) {
+                steps.emplace_back(part);
+            }
+        }
+    }
+    recipe.draws = std::move(steps);
+}
+
+void lay_init(Initialisation init, Recipe& recipe)
+{
+    if (init == Initialisation::multihead_attention) {
+        return draw_layer(recipe);
+    }
+    take_layer_apart(recipe);
+    for (Step& step : recipe.draws) {
+        auto* draw = std::get_if<Draw>(&step);
+        if (draw != nullptr && draw->target >= Target::W_q && draw->target <= Target::W_o) {
+            draw->init = init;
+            draw->first = 0;
+            draw->second = 1;
+            draw->mode = FanMode::in;
+            draw->values.reset();
+        }
+    }
+}
+
+/// nn.MultiheadAttention has an output projection of its own.
+bool has_layer(const Recipe& recipe, const std::optional<bool>& output_projection, const Origin& origin)
+{
+    const bool layer = std::ranges::any_of(recipe.draws, is_layer);
+    if (layer && !output_projection.value_or(true)) {
+        throw Error(ErrorKind::usage, origin.name_of(field::output_projection), "false",
+                    "true with " + std::string(draw_field::init.name()) + " multihead_attention, which draws W_o");
+    }
+    return layer;
+}
+
+/// The fields that are not of the recipe but of its draws.
+void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
+{
     for (Step& step : recipe.draws) {
         if (auto* seed = std::get_if<Seed>(&step)) {
             seed->value = over.find<std::uint64_t>(draw_field::seed).value_or(seed->value);
-        } else if (auto& draw = std::get<Draw>(step); init && draw.target >= Target::W_q && draw.target <= Target::W_o) {
-            draw.init = static_cast<Initialisation>(*init);
-            draw.first = 0;
-            draw.second = 1;
-            draw.values.reset();
         }
     }
-    if (recipe.parameters) {
+    const auto init = over.find<Index>(draw_field::init);
+    if (init) {
+        lay_init(static_cast<Initialisation>(*init), recipe);
+    }
+    const auto output_projection = over.find<bool>(field::output_projection);
+    if (recipe.parameters || has_layer(recipe, output_projection, origin)) {
         return;
     }
     const auto heads = over.find<Index>(field::heads);
-    const bool wanted = over.find<bool>(field::output_projection).value_or(heads ? *heads > 1 : has_output_projection(recipe));
+    const bool wanted = output_projection.value_or(heads ? *heads > 1 : has_output_projection(recipe));
     if (!wanted) {
         std::erase_if(recipe.draws, is_W_o);
     } else if (!has_output_projection(recipe)) {
@@ -139,7 +205,7 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
         }
     }
     require_seed(over, recipe, origin);
-    lay_draws(over, recipe);
+    lay_draws(over, recipe, origin);
     return recipe;
 }
 

@@ -12,8 +12,8 @@
 namespace attn::model {
 
 /// Values of fields; what is not there stays as the recipe has it. Beside the fields of a recipe these count: that of a seed,
-/// which then replaces every seed, that of an initialisation, which then is that of every W_…, and field::output_projection,
-/// which holds for draws, too.
+/// which then replaces every seed, that of an initialisation, which then is that of every W_…, or of the layer in their place,
+/// and field::output_projection, which holds for draws, too.
 class Overrides {
 public:
     void set(const FieldInfo& field, FieldValue value) { values_.insert_or_assign(&field, std::move(value)); }
@@ -66,8 +66,9 @@ private:
 };
 
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
-/// output projection, adds W_o as the last draw; saying one head drops it. With parameters from a file dims but the heads come
-/// from there, and so does W_o. Throws Error(usage) when an override does not fit the recipe's input or generator.
+/// output projection, adds W_o as the last draw; saying one head drops it, but that of a layer that is drawn whole. With
+/// parameters from a file dims but the heads come from there, and so does W_o. Throws Error(usage) when an override does not
+/// fit the recipe's input or generator.
 [[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides, const Origin& origin = {});
 
 /// Whether the recipe draws W_o, or its file holds it (known once it is loaded).

@@ -2,6 +2,49 @@
 
 namespace attn::model {
 
+std::vector<Draw> parts_of(const Draw& draw)
+{
+    if (draw.init != Initialisation::multihead_attention || draw.target != Target::none) {
+        return {draw};
+    }
+    std::vector<Draw> parts{{.target = Target::W_o, .init = Initialisation::linear, .side = Side::left}};
+    const auto add = [&](std::initializer_list<Target> targets, Initialisation init) {
+        for (const Target target : targets) {
+            parts.push_back({.target = target, .init = init});
+        }
+    };
+    if (draw.bias) { // drawn with the matrix, and made zero with the other biases
+        parts.push_back({.init = Initialisation::uniform, .shape = {{"D"}}});
+    }
+    add({Target::W_q, Target::W_k, Target::W_v}, Initialisation::multihead_attention);
+    if (draw.bias) {
+        add({Target::b_q, Target::b_k, Target::b_v, Target::b_o}, Initialisation::zeros);
+    }
+    if (draw.add_bias_kv) {
+        for (const Target target : {Target::bias_k, Target::bias_v}) {
+            parts.push_back({.target = target,
+                             .init = Initialisation::xavier_normal,
+                             .shape = {{Index{1}, Index{1}, "D"}},
+                             .take = {0, 0}});
+        }
+    }
+    return parts;
+}
+
+std::optional<Draw> find_draw(const Recipe& recipe, Target target)
+{
+    for (const Step& step : recipe.draws) {
+        if (const auto* draw = std::get_if<Draw>(&step)) {
+            for (const Draw& part : parts_of(*draw)) {
+                if (part.target == target) {
+                    return part;
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 Recipe default_recipe()
 {
     const auto draw = [](Target target, Initialisation init) { return Draw{.target = target, .init = init}; };

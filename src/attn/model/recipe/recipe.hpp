@@ -69,8 +69,34 @@ struct Dims {
 enum class Generator { torch, numpy, numpy_pcg64 };
 inline constexpr std::array<std::string_view, 3> generator_names{"torch", "numpy", "numpy-pcg64"};
 
-enum class Initialisation { integers, uniform, normal, linear, xavier, identity };
-inline constexpr std::array<std::string_view, 6> init_names{"integers", "uniform", "normal", "linear", "xavier", "identity"};
+enum class Initialisation {
+    zeros,
+    integers,
+    uniform,
+    normal,
+    linear,
+    xavier,
+    xavier_normal,
+    kaiming_uniform,
+    kaiming_normal,
+    identity,
+    multihead_attention, ///< nn.MultiheadAttention whole, without a target
+};
+inline constexpr std::array<std::string_view, 11> init_names{"zeros",
+                                                             "integers",
+                                                             "uniform",
+                                                             "normal",
+                                                             "linear",
+                                                             "xavier",
+                                                             "xavier_normal",
+                                                             "kaiming_uniform",
+                                                             "kaiming_normal",
+                                                             "identity",
+                                                             "multihead_attention"};
+
+/// Which count of numbers kaiming_uniform and kaiming_normal go by.
+enum class FanMode { in, out };
+inline constexpr std::array<std::string_view, 2> fan_mode_names{"fan_in", "fan_out"};
 
 /// W·x (rows of W are outputs, as in PyTorch's nn.Linear) or x·W.
 enum class Side { left, right };
@@ -141,11 +167,16 @@ struct Literal {
 struct Draw {
     Target target = Target::none;
     Initialisation init = Initialisation::uniform;
-    double first = 0;                              ///< uniform, integers: low; normal: mean
-    double second = 1;                             ///< uniform, integers: high; normal: standard deviation
+    double first = 0;                              ///< uniform, integers: low; normal: mean; kaiming_…: a
+    double second = 1;                             ///< uniform, integers: high; normal: standard deviation; xavier…: gain
     std::optional<Side> side = {};                 ///< of W_…; left when absent, right for W_o
     std::optional<std::vector<Length>> shape = {}; ///< the natural shape of the target when absent
     std::vector<Index> take = {};                  ///< indices into the leading dimensions of `shape`: what is kept of the draw
+    FanMode mode = FanMode::in;                    ///< of kaiming_…
+    std::optional<Index> padding_idx = {};         ///< of a table: the row that is zero after the draw
+    bool bias = true;                              ///< of multihead_attention
+    bool add_bias_kv = false;                      ///< of multihead_attention: bias_k and bias_v, too
+    std::optional<Index> head = {};                ///< of W_q … b_v: the only one that the draw makes; all when absent
     std::optional<Literal> values = {}; ///< the tensor itself: nothing is drawn, and of all above only target and side count
 
     bool operator==(const Draw&) const = default;
@@ -260,6 +291,11 @@ struct Recipe {
     std::vector<Published> published;
     std::vector<PrecisionClaim> precision;
 };
+
+/// The draws that one of a recipe stands for, in their order: those of every tensor of nn.MultiheadAttention, or itself.
+[[nodiscard]] std::vector<Draw> parts_of(const Draw& draw);
+/// The first draw of the tensor, or of a head of it.
+[[nodiscard]] std::optional<Draw> find_draw(const Recipe& recipe, Target target);
 
 /// What `run` does without options: seed 123, embedding normal, W_q, W_k, W_v uniform from the left (the 2023 tutorial).
 [[nodiscard]] Recipe default_recipe();

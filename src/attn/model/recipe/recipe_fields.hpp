@@ -455,7 +455,16 @@ inline constexpr Draws init{{.key = "init",
 inline constexpr OnlyWith with_limits{&init, static_cast<Index>(Initialisation::integers),
                                       static_cast<Index>(Initialisation::uniform)};
 inline constexpr OnlyWith normal{&init, static_cast<Index>(Initialisation::normal), static_cast<Index>(Initialisation::normal)};
+inline constexpr OnlyWith xavier{&init, static_cast<Index>(Initialisation::xavier),
+                                 static_cast<Index>(Initialisation::xavier_normal)};
+inline constexpr OnlyWith kaiming{&init, static_cast<Index>(Initialisation::kaiming_uniform),
+                                  static_cast<Index>(Initialisation::kaiming_normal)};
+inline constexpr OnlyWith whole_layer{&init, static_cast<Index>(Initialisation::multihead_attention),
+                                      static_cast<Index>(Initialisation::multihead_attention)};
+inline constexpr OnlyWith tables{&tensor, static_cast<Index>(Target::embedding), static_cast<Index>(Target::value_embedding)};
 inline constexpr OnlyWith projections{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::W_o)};
+inline constexpr OnlyWith of_heads{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::b_v),
+                                   static_cast<Index>(Target::W_o)};
 inline constexpr std::string_view finite = "a finite number";
 inline constexpr Draws low{{.key = "low", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = with_limits},
                            at<&Draw::first>};
@@ -465,9 +474,51 @@ inline constexpr Draws high{{.key = "high", .allowed = allow::real(finite), .usu
                             at<&Draw::second>};
 inline constexpr Draws mean{{.key = "mean", .allowed = allow::real(finite), .usual = "0", .left_out = 0, .only = normal},
                             at<&Draw::first>};
-inline constexpr Draws deviation{
-    {.key = "std", .allowed = allow::real_from(0, "a finite number, 0 or more"), .usual = "1", .left_out = 1, .only = normal},
+inline constexpr Allowed real_from_0 = allow::real_from(0, "a finite number, 0 or more");
+inline constexpr Draws deviation{{.key = "std", .allowed = real_from_0, .usual = "1", .left_out = 1, .only = normal},
+                                 at<&Draw::second>};
+inline constexpr Draws gain{
+    {.key = "gain", .allowed = real_from_0, .meaning = "scaling factor", .usual = "1", .left_out = 1, .only = xavier},
     at<&Draw::second>};
+inline constexpr Draws slope{{.key = "a",
+                              .allowed = allow::real(finite),
+                              .meaning = "negative slope of the rectifier behind the layer",
+                              .usual = "0",
+                              .left_out = 0,
+                              .only = kaiming},
+                             at<&Draw::first>};
+inline constexpr Draws mode{{.key = "mode",
+                             .allowed = allow::one_of(fan_mode_names),
+                             .meaning = "what the layer reads, or what it makes",
+                             .usual = "fan_in",
+                             .left_out = 0,
+                             .only = kaiming},
+                            at<&Draw::mode>};
+inline constexpr Draws padding_idx{{.key = "padding_idx",
+                                    .allowed = allow::integer(0, field::largest_int32 - 1),
+                                    .meaning = "the row that is zero after the draw",
+                                    .only = tables},
+                                   at<&Draw::padding_idx>};
+inline constexpr Draws bias{{.key = "bias",
+                             .allowed = allow::flag,
+                             .meaning = "b_q, b_k, b_v and b_o, which are zero",
+                             .usual = "true",
+                             .left_out = 1,
+                             .only = whole_layer},
+                            at<&Draw::bias>};
+inline constexpr Draws add_bias_kv{{.key = "add_bias_kv",
+                                    .allowed = allow::flag,
+                                    .meaning = "bias_k and bias_v",
+                                    .usual = "false",
+                                    .left_out = 0,
+                                    .only = whole_layer},
+                                   at<&Draw::add_bias_kv>};
+inline constexpr Draws head{{.key = "head",
+                             .allowed = allow::integer(0, field::most_heads - 1),
+                             .meaning = "the only one that the draw makes; each needs one draw then",
+                             .usual = "all heads",
+                             .only = of_heads},
+                            at<&Draw::head>};
 inline constexpr Draws side{{.key = "side",
                              .allowed = allow::one_of(side_names),
                              .meaning = "W·x or x·W",
@@ -495,7 +546,10 @@ inline constexpr Draws values{{.key = "values",
                               at<&Draw::values>};
 
 /// Of a draw, in the order of the JSON.
-inline constexpr std::array all{&tensor, &init, &low, &high, &mean, &deviation, &side, &shape, &take};
+inline constexpr std::array all{&tensor, &init,        &low,  &high,        &mean, &deviation, &gain,  &slope,
+                                &mode,   &padding_idx, &bias, &add_bias_kv, &head, &side,      &shape, &take};
+/// Of one that draws a whole layer.
+inline constexpr std::array of_layer{&init, &bias, &add_bias_kv};
 /// Of one that states its tensor.
 inline constexpr std::array literal{&tensor, &values, &side};
 

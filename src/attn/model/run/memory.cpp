@@ -61,14 +61,15 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
     Memory memory;
     Index largest_draw = 0;
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
-        if (const auto* draw = std::get_if<Draw>(&recipe.draws[step])) {
-            const Shape shape = shape_of(*draw, l);
+        const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
+        for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
+            const Shape shape = shape_of(draw, l);
             if (element_count(shape) > largest_draw) {
                 largest_draw = element_count(shape);
                 memory.largest_draw =
-                    "draws[" + std::to_string(step) + "], " + std::string(name_of(draw->target)) + " " + to_string(shape);
+                    "draws[" + std::to_string(step) + "], " + std::string(name_of(draw.target)) + " " + to_string(shape);
             }
-            parameters.add(shape, draw->target == Target::none ? 0 : 1);
+            parameters.add(shape, draw.target == Target::none ? 0 : 1);
         }
     }
     Index largest_of_files = 0;

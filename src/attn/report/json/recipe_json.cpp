@@ -163,7 +163,7 @@ private:
 
 void write_members(JsonWriter& json, const model::Draw& draw)
 {
-    if (draw.target == model::Target::none) {
+    if (draw.target == model::Target::none && draw.init != model::Initialisation::multihead_attention) {
         json.key(draw_field::discard.name());
         json.boolean(true);
     }

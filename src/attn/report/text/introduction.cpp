@@ -63,13 +63,16 @@ Drawn drawn_by(const Recipe& recipe)
             drawn.seeds += (drawn.seeds.empty() ? "seed " : ", ") + std::to_string(seed->value);
             continue;
         }
-        const auto& draw = std::get<model::Draw>(step);
-        if (draw.values) {
-            drawn.stated = true;
-        } else if (draw.target >= Target::W_q) {
-            (draw.init == Initialisation::identity ? drawn.identity : drawn.projections) = true;
-        } else if (draw.target != Target::none) {
-            drawn.embeddings = true;
+        for (const model::Draw& draw : parts_of(std::get<model::Draw>(step))) {
+            if (draw.values) {
+                drawn.stated = true;
+            } else if (draw.init == Initialisation::zeros) {
+                continue;
+            } else if (draw.target >= Target::W_q) {
+                (draw.init == Initialisation::identity ? drawn.identity : drawn.projections) = true;
+            } else if (draw.target != Target::none) {
+                drawn.embeddings = true;
+            }
         }
     }
     drawn.seeds += drawn.seeds.empty() || recipe.generator == model::Generator::torch ? "" : " of NumPy";

@@ -216,7 +216,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].tensor: got 'W_x'; allowed: embedding, key_embedding, value_embedding, embeddings, key_embeddings, W_q, "
          "W_k, W_v, W_o, b_q, b_k, b_v, b_o, bias_k, bias_v"},
         {R"({"tensor":"W_q","init":"gauss"})",
-         "draws[0].init: got 'gauss'; allowed: integers, uniform, normal, linear, xavier, identity"},
+         "draws[0].init: got 'gauss'; allowed: zeros, integers, uniform, normal, linear, xavier, xavier_normal, "
+         "kaiming_uniform, kaiming_normal, identity, multihead_attention"},
         {R"({"tensor":"W_q","init":"normal","low":0})",
          R"(draws[0].low: got 0; allowed: only with "init": "integers", "uniform")"},
         {R"({"tensor":"W_q","init":"integers"})", "draws[0]: key 'high' is missing"},
@@ -229,6 +230,21 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
         {R"({"discard":true,"init":"integers","shape":[1],"low":-9007199254740994,"high":1})",
          "draws[0].low: got -9007199254740994; allowed: a whole number, -9007199254740992 to 9007199254740992"},
         {R"({"tensor":"W_q","init":"linear","std":1})", "draws[0].std: got 1; allowed: only with \"init\": \"normal\""},
+        {R"({"tensor":"W_q","init":"xavier","gain":-1})", "draws[0].gain: got -1; allowed: a finite number, 0 or more"},
+        {R"({"tensor":"W_q","init":"linear","gain":2})",
+         R"(draws[0].gain: got 2; allowed: only with "init": "xavier", "xavier_normal")"},
+        {R"({"tensor":"W_q","init":"xavier","mode":"fan_in"})",
+         R"(draws[0].mode: got 'fan_in'; allowed: only with "init": "kaiming_uniform", "kaiming_normal")"},
+        {R"({"tensor":"W_q","init":"kaiming_normal","mode":"fan"})", "draws[0].mode: got 'fan'; allowed: fan_in, fan_out"},
+        {R"({"tensor":"embeddings","init":"normal","padding_idx":0})",
+         R"(draws[0].padding_idx: got 0; allowed: only with "tensor": "embedding", "key_embedding", "value_embedding")"},
+        {R"({"tensor":"W_o","init":"linear","head":0})",
+         R"(draws[0].head: got 0; allowed: only with "tensor": "W_q", "W_k", "W_v", "b_q", "b_k", "b_v")"},
+        {R"({"tensor":"W_q","init":"linear","head":65536})", "draws[0].head: got 65536; allowed: an integer from 0 to 65535"},
+        {R"({"tensor":"W_q","init":"multihead_attention"})", "draws[0]: key: got 'tensor'; allowed: init, bias, add_bias_kv"},
+        {R"({"init":"multihead_attention","shape":[1]})", "draws[0]: key: got 'shape'; allowed: init, bias, add_bias_kv"},
+        {R"({"tensor":"W_q","init":"linear","bias":true})",
+         R"(draws[0].bias: got true; allowed: only with "init": "multihead_attention")"},
         {R"({"tensor":"W_q","init":"normal","std":-1})", "draws[0].std: got -1; allowed: a finite number, 0 or more"},
         {R"({"tensor":"W_q","init":"uniform","low":2})",
          "draws[0]: low and high: got 2 and 1; allowed: low ≤ high, and high - low finite"},
@@ -250,8 +266,8 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "draws[0].shape: got an array of 0 elements; allowed: 1 to 8 lengths"},
         {R"({"tensor":"W_q","init":"normal","shape":[0]})", "draws[0].shape[0]: got 0; allowed: an integer from 1 to 1048576"},
         {R"({"tensor":"W_q","init":"normal","colour":1})",
-         "draws[0]: key: got 'colour'; allowed: seed, tensor, discard, init, low, high, mean, std, side, shape, take, "
-         "values"},
+         "draws[0]: key: got 'colour'; allowed: seed, tensor, discard, init, low, high, mean, std, gain, a, mode, padding_idx, "
+         "bias, add_bias_kv, head, side, shape, take, values"},
     };
     for (const auto& [draw, message] : cases) {
         EXPECT_EQ(error_of_draw(draw), message) << draw;

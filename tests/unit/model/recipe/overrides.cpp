@@ -79,6 +79,56 @@ TEST(Apply, ReplacesEverySeedAndTheInitialisationOfProjectionsOnly)
     EXPECT_EQ(draw_of(applied, Target::W_v).init, model::Initialisation::xavier);
 }
 
+std::vector<std::pair<Target, model::Initialisation>> draws_of(const Recipe& recipe)
+{
+    std::vector<std::pair<Target, model::Initialisation>> draws;
+    for (const model::Step& step : recipe.draws) {
+        if (const auto* draw = std::get_if<Draw>(&step)) {
+            draws.emplace_back(draw->target, draw->init);
+        }
+    }
+    return draws;
+}
+
+using Draws = std::vector<std::pair<Target, model::Initialisation>>;
+constexpr auto whole = model::Initialisation::multihead_attention;
+
+TEST(Apply, DrawsAWholeLayerInThePlaceOfAllItsTensors)
+{
+    Overrides overrides;
+    overrides.set(draw_field::init, static_cast<Index>(whole));
+    const Draws wanted{{Target::embedding, model::Initialisation::normal}, {Target::none, whole}};
+    EXPECT_EQ(draws_of(with(overrides)), wanted);
+    for (const Index heads : {2, 1}) {
+        overrides.set(field::heads, heads);
+        EXPECT_EQ(draws_of(with(overrides)), wanted);
+        EXPECT_TRUE(model::has_output_projection(with(overrides)));
+    }
+    EXPECT_EQ(draws_of(model::apply(with(overrides), overrides)), wanted);
+    overrides.set(field::output_projection, false);
+    EXPECT_THROW((void)with(overrides), attn::Error);
+}
+
+TEST(Apply, TakesAWholeLayerApartForAnotherInitialisation)
+{
+    Recipe recipe = model::default_recipe();
+    recipe.draws.resize(2);
+    recipe.draws.emplace_back(Draw{.init = whole, .bias = false, .add_bias_kv = true});
+    Overrides overrides;
+    overrides.set(draw_field::init, static_cast<Index>(model::Initialisation::uniform));
+    using enum model::Initialisation;
+    EXPECT_EQ(draws_of(model::apply(recipe, overrides)), (Draws{{Target::embedding, normal},
+                                                                {Target::W_o, uniform},
+                                                                {Target::W_q, uniform},
+                                                                {Target::W_k, uniform},
+                                                                {Target::W_v, uniform},
+                                                                {Target::bias_k, xavier_normal},
+                                                                {Target::bias_v, xavier_normal}}));
+    Overrides file;
+    file.set(field::parameters_file, "f");
+    EXPECT_EQ(draws_of(model::apply(recipe, file)), (Draws{{Target::embedding, normal}}));
+}
+
 TEST(Apply, KeepsTheTokenizerOfTheRecipeForANewSentence)
 {
     Recipe recipe = model::default_recipe();

@@ -96,12 +96,20 @@ TEST(RecipeJson, WritesEveryKindOfDraw)
              .take = {}},
         Draw{.target = Target::W_o, .init = Initialisation::identity, .side = Side::left, .shape = {}, .take = {}},
         Draw{.target = Target::W_k, .init = Initialisation::integers, .second = 1, .shape = {}, .take = {}},
+        Draw{.target = Target::embedding, .init = Initialisation::xavier_normal, .second = 2, .padding_idx = 3},
+        Draw{.target = Target::W_v, .init = Initialisation::kaiming_normal, .first = 0.5, .mode = attn::model::FanMode::out},
+        Draw{.target = Target::b_v, .init = Initialisation::zeros, .head = 0},
+        Draw{.init = Initialisation::multihead_attention},
+        Draw{.init = Initialisation::multihead_attention, .bias = false, .add_bias_kv = true},
     };
     EXPECT_EQ(recipe_json(recipe)["draws"].dump(),
               R"([{"seed":18446744073709551615},{"tensor":"embedding","init":"normal","mean":0.5,"std":0.1},)"
               R"({"tensor":"W_q","init":"uniform","low":-1.0,"side":"right","shape":["H*d_k",3],"take":[0,2]},)"
               R"({"tensor":"b_o","init":"linear"},{"discard":true,"init":"xavier","shape":[3,4]},)"
-              R"({"tensor":"W_o","init":"identity","side":"left"},{"tensor":"W_k","init":"integers","high":1.0}])");
+              R"({"tensor":"W_o","init":"identity","side":"left"},{"tensor":"W_k","init":"integers","high":1.0},)"
+              R"({"tensor":"embedding","init":"xavier_normal","gain":2.0,"padding_idx":3},)"
+              R"({"tensor":"W_v","init":"kaiming_normal","a":0.5,"mode":"fan_out"},{"tensor":"b_v","init":"zeros","head":0},)"
+              R"({"init":"multihead_attention"},{"init":"multihead_attention","bias":false,"add_bias_kv":true}])");
 }
 
 TEST(RecipeJson, WritesOptionsThatDifferFromTheDefault)

@@ -74,6 +74,8 @@ TEST(Introduction, SaysWhatIsNotRandom)
     recipe.draws.erase(recipe.draws.begin() + 1);
     recipe.embeddings = attn::model::FileEmbeddings{.file = "glove.txt"};
     EXPECT_EQ(of_files(recipe), "2 words, word vectors from glove.txt, identity projections");
+    recipe.draws.emplace_back(attn::model::Draw{.target = attn::model::Target::b_q, .init = Initialisation::zeros});
+    EXPECT_EQ(of_files(recipe), "2 words, word vectors from glove.txt, identity projections");
     recipe.draws.resize(1);
     recipe.embeddings.reset();
     recipe.parameters = attn::model::FileParameters{.file = "gpt2\n.npz", .prefix = "h.0"};
