@@ -4,6 +4,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
+#include "attn/report/json/check_json.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -30,6 +31,7 @@ constexpr std::size_t largest_file = std::size_t{1} << 30U;
 
 struct CheckOptions {
     bool all = false;
+    bool json = false;
     std::optional<double> rtol, atol;
     std::size_t max_input_bytes = largest_file;
 };
@@ -39,13 +41,17 @@ constexpr std::array examples{
     Example{"attn-cli check golden.json", "see whether it still comes out the same, to the last digit"},
     Example{"attn-cli check --all", "every built-in recipe against the numbers its article prints"},
     Example{"attn-cli check golden.json other.json --atol 1e-6", "several at once, with a tolerance"},
+    Example{"attn-cli check --all --json | jq -r 'select(.passed | not).name'", "what did not pass, for programs"},
 };
 constexpr std::string_view notes = "A file is a recipe, a saved result, or several results (`run --lines --json`).\n"
                                    "Numbers of a result may differ by atol + rtol·|stated|; recipes bring tolerances\n"
                                    "of their own. What `run --isa X` gave is checked with --isa X. Exit code: 0 all\n"
                                    "agree; 1 a difference; otherwise that of the error (65 bad data, 66 no such\n"
                                    "input, …). The line of a result that states an error is not checked, which\n"
-                                   "counts as 65. Every file is checked; the largest code is the exit code.\n";
+                                   "counts as 65. Every file is checked; the largest code is the exit code.\n"
+                                   "A file that a recipe names is looked for beside the recipe, then where the\n"
+                                   "program runs; where both are there, the digest that is stated decides.\n"
+                                   "With --quiet only what did not pass is printed.\n";
 
 constexpr std::string_view tolerances_are_for_results =
     "--rtol and --atol are for saved results; recipes bring tolerances of their own";
@@ -63,7 +69,7 @@ bool begins_recipe(std::string_view json)
 class Checker {
 public:
     Checker(const CheckOptions& options, const Globals& globals, Log& log)
-        : log_(log), most_bytes_(options.max_input_bytes), stages_(log),
+        : log_(log), json_(options.json), most_bytes_(options.max_input_bytes), stages_(log),
           isa_note_(globals.isa), tolerance_{.rtol = options.rtol.value_or(0), .atol = options.atol.value_or(0)},
           tolerance_given_(options.rtol || options.atol)
     {
@@ -81,10 +87,12 @@ private:
     template <typename Work>
     void attempt(const std::string& name, const std::string& quoted_name, Work work);
     void file(const std::string& path);
-    void document(std::string_view json, const std::string& name);
+    void document(std::string_view json, const std::string& name, const std::string& folder);
     void report(const model::CheckReport& report, const std::string& name);
+    void report_error(const std::string& name, const std::string& message, int code);
 
     Log& log_;
+    bool json_; ///< a document for each report, and for each error
     std::size_t most_bytes_;
     Output output_{std::nullopt};
     StageReporter stages_;
@@ -130,13 +138,27 @@ void Checker::attempt(const std::string& name, const std::string& quoted_name, W
         const std::string message = error.what();
         const bool named = message.starts_with(quoted_name) || message.starts_with("cannot read " + quoted_name);
         log_.error(named ? message : quoted_name + ": " + message);
-        worst_ = std::max(worst_, exit_code(error.kind()));
+        report_error(name, message, exit_code(error.kind()));
     }
+}
+
+void Checker::report_error(const std::string& name, const std::string& message, int code)
+{
+    if (json_) {
+        tell([&] { report::write_check_error_json(name, code, message, output_.sink()); });
+    }
+    worst_ = std::max(worst_, code);
 }
 
 void Checker::report(const model::CheckReport& report, const std::string& name)
 {
-    tell([&] { report::write_check(report, name, output_.sink()); });
+    tell([&] {
+        if (json_ && !(log_.quiet() && report.passed())) {
+            report::write_check_json(report, name, output_.sink());
+        } else if (!json_) {
+            report::write_check(report, name, log_.quiet(), output_.sink());
+        }
+    });
     differs_ = differs_ || !report.passed();
     worst_ = std::max(worst_, report.passed() ? success : difference_found);
     if (const auto note = isa_note_.about(report.portable_because)) {
@@ -144,7 +166,7 @@ void Checker::report(const model::CheckReport& report, const std::string& name)
     }
 }
 
-void Checker::document(std::string_view json, const std::string& name)
+void Checker::document(std::string_view json, const std::string& name, const std::string& folder)
 {
     TensorInputs files;
     switch (io::kind_of(json)) {
@@ -153,21 +175,21 @@ void Checker::document(std::string_view json, const std::string& name)
             log_.warning(std::string(tolerances_are_for_results));
         }
         model::Recipe recipe = io::parse_recipe(json);
-        (void)load_files(recipe, {files, settings_, log_});
+        (void)load_files(recipe, {files, settings_, log_, Digests::stated, folder});
         return report(model::check(recipe, settings_), name);
     }
     case io::Document::result: {
         model::SavedResult saved = io::parse_saved_result(json);
-        (void)load_files(saved.config, {files, settings_, log_});
+        (void)load_files(saved.config, {files, settings_, log_, Digests::stated, folder});
         return report(model::check(saved, tolerance_, settings_), name);
     }
-    case io::Document::failed_line:
-        tell([&] {
-            output_.write(name + ": not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200) +
-                          "\n");
-        });
-        worst_ = std::max<int>(worst_, bad_data);
-        return;
+    case io::Document::failed_line: {
+        const std::string why = "not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200);
+        if (!json_) {
+            tell([&] { output_.write(name + ": " + why + "\n"); });
+        }
+        return report_error(name, why, bad_data);
+    }
     case io::Document::tensor:
     case io::Document::unknown: break;
     }
@@ -187,7 +209,7 @@ void Checker::file(const std::string& path)
     for (const JsonText& json : documents) {
         const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
         const std::string name = visible_path(path) + place;
-        attempt(name, name_of_input(path) + place, [&] { document(json.text, name); });
+        attempt(name, name_of_input(path) + place, [&] { document(json.text, name, folder_of_recipe(path)); });
     }
 }
 
@@ -195,7 +217,7 @@ void Checker::recipe_or_file(const std::string& name)
 {
     attempt(visible_path(name), name_of_input(name), [&] {
         if (const auto builtin = io::find(io::builtin_recipes(), name)) {
-            document(*builtin, name);
+            document(*builtin, name, "");
             return;
         }
         if (names_nothing(name)) {
@@ -240,6 +262,10 @@ Execute declare(Options& options)
     options.add(tolerance_option("--rtol", "relative tolerance for saved results", "0: the decimals must be equal"),
                 check->rtol);
     options.add(tolerance_option("--atol", "absolute tolerance for saved results", "0"), check->atol);
+    options.add({.name = "--json",
+                 .allowed = model::allow::flag,
+                 .meaning = "print a JSON document per line for each recipe and result"},
+                check->json);
     options.add(max_input_bytes_option("1073741824"), check->max_input_bytes);
     return [check](const Operands& operands, const Globals& globals, Log& log) {
         return execute_check(*check, operands, globals, log);

@@ -5,6 +5,7 @@
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
+#include "attn/report/text/printed_recipe.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/run_lines.hpp"
@@ -45,6 +46,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "one heat map per head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
     Example{R"(attn-cli run "Life is short" --heads 4 -o attention.html)", "a page to explore in a browser"},
+    Example{"attn-cli run \"Life is short\" -o my.recipe.json", "a recipe that states what was printed; check tests it"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
 constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--positions", "--query", "--seed",
@@ -125,6 +127,12 @@ void Runner::write(const model::Result& result)
     case Format::table: report::write_table(result, table_, output_.sink()); break;
     case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
     case Format::html: write_page(result, output_); break;
+    case Format::recipe:
+        report::write_recipe(
+            named_beside(options_.output.path, report::printed_recipe(result, options_.digits), input_.search(), log_),
+            output_.sink());
+        output_.write("\n");
+        break;
     default: write_result_tensors(result, options_.format, output_);
     }
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr std::array examples{
     Example{"attn-cli schema > result.schema.json", "of what `run --json` writes"},
     Example{"attn-cli schema recipe", "of recipes"},
+    Example{"attn-cli schema check", "of what `check --json` prints"},
 };
 
 int execute_schema(const Operands& operands, const Globals&, Log&)
@@ -38,8 +39,9 @@ Execute declare(Options&)
 
 constinit const Command schema_command{
     .name = "schema",
-    .operands = "[result|recipe|tensor|explanation]",
-    .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors or explanations.",
+    .operands = "[result|recipe|tensor|explanation|check]",
+    .summary =
+        "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors, explanations or reports of check.",
     .examples = examples,
     .common = {},
     .notes = {},

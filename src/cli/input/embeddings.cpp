@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "cli/input/found_file.hpp"
 #include "cli/options/options.hpp"
 
 #include <memory>
@@ -59,16 +60,19 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
             .prepare = [text] { text->make_index(); }};
 }
 
-model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEmbeddings& embeddings, TensorInputs& inputs)
+/// `path` and `words_path` are where its files were found.
+model::WordVectors vectors_of_tensor(const std::string& path, const std::string& words_path,
+                                     const model::FileEmbeddings& embeddings, TensorInputs& inputs)
 {
+    const MappedFile& file = inputs.any_file(path);
     const model::EmbeddingTensor tensor =
         model::embedding_tensor({.name = embeddings.name.empty() ? file.name() : quoted(embeddings.name) + " of " + file.name(),
-                                 .rows = inputs.open({embeddings.file, embeddings.name}),
+                                 .rows = inputs.open({path, embeddings.name}),
                                  .allow_nonfinite = embeddings.allow_nonfinite});
     if (!embeddings.words) {
         return model::vectors_of_ids(tensor);
     }
-    const MappedFile& words_file = inputs.any_file(embeddings.words->file);
+    const MappedFile& words_file = inputs.any_file(words_path);
     const auto list = std::make_shared<io::WordList>(words_file.bytes(), words_file.name());
     const Index rows = tensor.rows.shape[0];
     if (list->size() != rows) {
@@ -80,21 +84,27 @@ model::WordVectors vectors_of_tensor(const MappedFile& file, const model::FileEm
 
 } // namespace
 
-void load_embeddings(model::Recipe& recipe, TensorInputs& inputs, model::RunSettings& settings, Digests digests)
+void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
 {
+    auto& [inputs, settings, log, digests, folder] = files;
     settings.word_vectors.reset();
     if (!recipe.embeddings) {
         return;
     }
     model::FileEmbeddings& embeddings = *recipe.embeddings;
     refuse_standard_input(embeddings.file, option_name(model::field::embeddings_file));
-    const MappedFile& file = inputs.any_file(embeddings.file);
+    const FileSearch search{folder, settings.origin};
+    const std::string path = found_file(search, model::field::embeddings_file, embeddings.file, embeddings.digest);
+    std::string words_path;
+    const MappedFile& file = inputs.any_file(path);
     require_digest(file, embeddings.digest, digests);
     if (embeddings.words) {
-        refuse_standard_input(embeddings.words->file, option_name(model::field::words_file));
-        require_digest(inputs.any_file(embeddings.words->file), embeddings.words->digest, digests);
+        model::WordList& words = *embeddings.words;
+        refuse_standard_input(words.file, option_name(model::field::words_file));
+        words_path = found_file(search, model::field::words_file, words.file, words.digest);
+        require_digest(inputs.any_file(words_path), words.digest, digests);
     }
-    model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(file, embeddings, inputs)
+    model::WordVectors vectors = io::is_tensor_file(file.bytes()) ? vectors_of_tensor(path, words_path, embeddings, inputs)
                                                                   : model::WordVectors(vectors_of_text(file, embeddings));
     recipe = model::with_vectors(recipe, vectors, settings.origin);
     inputs.read_numbers();

@@ -7,6 +7,7 @@
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
+#include "cli/input/found_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +16,18 @@
 namespace attn::cli {
 namespace {
 
+FileSearch search_of(const LoadedFiles& files)
+{
+    return {files.folder, files.settings.origin};
+}
+
 void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
     refuse_standard_input(mask.file, "--mask");
-    files.settings.mask = files.inputs.open({mask.file, mask.name});
+    const std::string path = found_file(search_of(files), model::field::mask_file, mask.file, mask.sha256);
+    files.settings.mask = files.inputs.open({path, mask.name});
     files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
-    require_digest(files.inputs.file(mask.file), mask.sha256, files.digests);
+    require_digest(files.inputs.file(path), mask.sha256, files.digests);
 }
 
 // ---- parameters ------------------------------------------------------------------------------------------------------
@@ -124,8 +131,9 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
 {
     model::FileParameters& parameters = *recipe.parameters;
     refuse_standard_input(parameters.file, "--params");
-    io::TensorFile& tensors = files.inputs.all(parameters.file);
-    const MappedFile& file = files.inputs.file(parameters.file);
+    const std::string path = found_file(search_of(files), model::field::parameters_file, parameters.file, parameters.sha256);
+    io::TensorFile& tensors = files.inputs.all(path);
+    const MappedFile& file = files.inputs.file(path);
     require_digest(file, parameters.sha256, files.digests);
     take_hints(tensors, recipe, file.name());
 
@@ -177,7 +185,7 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
     files.settings.parameters.clear();
     files.settings.origin = files.settings.origin.with_table_of({});
     std::optional<std::string> assumption = recipe.parameters ? load_parameters(recipe, files) : std::nullopt;
-    load_embeddings(recipe, files.inputs, files.settings, files.digests);
+    load_embeddings(recipe, files);
     if (recipe.attention.mask) { // last: of what is opened here, its shape alone cannot be judged yet
         load_mask(*recipe.attention.mask, files);
     }

@@ -14,6 +14,7 @@ struct LoadedFiles {
     model::RunSettings& settings;
     Log& log; ///< what the parameters were taken for, with --verbose
     Digests digests = Digests::stated;
+    std::string folder = {}; ///< of the recipe, as FileSearch has it
 };
 
 /// Loads them. What is known of a file of parameters is put into the recipe, and the digests that are wanted, so that the

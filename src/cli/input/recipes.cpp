@@ -37,6 +37,12 @@ std::string_view builtin_recipe(const std::string& name)
     return *found;
 }
 
+std::string folder_of_recipe(const std::string& name_or_path)
+{
+    const bool builtin = io::find(io::builtin_recipes(), name_or_path).has_value();
+    return builtin ? "" : name_or_path.substr(0, name_or_path.rfind('/') + 1); // npos + 1 is 0
+}
+
 model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes)
 {
     if (const auto found = io::find(io::builtin_recipes(), name_or_path)) {

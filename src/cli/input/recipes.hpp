@@ -15,6 +15,9 @@ namespace attn::cli {
 /// Error(no_input) and Error(data), naming the file.
 [[nodiscard]] model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_bytes);
 
+/// The folder of such a file, with its slash; empty where it is no file, or in the folder where the program runs.
+[[nodiscard]] std::string folder_of_recipe(const std::string& name_or_path);
+
 /// "; built-in recipes: owen-2025, …; did you mean …?"
 [[nodiscard]] std::string recipe_hint(const std::string& name);
 

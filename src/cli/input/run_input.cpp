@@ -75,7 +75,7 @@ model::Recipe make_recipe(const InputOptions& options)
 }
 
 RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Globals& globals, Log& log)
-    : options_(options), recipe_(std::move(recipe)), log_(log)
+    : options_(options), recipe_(std::move(recipe)), log_(log), folder_(folder_of_recipe(options.recipe.value_or("")))
 {
     settings_.origin =
         options.recipe ? model::Origin(options.overrides, option_name) : model::Origin::options_alone(option_name);
@@ -85,7 +85,7 @@ RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Glob
 void RunInput::load(Format format)
 {
     const Digests digests = info_of(format).holds_config ? Digests::all : Digests::stated;
-    assumption_ = load_files(recipe_, {files_, settings_, log_, digests});
+    assumption_ = load_files(recipe_, {files_, settings_, log_, digests, folder_});
 }
 
 void RunInput::read_standard_input(std::string_view otherwise)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/run/run.hpp"
+#include "cli/input/found_file.hpp"
 #include "cli/input/recipe_files.hpp"
 #include "cli/options/format.hpp"
 #include "cli/options/input_options.hpp"
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] const model::Recipe& recipe() const { return recipe_; }
     [[nodiscard]] model::RunSettings& settings() { return settings_; }
     [[nodiscard]] const TensorInputs& files() const { return files_; }
+    /// By which the files of the recipe are found.
+    [[nodiscard]] FileSearch search() const { return {folder_, settings_.origin}; }
 
     /// compute(recipe, settings) with little memory allowed or, where that is too little, with what there is.
     template <typename Compute>
@@ -53,6 +56,7 @@ private:
     Log& log_;
     TensorInputs files_; ///< that the recipe names
     model::RunSettings settings_;
+    std::string folder_; ///< of the recipe
     std::optional<std::string> assumption_;
 };
 

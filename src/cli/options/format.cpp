@@ -39,13 +39,20 @@ std::string_view digits_of(Format format)
                                      : "JSON and CSV give the shortest decimals that read back";
 }
 
-std::string ending_of(const std::string& path)
+/// In small letters, from the last dot on, or from an earlier one where that is the ending of an allowed format.
+std::string ending_of(const std::string& path, std::span<const Format> allowed)
 {
-    const std::string name = path.substr(path.rfind('/') + 1);
+    std::string name = path.substr(path.rfind('/') + 1);
+    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     const std::size_t dot = name.rfind('.');
     const bool none = dot == std::string::npos || dot == 0 || dot + 1 == name.size(); // ".results" is a name
     std::string ending = none ? "" : name.substr(dot);
-    std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    for (const Format format : allowed) {
+        const std::string_view longer = info_of(format).ending;
+        if (longer.size() > ending.size() && name.size() > longer.size() && name.ends_with(longer)) {
+            ending = longer;
+        }
+    }
     return ending;
 }
 
@@ -63,7 +70,7 @@ std::string list_of(std::span<const Format> allowed)
 /// `said` tells whether the format is known without the ending.
 std::optional<Format> format_of(const std::string& path, bool said, std::span<const Format> allowed)
 {
-    const std::string text = ending_of(path);
+    const std::string text = ending_of(path, allowed);
     const auto ending = std::ranges::find(endings, text, &Ending::text);
     if (ending == endings.end()) {
         if (text.empty() || said) {
@@ -112,7 +119,7 @@ void declare_digits(Options& options, OutputOptions& output)
     constexpr Index most = 17; // a double has no more
     options.add({.name = "--digits",
                  .allowed = model::allow::integer(0, most),
-                 .meaning = "digits after the point in tables and pictures",
+                 .meaning = "digits after the point in tables, pictures and recipes",
                  .usual = "4, in pictures 2",
                  .symbol = "N"},
                 output.digits);
@@ -141,8 +148,8 @@ report::NotationRule decide_notation(const OutputOptions& output, Format format)
 int decide_digits(const OutputOptions& output, Format format)
 {
     constexpr int in_tables = 4, in_pictures = 2;
-    if (output.digits && format != Format::table && format != Format::markdown && format != Format::svg) {
-        throw Error(ErrorKind::usage, "--digits is for tables and pictures only; " + std::string(digits_of(format)));
+    if (output.digits && !info_of(format).has_digits) {
+        throw Error(ErrorKind::usage, "--digits is for tables, pictures and recipes only; " + std::string(digits_of(format)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }

@@ -11,7 +11,7 @@
 
 namespace attn::cli {
 
-enum class Format { table, json, csv, npy, npz, safetensors, svg, html, markdown };
+enum class Format { table, json, csv, npy, npz, safetensors, svg, html, markdown, recipe };
 
 struct FormatInfo {
     Format format;
@@ -19,18 +19,20 @@ struct FormatInfo {
     bool is_binary = false;    ///< unfit for a terminal
     bool one_result = false;   ///< a file holds no more than one
     bool holds_config = false; ///< a result in it tells the config that it was computed by
+    bool has_digits = false;   ///< its numbers are rounded, to --digits
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
-    FormatInfo{Format::table, "table", ".txt"},
+    FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .has_digits = true},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
     FormatInfo{Format::csv, "csv", ".csv"},
     FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true},
     FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
     FormatInfo{Format::safetensors, "safetensors", ".safetensors", true, true, true},
-    FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true},
+    FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .has_digits = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
-    FormatInfo{Format::markdown, "markdown", ".md"},
+    FormatInfo{.format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true},
+    FormatInfo{Format::recipe, "recipe", ".recipe.json", false, true, true, true},
 };
 static_assert([] {
     for (std::size_t i = 0; i < all_formats.size(); ++i) {
@@ -49,7 +51,7 @@ static_assert([] {
 struct OutputOptions {
     std::optional<std::string> format, path;
     bool json = false;
-    std::optional<int> digits; ///< of tables and pictures
+    std::optional<int> digits; ///< of tables, pictures and recipes
     std::optional<report::NotationRule> notation;
 };
 
@@ -61,7 +63,7 @@ void declare_notation(Options& options, OutputOptions& output);
 /// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
 /// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.
 [[nodiscard]] Format decide_format(const OutputOptions& output, std::span<const Format> allowed);
-/// When --digits is not given 4, in pictures 2. Throws Error(usage) for other formats than tables and SVG.
+/// When --digits is not given 4, in pictures 2. Throws Error(usage) for formats without.
 [[nodiscard]] int decide_digits(const OutputOptions& output, Format format);
 /// Throws Error(usage) for other formats than tables.
 [[nodiscard]] report::NotationRule decide_notation(const OutputOptions& output, Format format);

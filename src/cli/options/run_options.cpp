@@ -9,8 +9,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array formats{Format::table,       Format::json, Format::csv, Format::npz,
-                             Format::safetensors, Format::svg,  Format::html};
+constexpr std::array formats{Format::table,       Format::json, Format::csv,  Format::npz,
+                             Format::safetensors, Format::svg,  Format::html, Format::recipe};
 
 constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
 constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
@@ -127,7 +127,7 @@ void finish_run_options(const Operands& operands, RunOptions& run)
     read_source(operands, run);
     if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,
-                    "--lines cannot be used with a format that holds one result: npz, safetensors, svg, html");
+                    "--lines cannot be used with a format that holds one result: npz, safetensors, svg, html, recipe");
     }
 }
 

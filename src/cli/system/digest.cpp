@@ -20,6 +20,16 @@ std::string text(const model::FileDigest& digest)
 
 } // namespace
 
+bool has_digest(const MappedFile& file, const std::string& sha256)
+{
+    return !sha256.empty() && sha256 == io::sha256(file.bytes());
+}
+
+bool has_digest(const MappedFile& file, const model::FileDigest& stated)
+{
+    return stated.stated() && stated == io::file_digest(file.bytes());
+}
+
 void require_digest(const MappedFile& file, std::string& sha256, Digests wanted)
 {
     if (sha256.empty() && wanted == Digests::stated) {

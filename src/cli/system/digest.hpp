@@ -14,6 +14,10 @@ enum class Digests {
     all,    ///< of every file: the config that is written will state them
 };
 
+/// Whether a digest is stated, and is that of the file.
+[[nodiscard]] bool has_digest(const MappedFile& file, const std::string& sha256);
+[[nodiscard]] bool has_digest(const MappedFile& file, const model::FileDigest& stated);
+
 /// Compares the file with the digest that is stated; where none is, states it if all are wanted. Throws Error(data) with both.
 void require_digest(const MappedFile& file, std::string& sha256, Digests wanted);
 void require_digest(const MappedFile& file, model::FileDigest& stated, Digests wanted);

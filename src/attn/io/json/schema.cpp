@@ -207,8 +207,8 @@ Json layer_schema()
     return layer;
 }
 
-/// A seed, a tensor drawn or stated, a draw that is thrown away, or a layer. What is thrown away needs a shape, and has nothing that speaks of
-/// its tensor.
+/// A seed, a tensor drawn or stated, a draw that is thrown away, or a layer. What is thrown away needs a shape, and has nothing
+/// that speaks of its tensor.
 Json step_schema()
 {
     const std::string_view shape = draw_field::shape.name();

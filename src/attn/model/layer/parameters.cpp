@@ -446,8 +446,7 @@ Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
             const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
             if (draw.values) {
                 require_shape(draw, placed.shape, dims, placed.place);
-                parameters.push_back(
-                    {draw.target, side_of(draw), tensor_of<Scalar>(*draw.values, placed.place + ".values")});
+                parameters.push_back({draw.target, side_of(draw), tensor_of<Scalar>(*draw.values, placed.place + ".values")});
                 continue;
             }
             const std::vector<double> values = values_of(stream, placed, dims);

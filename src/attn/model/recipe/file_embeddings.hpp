@@ -30,7 +30,7 @@ struct WordList {
 /// Word vectors as text, or the rows of a tensor. The library opens no file: who runs the recipe loads it
 /// (RunSettings::word_vectors).
 struct FileEmbeddings {
-    std::string file = {};                   ///< relative to where the program runs
+    std::string file = {};                   ///< relative to the recipe, or to where the program runs
     std::string name = {};                   ///< of a tensor; empty: the only one of the file, or no tensor
     std::optional<WordList> words = {};      ///< of a tensor's rows; absent: rows are ids
     std::optional<std::string> unknown = {}; ///< the word whose vector those have that the file lacks

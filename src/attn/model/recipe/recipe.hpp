@@ -199,7 +199,7 @@ inline constexpr std::array<std::string_view, 3> layout_names{"in-out", "out-in"
 /// One layer's parameters in a file, instead of draws. The library opens no file: who runs the recipe loads it
 /// (model/layer/checkpoint.hpp).
 struct FileParameters {
-    std::string file = {};                      ///< relative to where the program runs
+    std::string file = {};                      ///< relative to the recipe, or to where the program runs
     std::string prefix = {};                    ///< of the layer's names; empty: the only layer of the file
     std::optional<MatrixLayout> layout = {};    ///< where names and shapes do not tell
     std::optional<bool> output_projection = {}; ///< whether W_o is used; if it is there, when absent
@@ -217,7 +217,7 @@ inline constexpr std::array<std::string_view, 2> score_order_names{"QK", "KQ"};
 
 /// A tensor in a file. The library opens no file: who runs the recipe loads it.
 struct FileTensor {
-    std::string file;   ///< relative to where the program runs
+    std::string file;   ///< relative to the recipe, or to where the program runs
     std::string name;   ///< of the tensor; empty: the only one of the file
     std::string sha256; ///< of the file, 64 hexadecimal digits; empty: not stated
 

@@ -21,8 +21,11 @@ std::string describe(const model::Finding& finding)
 
 } // namespace
 
-void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink)
+void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink)
 {
+    if (failures_alone && report.passed()) {
+        return;
+    }
     Buffer buffer(sink);
     Index width = 0;
     Index failed = 0;
@@ -31,6 +34,9 @@ void write_check(const model::CheckReport& report, std::string_view name, const 
         failed += finding.first.empty() ? 0 : 1;
     }
     for (const model::Finding& finding : report.findings) {
+        if (failures_alone && finding.first.empty()) {
+            continue;
+        }
         const std::string what = visible(finding.what);
         buffer.append(finding.first.empty() ? "ok        " : "MISMATCH  ");
         buffer.append(what);

@@ -25,7 +25,7 @@ void write_table(const model::Result& result, const TableOptions& options, const
 /// The same to a buffer, which is not flushed: for many results in a row.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
 
-/// A report of `check`: one line a finding, then the verdict.
-void write_check(const model::CheckReport& report, std::string_view name, const Sink& sink);
+/// A report of `check`: one line a finding, then the verdict; with `failures_alone` nothing of what agrees.
+void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink);
 
 } // namespace attn::report

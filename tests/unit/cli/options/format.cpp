@@ -37,6 +37,16 @@ TEST(Format, FollowsTheEnding)
     EXPECT_EQ(decide("csv", false, "out.dat"), Format::csv);
 }
 
+TEST(Format, MayHaveAnEndingOfTwoParts)
+{
+    constexpr std::array with_recipes{Format::table, Format::json, Format::recipe};
+    EXPECT_EQ(decide({}, false, "my.Recipe.json", with_recipes), Format::recipe);
+    EXPECT_EQ(decide({}, false, "a/.recipe.json", with_recipes), Format::json); // the name of a file
+    EXPECT_EQ(decide({}, false, "myrecipe.json", with_recipes), Format::json);
+    EXPECT_EQ(decide({}, false, "my.recipe.json"), Format::json); // where no recipe is written
+    EXPECT_THROW((void)decide({}, true, "my.recipe.json", with_recipes), attn::Error);
+}
+
 TEST(Format, MayBeSaidTwiceButNotDifferently)
 {
     EXPECT_EQ(decide("json", true, "out.json"), Format::json);

@@ -5,9 +5,9 @@
 
 namespace {
 
-std::string check_text(const attn::model::CheckReport& report, std::string_view name)
+std::string check_text(const attn::model::CheckReport& report, std::string_view name, bool failures_alone = false)
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_check(report, name, sink); });
+    return sample::text_of([&](const auto& sink) { attn::report::write_check(report, name, failures_alone, sink); });
 }
 
 TEST(CheckTable, HasOneLineAFindingThenTheVerdict)
@@ -39,6 +39,12 @@ TEST(CheckTable, ShowsTheFirstMismatch)
               "MISMATCH  weights[0][1]  2 of 6: weights[0][1][3]: stated 0.6369, computed 0.6368; largest difference 1.0e-04\n"
               "ok        tokens         1 compared, all equal\n"
               "owen-2025: failed (2 of 3 statements)\n");
+    EXPECT_EQ(check_text(report, "owen-2025", true),
+              "MISMATCH  scores         1 of 1: stated 1, computed 2; give atol\n"
+              "MISMATCH  weights[0][1]  2 of 6: weights[0][1][3]: stated 0.6369, computed 0.6368; largest difference 1.0e-04\n"
+              "owen-2025: failed (2 of 3 statements)\n");
+    report.findings.erase(report.findings.begin(), report.findings.begin() + 2);
+    EXPECT_EQ(check_text(report, "owen-2025", true), "");
 }
 
 TEST(CheckTable, CannotBeBrokenByTheTextItQuotes)
