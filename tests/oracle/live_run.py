@@ -3,7 +3,8 @@
 
 Embeddings must be equal bit for bit. Weights, context and output may be no further from PyTorch's float64 result than three times
 PyTorch's own float32 error plus 1e-6 relative, both taken as the largest over the array. With --rounding step the products of
-small matrices, which PyTorch multiplies in a plain loop, must be equal bit for bit; its exponential may differ in the last bit.
+small matrices, which PyTorch multiplies in a plain loop, and the mean of heads must be equal bit for bit; its exponential may
+differ in the last bit.
 
 usage: live_run.py ATTN_CLI [CASES] [FIRST_SEED]
 Exits 77 (skipped) without PyTorch, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
@@ -152,6 +153,10 @@ def check_small(binary: str, seed: int) -> list[str]:
         "head_context": torch.bmm(held["weights"], held["values"]),
     }
     failures = [f"{name}: not equal bit for bit" for name, array in expected.items() if not torch.equal(array, held[name].view(array.shape))]
+    averaged = [binary, *(option if option != "all" else "weights" for option in arguments), "--head", "mean"]
+    mean = json.loads(subprocess.run(averaged, capture_output=True, check=True).stdout)["weights"]
+    if not torch.equal(torch.tensor(mean, dtype=torch.float32), held["weights"].sum(0, keepdim=True) / heads):
+        failures.append("the mean of heads: not equal bit for bit to that of nn.MultiheadAttention")
     if not torch.allclose(held["weights"], torch.softmax(held["scaled_scores"], -1), rtol=5e-7, atol=0):
         failures.append("weights: further from PyTorch's than 5e-7")
     return [f"{failure} (seed {seed}: {' '.join(arguments)})" for failure in failures]
