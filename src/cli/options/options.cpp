@@ -48,7 +48,7 @@ std::vector<Index> integers_of(std::string_view option, std::string_view text, c
     }
     std::vector<Index> numbers;
     for (const std::string_view item : list_of_words(option, text)) {
-        numbers.push_back(integer(option, item, allowed.least, allowed.most));
+        numbers.push_back(integer(option, item, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words));
     }
     if (allowed.longest != 0 && numbers.size() > allowed.longest) {
         throw Error(ErrorKind::usage, option, quoted(text), "one number for both sides, or two: L,R");
