@@ -58,9 +58,66 @@ def rao_masked():
     return {"embeddings": x, **stages, "output": stages["context"] @ W_o}
 
 
+JOURNEY = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64], [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])
+
+
+def raschka_simplified():
+    return single(JOURNEY, JOURNEY, JOURNEY, 1)
+
+
+def raschka_uniform():
+    torch.manual_seed(123)
+    return single(*(JOURNEY @ torch.rand(3, 2) for _ in range(3)), 1 / math.sqrt(2))
+
+
+def raschka_linear(hidden=None):
+    torch.manual_seed(789)
+    return single(*(Linear(3, 2, bias=False)(JOURNEY) for _ in range(3)), 1 / math.sqrt(2), hidden)
+
+
+def cristina():
+    words = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    np.random.seed(42)
+    Q, K, V = (torch.from_numpy((words @ np.random.randint(3, size=(3, 3))).astype(float)) for _ in range(3))
+    return single(Q, K, V, 1 / math.sqrt(3))
+
+
+def karim():
+    x = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])
+    W_k = torch.tensor([[0.0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]])
+    W_q = torch.tensor([[1.0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])
+    W_v = torch.tensor([[0.0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]])
+    return single(x @ W_q, x @ W_k, x @ W_v, 1)
+
+
+def toumbourou():
+    x = torch.tensor([[-1.4381, 0.1232], [-0.1080, 0.3458]])
+    torch.manual_seed(0)
+    K, Q, V = (Linear(2, 3, bias=False)(x) for _ in range(3))
+    return single(Q, K, V, 1 / math.sqrt(3), later(2))
+
+
+def godoy():
+    keys = torch.tensor([[0.65, 0.2], [0.85, -0.4], [-0.95, -0.75]])
+    return single(torch.tensor([[0.55, 0.95]]), keys, keys, 1)
+
+
+def udacity():
+    states = torch.tensor([[3, 12, 45], [59, 2, 5], [1, 43, 5], [4, 3, 45.3]], dtype=torch.float64)
+    return single(torch.tensor([[5, 1, 20]], dtype=torch.float64), states, states, 1)
+
+
 ARTICLES = {
+    "cristina-2022": cristina,
+    "godoy-2021": godoy,
+    "karim-2019": karim,
     "karpathy-2023": karpathy,
     "lippe-2024": lippe,
     "rao-2024-masked": rao_masked,
     "rao-2024-multihead": rao_multihead,
+    "raschka-2024-linear": raschka_linear,
+    "raschka-2024-simplified": raschka_simplified,
+    "raschka-2024-uniform": raschka_uniform,
+    "toumbourou-2024": toumbourou,
+    "udacity-2018": udacity,
 }
