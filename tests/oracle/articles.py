@@ -75,6 +75,12 @@ def raschka_linear(hidden=None):
     return single(*(Linear(3, 2, bias=False)(JOURNEY) for _ in range(3)), 1 / math.sqrt(2), hidden)
 
 
+def raschka_wrapper():
+    torch.manual_seed(123)
+    heads = [single(*(Linear(3, 2, bias=False)(JOURNEY) for _ in range(3)), 1 / math.sqrt(2), later(6)) for _ in range(2)]
+    return {"context": torch.cat([head["context"] for head in heads], dim=-1)}
+
+
 def cristina():
     words = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
     np.random.seed(42)
@@ -102,22 +108,42 @@ def godoy():
     return single(torch.tensor([[0.55, 0.95]]), keys, keys, 1)
 
 
+def godoy_heads():
+    corners = torch.tensor([[-1.0, 1], [1, 1]])
+    torch.manual_seed(13)
+    Linear(6, 2)  # the output layer, drawn before the heads
+    heads = [single(*(Linear(2, 2)(corners) for _ in range(3)), 1 / math.sqrt(2), later(2)) for _ in range(3)]
+    return {"weights": [head["weights"][0] for head in heads]}
+
+
 def udacity():
     states = torch.tensor([[3, 12, 45], [59, 2, 5], [1, 43, 5], [4, 3, 45.3]], dtype=torch.float64)
     return single(torch.tensor([[5, 1, 20]], dtype=torch.float64), states, states, 1)
 
 
+def rao_torch(seed, mask=None):
+    torch.manual_seed(seed)
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    x = torch.rand(1, 4, 8)
+    output, weights = layer(x, x, x, attn_mask=mask)
+    return {"embeddings": x[0], "weights": weights, "output": output[0]}
+
+
 ARTICLES = {
     "cristina-2022": cristina,
     "godoy-2021": godoy,
+    "godoy-2021-heads": godoy_heads,
     "karim-2019": karim,
     "karpathy-2023": karpathy,
     "lippe-2024": lippe,
     "rao-2024-masked": rao_masked,
     "rao-2024-multihead": rao_multihead,
+    "rao-2024-torch": lambda: rao_torch(0),
+    "rao-2024-torch-masked": lambda: rao_torch(42, later(4)),
     "raschka-2024-linear": raschka_linear,
     "raschka-2024-simplified": raschka_simplified,
     "raschka-2024-uniform": raschka_uniform,
+    "raschka-2024-wrapper": raschka_wrapper,
     "toumbourou-2024": toumbourou,
     "udacity-2018": udacity,
 }
