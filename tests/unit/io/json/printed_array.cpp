@@ -1,0 +1,52 @@
+#include "attn/io/json/printed_array.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using attn::Shape;
+using attn::io::parse_printed_array;
+using Numbers = std::vector<std::string>;
+
+std::string error_of(std::string_view text)
+{
+    try {
+        (void)parse_printed_array(text, "x");
+    } catch (const attn::Error& error) {
+        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(PrintedArray, ReadsWhatPyTorchAndNumPyPrint)
+{
+    for (const char* text : {"tensor([[0.2961, 0.5166],\n        [0.2517, -inf]], grad_fn=<MmBackward0>)",
+                             "[[0.2961 0.5166]\n [0.2517   -inf]]", "array([[0.2961, 0.5166], [0.2517, -inf]], dtype=float32)",
+                             "Parameter containing:\ntensor([[0.2961, 0.5166], [0.2517, -inf]], requires_grad=True)\n"}) {
+        const auto [shape, numbers] = parse_printed_array(text, "x");
+        EXPECT_EQ(shape, (Shape{2, 2})) << text;
+        EXPECT_EQ(numbers, (Numbers{"0.2961", "0.5166", "0.2517", "-inf"})) << text;
+    }
+    EXPECT_EQ(parse_printed_array("tensor(1.5000e-02)", "x").shape, Shape{});
+    EXPECT_EQ(parse_printed_array("tensor([1, 0, 1], device='cuda:0', size=(3,))", "x").numbers, (Numbers{"1", "0", "1"}));
+    EXPECT_EQ(parse_printed_array("[[[1.]]\n\n [[2.]]]", "x").shape, (Shape{2, 1, 1}));
+}
+
+TEST(PrintedArray, RefusesTheRestNamingIt)
+{
+    EXPECT_EQ(error_of("[[1, 2], [3]]"), "x up to character 12: got 1 element in a row; allowed: 2, as before");
+    EXPECT_EQ(error_of("[1, [2]]"), "x at character 4: got '['; allowed: a number, as before");
+    EXPECT_EQ(error_of("[[1], 2]"), "x at character 6: got '2'; allowed: a row of numbers, as before");
+    EXPECT_EQ(error_of("[1, 2"), "x at character 5: got the end of the text; allowed: numbers as PyTorch or NumPy prints them, "
+                                 "such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");
+    EXPECT_EQ(error_of("tensor([1], grad_fn)"),
+              "x at character 12: got 'grad_fn'; allowed: a name and a value, such as grad_fn=<MmBackward0>");
+    EXPECT_EQ(error_of("tensor([1], grad_fn=<"), "x at character 21: got the end of the text; allowed: ')' behind the array");
+    EXPECT_NE(error_of("[1. ... 2.]").find("paste the whole array"), std::string::npos);
+    EXPECT_NE(error_of("[[], []]").find("got 0 elements in a row; allowed: at least one"), std::string::npos);
+}
+
+} // namespace
