@@ -195,15 +195,23 @@ private:
 
     bool read_output()
     {
+        output_ = q_.in;
         const Source* W_o = find(Target::W_o);
         if (W_o == nullptr) {
             return true;
         }
         const std::optional<Sizes> sizes = sizes_of(*W_o, reading_.sides.output);
         const Index in = *reading_.dims.heads * *reading_.dims.d_v;
-        const Index D = q_.in;
-        return (sizes && sizes->in == in && sizes->out == D) ||
-               refuse_shape(Target::W_o, to_string(reading_.sides.output == Side::left ? Shape{D, in} : Shape{in, D}));
+        if (!sizes || sizes->in != in || sizes->out > largest_length) {
+            const std::string length = std::to_string(in);
+            return refuse_shape(Target::W_o,
+                                reading_.sides.output == Side::left ? "(out, " + length + ")" : "(" + length + ", out)");
+        }
+        output_ = sizes->out;
+        if (output_ != q_.in) {
+            reading_.dims.output_dim = output_;
+        }
+        return agree(field::output_dim, said_.output_dim, output_, Target::W_o);
     }
 
     bool read_vectors()
@@ -211,7 +219,7 @@ private:
         const std::array<std::pair<Target, Index>, 6> lengths{{{Target::b_q, q_.out},
                                                                {Target::b_k, k_.out},
                                                                {Target::b_v, v_.out},
-                                                               {Target::b_o, q_.in},
+                                                               {Target::b_o, output_},
                                                                {Target::bias_k, k_.out},
                                                                {Target::bias_v, v_.out}}};
         for (const auto& [target, length] : lengths) {
@@ -276,6 +284,7 @@ private:
     const std::string& file_;
     Reading reading_{};
     Sizes q_{}, k_{}, v_{};
+    Index output_ = 0;
 };
 
 // ---- layouts ---------------------------------------------------------------------------------------------------------
@@ -360,6 +369,10 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
         throw problem ? *problem
                       : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
                               "out-in, the order of " + std::string(layer.family));
+    }
+    const auto as_wide = [](const Reading& reading) { return !reading.dims.output_dim; };
+    if (std::ranges::any_of(readings, as_wide)) { // an output of another width is the rarer reading
+        std::erase_if(readings, std::not_fn(as_wide));
     }
     if (readings.size() > 1 && layer.unapplied) {
         heed_unapplied(readings, layer, read);

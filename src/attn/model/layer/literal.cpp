@@ -116,6 +116,7 @@ Dims dims_of(const Recipe& recipe)
     fill(dims.d_v, stated.head_size(Target::W_v, H_kv));
     if (const std::optional<Sizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
         fill(dims.d_v, W_o->in / H);
+        fill(dims.output_dim, W_o->out == dims.embed_dim ? std::nullopt : std::optional(W_o->out));
     }
     return dims;
 }

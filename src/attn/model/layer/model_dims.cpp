@@ -209,13 +209,13 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::W_q: return projection(l.H, l.d_k, l.D);
     case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
     case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
-    case Target::W_o: return left ? Shape{l.D, l.H * l.d_v} : Shape{l.H * l.d_v, l.D};
+    case Target::W_o: return left ? Shape{l.outputs(), l.H * l.d_v} : Shape{l.H * l.d_v, l.outputs()};
     case Target::b_q: return {(draw.head ? 1 : l.H) * l.d_k};
     case Target::b_k:
     case Target::bias_k: return {(draw.head ? 1 : l.H_kv) * l.d_k};
     case Target::b_v:
     case Target::bias_v: return {(draw.head ? 1 : l.H_kv) * l.d_v};
-    case Target::b_o: return {l.D};
+    case Target::b_o: return {l.outputs()};
     case Target::none: break;
     }
     throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
@@ -242,6 +242,7 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.V = dims.vocab_size.value_or(1);
     l.key_dim = dims.key_dim.value_or(0);
     l.value_dim = dims.value_dim.value_or(0);
+    l.output_dim = dims.output_dim.value_or(0);
     return l;
 }
 

@@ -10,9 +10,11 @@ namespace attn::model {
 struct ModelDims {
     Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
     Index key_dim = 0, value_dim = 0; ///< what W_k and W_v read; 0: as W_q, as W_k
+    Index output_dim = 0;             ///< what W_o makes; 0: D
 
     [[nodiscard]] Index keys_read() const { return key_dim == 0 ? D : key_dim; }
     [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }
+    [[nodiscard]] Index outputs() const { return output_dim == 0 ? D : output_dim; }
 };
 
 /// Fills in the defaults. Throws Error when H does not divide D (listing the divisors) or H_kv does not divide H, when a

@@ -44,7 +44,7 @@ Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
     const Index width = element_count({l.H, l.d_k}) + element_count({l.H_kv, l.d_k}) + element_count({l.H_kv, l.d_v});
     scalars = checked_sum(scalars, checked_product(width, l.V, what), what);
     const Index factors = checked_sum(checked_product(width, std::max({l.D, l.keys_read(), l.values_read()}), what),
-                                      element_count({l.H, l.d_v, l.D}), what);
+                                      element_count({l.H, l.d_v, l.outputs()}), what);
     return checked_sum(checked_product(scalars, sizeof(Scalar), what), checked_product(factors, sizeof(double), what), what);
 }
 

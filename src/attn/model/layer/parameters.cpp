@@ -60,7 +60,7 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
     case Target::b_q: return {l.D, 0};
     case Target::b_k: return {l.keys_read(), 0};
     case Target::b_v: return {l.values_read(), 0};
-    case Target::W_o: return {l.H * l.d_v, l.D};
+    case Target::W_o: return {l.H * l.d_v, l.outputs()};
     case Target::b_o: return {l.H * l.d_v, 0};
     default: break;
     }

@@ -6,7 +6,7 @@
 //   W_q  left   (d_k, D)      with more than one head (H, d_k, D), or as one matrix (H·d_k, D)
 //        right  (D, d_k)                              (H, D, d_k), or as one matrix (D, H·d_k)
 //   W_k, W_v    the same with H_kv heads; W_v with d_v
-//   W_o  right  (H·d_v, D)    left (D, H·d_v)
+//   W_o  right  (H·d_v, D)    left (D, H·d_v), and output_dim for D where the recipe says so
 //   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)   bias_k (H_kv·d_k)   bias_v (H_kv·d_v)
 //
 // D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.

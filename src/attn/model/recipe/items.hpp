@@ -137,7 +137,7 @@ inline constexpr std::array items{
             "(H, T, S): weights · kept / (1 - p)"),
     numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)"),
     numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
-    numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, D)"),
+    numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, output_dim)"),
     numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats"),
     numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),

@@ -173,7 +173,8 @@ void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
         return;
     }
     const auto heads = over.find<Index>(field::heads);
-    const bool wanted = output_projection.value_or(heads ? *heads > 1 : has_output_projection(recipe));
+    const bool has = has_output_projection(recipe) || over.contains(field::output_dim);
+    const bool wanted = output_projection.value_or(heads ? *heads > 1 || over.contains(field::output_dim) : has);
     if (!wanted) {
         std::erase_if(recipe.draws, is_W_o);
     } else if (!has_output_projection(recipe)) {

@@ -58,10 +58,11 @@ using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
 
 /// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
 /// one head (embed_dim where W_q or W_v is drawn as an identity) and embed_dim/heads with more, vocab_size = number of distinct
-/// words, key_dim = embed_dim, value_dim = key_dim.
+/// words, key_dim = embed_dim, value_dim = key_dim, output_dim = embed_dim.
 struct Dims {
     std::optional<Index> embed_dim = {}, heads = {}, kv_heads = {}, d_k = {}, d_v = {}, vocab_size = {};
     std::optional<Index> key_dim = {}, value_dim = {}; ///< how many numbers W_k and W_v read of a word
+    std::optional<Index> output_dim = {};              ///< how many numbers W_o makes of a word
 
     bool operator==(const Dims&) const = default;
 };
@@ -113,11 +114,11 @@ enum class Target {
     W_q,
     W_k,
     W_v, ///< projections; their natural shapes are in model/layer/parameters.hpp
-    W_o, ///< (H·d_v, D), or (D, H·d_v) from the left
+    W_o, ///< (H·d_v, output_dim), or (output_dim, H·d_v) from the left
     b_q,
     b_k,
     b_v,
-    b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (D)
+    b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (output_dim)
     bias_k,
     bias_v, ///< (H_kv·d_k), (H_kv·d_v): one more key and value, which every query sees
 };

@@ -134,14 +134,21 @@ inline constexpr Recipes key_dim{
 inline constexpr Recipes value_dim{
     {.key = "dims.value_dim", .allowed = length, .meaning = "components that W_v reads of a word", .usual = "key_dim"},
     at<&Recipe::dims, &Dims::value_dim>};
+inline constexpr Recipes output_dim{{.key = "dims.output_dim",
+                                     .allowed = length,
+                                     .meaning = "components per word of the output, which W_o makes",
+                                     .usual = "D",
+                                     .symbol = "N"},
+                                    at<&Recipe::dims, &Dims::output_dim>};
 
 // ---- one layer's projections from a file -----------------------------------------------------------------------------
 
 inline constexpr Recipes parameters_file{
     {.key = "parameters.file",
      .allowed = allow::text,
-     .meaning = "projections, biases and dimensions from .npz or .safetensors in place of drawn ones, by plain names (W_q, "
-                "b_q, …) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
+     .meaning =
+         "projections, biases and dimensions from .npz, .safetensors or a result as JSON in place of drawn ones, by plain "
+         "names (W_q, b_q, …) or those of nn.MultiheadAttention, BERT, GPT-2 and Llama",
      .symbol = "FILE",
      .required = true},
     at<&Recipe::parameters, &FileParameters::file>};
@@ -382,6 +389,7 @@ inline constexpr std::array all{
     &vocab_size,
     &key_dim,
     &value_dim,
+    &output_dim,
     &parameters_file,
     &prefix,
     &layout,

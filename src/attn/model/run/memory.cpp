@@ -33,7 +33,7 @@ Count kept_arrays(const ModelDims& l, Index rows, const Show& show)
     kept.add({l.T, l.D}, show.contains(Item::embeddings) ? 1 : 0);
     kept.add({l.S, l.D}, show.contains(Item::key_embeddings) ? 1 : 0);
     kept.add({l.H, rows, l.d_v}, 2); // head contexts, and side by side
-    kept.add({rows, l.D}, show.contains(Item::output) ? 1 : 0);
+    kept.add({rows, l.outputs()}, show.contains(Item::output) ? 1 : 0);
     if (show.contains(Item::summary)) {
         const Index weights = checked_product(rows, l.S, Count::what);
         kept.add({l.H, std::min(weights, largest_top)}, sizeof(Pair) / sizeof(float));
