@@ -98,6 +98,7 @@ void require_layer(const Recipe& recipe, const ModelDims& l, const Origin& origi
     }
     require(field::d_k, l.d_k, size, "embed_dim/heads");
     require(field::d_v, l.d_v, size, "embed_dim/heads");
+    require(field::output_dim, l.outputs(), l.D, "embed_dim");
 }
 
 /// What to change: the option that was given, or the key and the option that lies over it.
@@ -233,7 +234,6 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     require_kv_heads(l.H, l.H_kv, origin);
     l.d_k = dims.d_k ? *dims.d_k : head_size(keeps_size(recipe, Target::W_q) ? l.D : 24, l.D, l.H, origin);
     l.d_v = dims.d_v ? *dims.d_v : head_size(keeps_size(recipe, Target::W_v) ? l.D : 28, l.D, l.H, origin);
-    require_layer(recipe, l, origin);
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
@@ -243,6 +243,7 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     l.key_dim = dims.key_dim.value_or(0);
     l.value_dim = dims.value_dim.value_or(0);
     l.output_dim = dims.output_dim.value_or(0);
+    require_layer(recipe, l, origin);
     return l;
 }
 
