@@ -249,7 +249,7 @@ def check(program, case, folder):
 
 
 def main():
-    cases = int(sys.argv[2]) if len(sys.argv) > 2 else 400
+    cases = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     with tempfile.TemporaryDirectory() as folder:
         total = sum(check(sys.argv[1], some_case(random.Random(number), number), Path(folder)) for number in range(first, first + cases))
