@@ -55,7 +55,7 @@ def test_every_option_of_help_is_offered(command):
         (["attend", "--mask", ""], ["*.npy", "*.npz", "*.safetensors"]),
         (["plot", ""], ["*"]),
         (["compare", "a", ""], ["*"]),
-        (["check", "one.json", "rasch"], ["*", "raschka-2023", "raschka-2023-multihead"]),
+        (["check", "one.json", "owe"], ["*", "owen-2025"]),
         (["recipe", ""], ["list", "show"]),
         (["recipe", "show", "owen"], ["owen-2025"]),
         (["help", "tut"], ["tutorial"]),
