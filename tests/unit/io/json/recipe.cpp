@@ -474,7 +474,7 @@ TEST(Published, RefusesWhatMakesNoSense)
 
 // ---- the built-in ones -----------------------------------------------------------------------------------------------
 
-TEST(Builtin, HoldsTheRecipesAndFourSchemasByName)
+TEST(Builtin, HoldsRecipesAndSchemasByName)
 {
     std::vector<std::string> names;
     for (const auto& file : attn::io::builtin_recipes()) {
@@ -488,7 +488,7 @@ TEST(Builtin, HoldsTheRecipesAndFourSchemasByName)
     for (const auto& file : attn::io::builtin_schemas()) {
         names.emplace_back(file.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"explanation", "recipe", "result", "tensor"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"check", "explanation", "recipe", "result", "tensor"}));
     EXPECT_TRUE(attn::io::find(attn::io::builtin_recipes(), "owen-2025"));
     EXPECT_FALSE(attn::io::find(attn::io::builtin_recipes(), "owen"));
 }
