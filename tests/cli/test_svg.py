@@ -133,14 +133,14 @@ def test_512_words_stay_small():
 def test_2000_words_come_in_time(init):
     done, seconds = timed("--init", init, stdin=many(2000))
     assert done.code == 0 and len(done.out) < MOST
-    assert seconds < 20  # two where nothing else runs; a sanitizer takes several times that
+    assert seconds < 60  # two where nothing else runs; a sanitizer takes several times that
 
 
 def test_what_is_too_large_is_refused_with_what_to_do(tmp_path):
     options = ["--heads", "4", "--init", "linear"]
     done, seconds = timed(*options, stdin=many(1800))
     assert_fails(done, 71, "picture: got 4 × 1800 × 1800 cells; allowed: what fits into 30 MB", "--query", "--plot arcs --top 100")
-    assert seconds < 20
+    assert seconds < 60
     assert run("run", "-", *options, "-o", tmp_path / "a.svg", stdin=many(1800)).code == 71
     assert list(tmp_path.iterdir()) == []
 
