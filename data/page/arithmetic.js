@@ -9,6 +9,11 @@ function keyHead(head, array) {
   return groups.indexOf(Math.floor(heads[head] / group));
 }
 
+const scoreFunction = result.attention.score ?? "scaled_dot";
+
+/// Whether a score is the product of two vectors that the page holds, and nothing else.
+const multiplies = scoreFunction === "scaled_dot" || scoreFunction === "dot";
+
 /// The two vectors whose product is the score. One article multiplies K·Qᵀ: there the row's word brings its key.
 function vectors(head, row, column) {
   const { queries, keys, attention, chosen } = result;
@@ -32,13 +37,16 @@ function dot(a, b) {
 
 function scaleFactor() {
   const { scale } = result.attention;
-  return scale === "none" ? 1 : scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
+  if (scale === "none" || (scale === undefined && scoreFunction !== "scaled_dot")) {
+    return 1;
+  }
+  return scale ?? 1 / Math.sqrt(result.keys ? result.keys.shape[2] : NaN);
 }
 
 /// The score times the factor; step by step 1/√d_k is a division by √d_k.
 function scaledScore(score, factor) {
   const { round, byStep, attention, keys } = result;
-  return byStep && attention.scale === undefined ? round(score / round(Math.sqrt(keys.shape[2]))) : round(score * factor);
+  return byStep && attention.scale === undefined && scoreFunction === "scaled_dot" ? round(score / round(Math.sqrt(keys.shape[2]))) : round(score * factor);
 }
 
 const isAlibi = () => result.attention.positions?.kind === "alibi";
@@ -68,22 +76,32 @@ function scoresOfRow(head, row) {
   if (result.scores) {
     return rowOf(result.scores, head, row);
   }
-  return vectors(head, row, 0) && Float64Array.from({ length: result.S }, (_, column) => dot(...vectors(head, row, column)));
+  return multiplies && vectors(head, row, 0) && Float64Array.from({ length: result.S }, (_, column) => dot(...vectors(head, row, column)));
 }
 
-/// scores → scaled → capped → masked of a row, each (S) or null where the result does not hold what it takes.
+const masksFirst = result.attention.mask_at === "scores";
+
+/// scores → scaled → capped → masked of a row, each (S) or null where the result does not hold what it takes; `masked` comes before
+/// `scaled` where the config says so. `last` are those that go into the softmax.
 function stagesOfRow(head, row) {
   const { round, step, attention } = result;
   const own = (array) => array && rowOf(array, head, row);
   const derived = (array, from, f) => own(array) ?? (from && from.map((value, column) => f(value, column)));
-  const scores = scoresOfRow(head, row);
+  const scores = scoresOfRow(head, row) || null;
   const factor = scaleFactor();
-  const scaled = derived(result.scaled, Number.isNaN(factor) ? null : scores, (value) => scaledScore(value, factor));
+  const hide = (from) => {
+    const bySight = attention.mask || isAlibi() ? null : from;
+    return hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : from;
+  };
+  const hidden = masksFirst ? hide(scores) : scores;
+  const scaled = derived(result.scaled, Number.isNaN(factor) ? null : hidden, (value) => scaledScore(value, factor));
+  if (masksFirst) {
+    return { scores, scaled, capped: scaled, masked: hasMask() ? hidden : null, before: scores, last: scaled };
+  }
   const cap = attention.softcap;
   const capped = cap === undefined ? scaled : derived(result.capped, scaled, (value) => round(cap * step(tanh(step(value / cap)))));
-  const bySight = attention.mask || isAlibi() ? null : capped;
-  const after = hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : capped;
-  return { scores, scaled, capped, masked: after };
+  const after = hide(capped);
+  return { scores, scaled, capped, masked: after, before: capped, last: after };
 }
 
 /// exp(s − max) of a row and their sum. Scores of ∞, which overflowed, share the row among themselves.

@@ -43,6 +43,37 @@ const absent = (what, show) => [say(`This page holds no ${what}.` + (isOfRun ? `
 
 // ---- the steps -------------------------------------------------------------------------------------------------------
 
+/// "q·k / (|q|·|k|)" and its like, of the two words.
+function functionOf(cell) {
+  const [a, b] = result.attention.scores === "KQ" ? ["k", "q"] : ["q", "k"];
+  const own = () => [a, sub(word(cell.from))];
+  const other = () => [b, sub(word(cell.to))];
+  return {
+    cosine: () => [...own(), " · ", ...other(), " / (|", ...own(), "| |", ...other(), "|)"],
+    general: () => [...own(), " · W", sub("a"), " ", ...other()],
+    additive: () => ["v", sub("a"), " · tanh(W", sub("a"), " ", ...own(), " + U", sub("a"), " ", ...other(), ")"],
+  }[scoreFunction]();
+}
+
+const aboutFunction = {
+  cosine: "The score is the cosine of the angle between both vectors: how alike they point, whatever their lengths.",
+  general: "A matrix of its own turns the key before it is compared with the query (Luong's general score).",
+  additive: "A small network of its own compares query and key (Bahdanau's additive score).",
+};
+
+/// A score that is more than a product of query and key; the page holds its value and not all that it is made of.
+function functionStep(cell) {
+  const value = cell.stages.scores?.[cell.column];
+  if (value === undefined) {
+    return absent("scores", "scores");
+  }
+  return [
+    say(aboutFunction[scoreFunction]),
+    formula(...functionOf(cell), " = ", strong(number(value))),
+    keyTable(cell, "Scores of the row", ["score"], (i) => [number(cell.stages.scores[i])]),
+  ];
+}
+
 function compareStep(cell) {
   const pair = vectors(cell.head, cell.row, cell.column);
   const value = cell.stages.scores?.[cell.column];
@@ -69,7 +100,8 @@ function compareStep(cell) {
 }
 
 function scaleStep(cell) {
-  const { scores, scaled } = cell.stages;
+  const scaled = cell.stages.scaled;
+  const scores = masksFirst ? cell.stages.masked ?? cell.stages.scores : cell.stages.scores;
   if (!scores || !scaled) {
     return absent("scores", "queries,keys");
   }
@@ -77,12 +109,12 @@ function scaleStep(cell) {
   if (Number.isNaN(factor)) {
     return absent("scale", "keys");
   }
-  const plain = result.attention.scale === undefined && result.keys;
+  const plain = result.attention.scale === undefined && scoreFunction === "scaled_dot" && result.keys;
   const name = plain ? ["1/√", element("span", { text: `${result.keys.shape[2]}` })] : [number(factor)];
   return [
     say(plain ? "Sums of many products grow with their number. Divided by √d" : "Every score is multiplied by the same factor", plain ? sub("k") : "", plain ? ", they stay where the softmax can still tell them apart." : "."),
-    formula(number(scores[cell.column]), " × ", ...name, plain ? ` = ${number(scores[cell.column])} × ${number(factor)}` : "", " = ", strong(number(scaled[cell.column]))),
-    keyTable(cell, "Scores of the row", ["score", "scaled"], (i) => [number(scores[i]), number(scaled[i])]),
+    formula(score(scores[cell.column]), " × ", ...name, plain ? ` = ${score(scores[cell.column])} × ${number(factor)}` : "", " = ", strong(score(scaled[cell.column]))),
+    keyTable(cell, "Scores of the row", ["score", "scaled"], (i) => [score(scores[i]), score(scaled[i])]),
   ];
 }
 
@@ -101,7 +133,7 @@ function capStep(cell) {
 
 function maskReason(cell) {
   const { causal, window, mask } = result.attention;
-  const { capped: before, masked: after } = cell.stages;
+  const { before, masked: after } = cell.stages;
   const adds = before && !isAlibi() && after.some((value, i) => value !== -Infinity && value !== before[i]);
   const reasons = [];
   causal && reasons.push("no word sees a later one");
@@ -113,7 +145,7 @@ function maskReason(cell) {
 
 /// "6.6934 → 6.6934"; where ALiBi alone changes the score, by how much.
 function maskedScore(cell) {
-  const before = cell.stages.capped?.[cell.column];
+  const before = cell.stages.before?.[cell.column];
   const after = cell.stages.masked[cell.column];
   const made = strong(score(after));
   if (before === undefined) {
@@ -125,19 +157,19 @@ function maskedScore(cell) {
 }
 
 function maskStep(cell) {
-  const { capped, masked: after } = cell.stages;
+  const { before, masked: after } = cell.stages;
   if (!after) {
     return absent("masked scores", "masked_scores");
   }
   return [
     say("Here ", maskReason(cell), ".", hidesSome(cell.head) ? " What must not be seen gets the score −∞, whose exponential is 0." : ""),
     formula(word(cell.to), ": ", ...maskedScore(cell), after[cell.column] === -Infinity ? ", so its weight is exactly 0" : ""),
-    keyTable(cell, "Scores of the row", ["before", "after"], (i) => [capped ? number(capped[i]) : "–", score(after[i])]),
+    keyTable(cell, "Scores of the row", ["before", "after"], (i) => [before ? number(before[i]) : "–", score(after[i])]),
   ];
 }
 
 function softmaxStep(cell) {
-  const scores = cell.stages.masked;
+  const scores = cell.stages.last;
   const weights = rowOf(result.weights, cell.head, cell.row);
   const w = weights[cell.column];
   const why = say("The exponential makes every score positive and large ones much larger; divided by their sum, they are shares that add up to 1.");
@@ -200,11 +232,14 @@ function mixStep(cell) {
   ];
 }
 
+const scoreStep = multiplies ? { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true }
+  : { name: `${scoreFunction} score`, make: functionStep, there: true };
 const kinds = [
-  { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true },
-  { name: "scale", make: scaleStep, there: true },
+  scoreStep,
+  { name: "mask", make: maskStep, there: hasMask() && masksFirst },
+  { name: "scale", make: scaleStep, there: scoreFunction === "scaled_dot" || result.attention.scale !== undefined },
   { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
-  { name: "mask", make: maskStep, there: hasMask() },
+  { name: "mask", make: maskStep, there: hasMask() && !masksFirst },
   { name: "softmax", make: softmaxStep, there: true },
   { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },

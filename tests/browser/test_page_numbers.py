@@ -51,6 +51,8 @@ return [held.map(plain), [made.scores, made.scaled, made.capped, made.masked].ma
      ["--heads", 8, "--kv-heads", 4, "--head", "2,5,7", "--causal"], ["--scale", "none"],
      ["--rounding", "step", "--heads", 2, "--causal"], ["--rounding", "step", "--softcap", 3, "--scale", 0.3], ["--recipe", "politi-2025-multihead"],
      ["--softcap", 5], ["--softcap", 0.3, "--causal"], ["--softcap", 400, "--scale", "none"], ["--softcap", 1e-300],
+     ["--score", "dot", "--rounding", "step"], ["--score", "dot", "--scale", 0.3], ["--causal", "--mask-at", "scores"],
+     ["--window", "1,0", "--mask-at", "scores", "--rounding", "step"], ["--mask-at", "scores"],
      ["--recipe", "owen-2025"], ["--cross", "dessert first now"], ["--positions", "rope:dim=6", "--init", "normal", "--d-k", 33]],
 )
 def test_scores_that_the_page_computes_equal_those_of_the_program(page, options, dtype):
@@ -96,6 +98,47 @@ def test_the_steps_lead_to_the_weight_and_the_context(page):
     context = succeeds("run", SENTENCE, "--json", "--show", "context").json["context"][1]
     cells = [cell.text.replace("−", "-") for cell in browser.all("#step tfoot td")][1:]
     assert cells == [f"{x:.4f}" for x in context]
+
+
+@pytest.mark.parametrize(
+    "function, formula",
+    [("cosine", "qis · keat / (|qis| |keat|) = {}"), ("general", "qis · Wa keat = {}"), ("additive", "va · tanh(Wa qis + Ua keat) = {}")],
+)
+def test_the_steps_of_other_scores_say_what_was_computed(page, function, formula):
+    browser = page(SENTENCE, "--score", function, "--causal", "--scale", 2)
+    browser.run("update({row: 3, column: 3})")
+    score = succeeds("run", SENTENCE, "--score", function, "--json", "--show", "scores").json["scores"][0][3][3]
+    number = browser.run("return number(arguments[0])", score)
+    browser.run("update({step: 0})")
+    made = browser.text("#step .formula")
+    assert made == formula.format(number).replace("qis", "qeat"), made
+    assert [tab.text.split("\n")[-1] for tab in browser.all("#step-list button")] == [f"{function} score", "scale", "mask", "softmax", "weights·V"]
+    assert "√" not in browser.text("#step-list") and "Kᵀ" not in browser.text("#steps")
+    tabs = page(SENTENCE, "--score", function).all("#step-list button")
+    assert len(tabs) == 3  # without a scale there is nothing to scale
+
+
+def test_a_large_page_holds_the_scores_that_do_not_follow_from_queries_and_keys(page):
+    browser = page(*BIG, "--score", "cosine")
+    assert browser.run("return [Boolean(result.scores), result.scaled]") == [True, None]
+    assert browser.run("return [...stagesOfRow(1, 2).scaled]") == browser.run("return [...stagesOfRow(1, 2).scores]")
+
+
+def test_the_step_of_the_dropout_gives_what_the_context_is_made_of(page):
+    options = [SENTENCE, "--dropout", 0.5, "--dropout-seed", 123]
+    browser = page(*options)
+    done = succeeds("run", *options, "--json", "--show", "weights,dropped_weights,context").json
+    assert [tab.text.split("\n")[-1] for tab in browser.all("#step-list button")] == ["Q·Kᵀ", "scale", "softmax", "dropout", "weights·V"]
+    said = []
+    for column in (0, 2):
+        browser.run("update({row: 0, column: arguments[0], step: 3})", column)
+        said.append(browser.text("#step .formula"))
+    weight, left = done["weights"][0][0][0], done["dropped_weights"][0][0][0]
+    assert said == [browser.run("return `${number(arguments[0])} / ${number(0.5)} = ${number(arguments[1])}`", weight, left),
+                    "short is left out: " + browser.run("return number(0)")]
+    browser.press("n")
+    cells = [cell.text.replace("−", "-") for cell in browser.all("#step tfoot td")][1:]
+    assert cells == [f"{x:.4f}" for x in done["context"][0]]
 
 
 def test_entropies_are_those_of_the_program(page):

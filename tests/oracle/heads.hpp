@@ -11,6 +11,8 @@ struct Heads {
     std::vector<attn::Index> query_positions;   ///< (T)
     std::optional<attn::TensorView> mask = {};  ///< (H, T, ≤ S)
     std::vector<double> slopes = {};            ///< (H) or none
+    std::vector<attn::core::ScoreParameters> score_parameters = {};
+    std::optional<attn::TensorView> kept = {}; ///< (H, T, S)
 
     [[nodiscard]] attn::core::AttentionInputs inputs() const
     {
@@ -18,6 +20,10 @@ struct Heads {
         attn::core::AttentionInputs inputs{as_batch(queries), as_batch(keys), as_batch(values)};
         inputs.query_positions = query_positions;
         inputs.slopes = slopes;
+        inputs.score_parameters = score_parameters;
+        if (kept) {
+            inputs.kept = as_batch(*kept);
+        }
         if (mask) {
             inputs.mask = as_batch(*mask);
         }

@@ -23,13 +23,58 @@ inline bool visible(const attn::core::AttentionOptions& options, attn::Index p, 
     return before && left && right;
 }
 
+/// Of query i of head h and key j of its key head g, from the formulas of core/attention.hpp.
+template <typename Scalar>
+long double score(const Heads<Scalar>& heads, attn::core::Score score, attn::Index h, attn::Index i, attn::Index j)
+{
+    using Long = long double;
+    using attn::Index;
+    const Index T = heads.queries.shape[1], S = heads.keys.shape[1], d_k = heads.queries.shape[2];
+    const Index g = h / (heads.queries.shape[0] / heads.keys.shape[0]);
+    const auto q = [&](Index d) { return Long(heads.queries.values[std::size_t((h * T + i) * d_k + d)]); };
+    const auto k = [&](Index d) { return Long(heads.keys.values[std::size_t((g * S + j) * d_k + d)]); };
+    const auto sum = [](Index count, const auto& term) {
+        Long total = 0;
+        for (Index d = 0; d < count; ++d) {
+            total += term(d);
+        }
+        return total;
+    };
+    const Long product = sum(d_k, [&](Index d) { return q(d) * k(d); });
+    if (score == attn::core::Score::cosine) {
+        const Long lengths = std::sqrt(sum(d_k, [&](Index d) { return q(d) * q(d); })) *
+                             std::sqrt(sum(d_k, [&](Index d) { return k(d) * k(d); }));
+        return lengths == 0 ? 0 : product / lengths;
+    }
+    if (heads.score_parameters.empty()) {
+        return product;
+    }
+    const attn::core::ScoreParameters& p = heads.score_parameters[std::size_t(h)];
+    const auto bias = [](const attn::RowVector<double>& b, Index d) { return b.size() == 0 ? Long(0) : Long(b(d)); };
+    const auto of_W = [&](Index d, const auto& x) {
+        return sum(d_k, [&](Index e) { return x(e) * Long(p.W_a(e, d)); }) + bias(p.b_Wa, d);
+    };
+    if (score == attn::core::Score::general) {
+        return sum(d_k, [&](Index d) { return q(d) * of_W(d, k); });
+    }
+    return sum(p.v_a.size(),
+               [&](Index d) {
+                   const Long u = sum(d_k, [&](Index e) { return k(e) * Long(p.U_a(e, d)); }) + bias(p.b_Ua, d);
+                   return Long(p.v_a(d)) * std::tanh(of_W(d, q) + u);
+               }) +
+           Long(p.b_va);
+}
+
 template <typename Scalar>
 Stages attention(const Heads<Scalar>& heads, const attn::core::AttentionOptions& options)
 {
     using Long = long double;
     const attn::Index H = heads.queries.shape[0], T = heads.queries.shape[1], d_k = heads.queries.shape[2];
     const attn::Index H_kv = heads.keys.shape[0], S = heads.keys.shape[1], d_v = heads.values.shape[2];
-    const Long scale = options.scale ? Long(*options.scale) : 1 / std::sqrt(Long(d_k));
+    const Long scale = options.scale                                    ? Long(*options.scale)
+                       : options.score == attn::core::Score::scaled_dot ? 1 / std::sqrt(Long(d_k))
+                                                                        : 1;
+    const bool mask_first = options.mask_at == attn::core::MaskAt::scores;
     Stages stages;
     for (attn::Index h = 0; h < H; ++h) {
         const attn::Index g = h / (H / H_kv);
@@ -39,17 +84,20 @@ Stages attention(const Heads<Scalar>& heads, const attn::core::AttentionOptions&
             Long largest = -std::numeric_limits<Long>::infinity();
             for (attn::Index j = 0; j < S; ++j) {
                 Long& score = s[std::size_t(j)];
-                for (attn::Index d = 0; d < d_k; ++d) {
-                    score += Long(heads.queries.values[std::size_t((h * T + i) * d_k + d)]) *
-                             Long(heads.keys.values[std::size_t((g * S + j) * d_k + d)]);
-                }
+                score = oracle::score(heads, options.score, h, i, j);
                 stages.scores.push_back(double(score));
+                if (mask_first) {
+                    score = visible(options, p, j) ? score : -std::numeric_limits<Long>::infinity();
+                    stages.masked.push_back(double(score));
+                }
                 score *= scale;
                 stages.scaled.push_back(double(score));
                 score = options.softcap ? *options.softcap * std::tanh(score / *options.softcap) : score;
                 stages.capped.push_back(double(score));
-                score = visible(options, p, j) ? score : -std::numeric_limits<Long>::infinity();
-                stages.masked.push_back(double(score));
+                if (!mask_first) {
+                    score = visible(options, p, j) ? score : -std::numeric_limits<Long>::infinity();
+                    stages.masked.push_back(double(score));
+                }
                 largest = std::max(largest, score);
             }
             Long sum = 0;

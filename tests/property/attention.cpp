@@ -103,6 +103,105 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
     }
 }
 
+/// What scores of these options are made with; every other time with biases.
+template <typename Scalar>
+void draw_score_parameters(Draw& draw, oracle::Heads<Scalar>& heads, core::Score score)
+{
+    if (score != core::Score::general && score != core::Score::additive) {
+        return;
+    }
+    const Index d_k = heads.queries.columns();
+    const Index d_a = score == core::Score::general ? d_k : draw.number(1, 20);
+    const bool biased = draw.chance();
+    const auto matrix = [&]() -> attn::Matrix<double> {
+        return draw.normal<Scalar>({d_k, d_a}, 0.3).matrix().template cast<double>();
+    };
+    const auto vector = [&]() -> attn::RowVector<double> {
+        return draw.normal<Scalar>({1, d_a}).matrix().row(0).template cast<double>();
+    };
+    for (Index h = 0; h < heads.queries.shape[0]; ++h) {
+        core::ScoreParameters& own = heads.score_parameters.emplace_back();
+        own.W_a = matrix();
+        if (score == core::Score::additive) {
+            own.U_a = matrix();
+            own.v_a = vector();
+        }
+        if (biased) {
+            own.b_Wa = vector();
+            own.b_Ua = score == core::Score::additive ? vector() : attn::RowVector<double>();
+            own.b_va = score == core::Score::additive ? 0.5 : 0;
+        }
+    }
+}
+
+TYPED_TEST(Attention, AgreesWithTheNaiveOracleForEveryFunctionOfScore)
+{
+    const bool single = sizeof(TypeParam) == 4;
+    const double rtol = single ? 2e-5 : 1e-12;
+    const double atol = single ? 2e-5 : 1e-13;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        Draw draw(seed);
+        oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>(12);
+        core::AttentionOptions options = draw.options();
+        options.score = static_cast<core::Score>(seed % core::score_names.size());
+        if (draw.chance()) {
+            options.mask_at = core::MaskAt::scores;
+            options.softcap.reset();
+            options.scale = options.scale ? std::optional(std::abs(*options.scale) + 0.125) : std::nullopt;
+        }
+        draw_score_parameters(draw, heads, options.score);
+        const core::Work work{.threads = 2, .rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage};
+        const auto stages = oracle::stages_of(heads, options, everything, work);
+        const oracle::Stages expected = oracle::attention(heads, options);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(name_of(options.score)));
+        ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol));
+        ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol));
+        if (heads.masked(options)) {
+            ASSERT_TRUE(oracle::close(stages.masked_scores.values, expected.masked, rtol, atol));
+        }
+        ASSERT_TRUE(oracle::close(stages.weights.values, expected.weights, 50 * rtol, atol));
+        ASSERT_TRUE(oracle::close(stages.head_context.values, expected.context, 50 * rtol, 50 * atol));
+    }
+}
+
+TYPED_TEST(Attention, OfAVectorOfZerosHasACosineOfZero)
+{
+    oracle::Heads<TypeParam> heads = Draw(1).template heads<TypeParam>();
+    heads.keys.matrix().row(0).setZero();
+    const auto stages = oracle::stages_of(heads, {.score = core::Score::cosine}, everything, {});
+    EXPECT_TRUE((stages.scores.matrix().col(0).array() == 0).all());
+    EXPECT_LE(stages.scores.matrix().array().abs().maxCoeff(), TypeParam(1.000001));
+}
+
+TYPED_TEST(Attention, TakesTheContextFromTheWeightsThatDropoutLeaves)
+{
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        Draw draw(seed);
+        oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>();
+        core::AttentionOptions options = draw.options();
+        options.dropout = core::Dropout{.p = 0.25};
+        const attn::Shape shape{heads.queries.shape[0], heads.queries.rows(), heads.keys.rows()};
+        std::vector<std::byte> kept(static_cast<std::size_t>(attn::element_count(shape)));
+        for (std::byte& one : kept) {
+            one = static_cast<std::byte>(draw.number(0, 3) != 0);
+        }
+        heads.kept = attn::row_major_view(attn::ElementType::boolean, shape, kept);
+        core::StageSelection selection = everything;
+        selection.dropped_weights = true;
+        const auto stages = oracle::stages_of(heads, options, selection, {.threads = 2});
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            const auto w = static_cast<double>(stages.weights.values[i]);
+            const double left = kept[i] == std::byte{0} ? 0 : w / 0.75;
+            ASSERT_NEAR(stages.dropped_weights.values[i], left, 1e-6 * std::abs(left)) << "seed " << seed;
+        }
+        for (Index h = 0; h < shape[0]; ++h) {
+            const attn::Matrix<TypeParam> V = heads.values.matrix(h / (shape[0] / heads.keys.shape[0]));
+            const attn::Matrix<TypeParam> context = stages.dropped_weights.matrix(h) * V;
+            ASSERT_TRUE(stages.head_context.matrix(h).isApprox(context, TypeParam(1e-4)) || context.isZero(TypeParam(1e-5)));
+        }
+    }
+}
+
 /// Attention as anybody would write it for floats, rounded as the machine rounds them.
 std::vector<float> loops_over_floats(const oracle::Heads<float>& heads, const core::AttentionOptions& options,
                                      std::vector<float>& weights)

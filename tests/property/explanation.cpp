@@ -76,6 +76,15 @@ model::Overrides overrides(Choices& choose, Index T, Index S)
     if (kind > 0) {
         o.set(field::positions, kind - 1);
     }
+    if (choose.chance()) {
+        o.set(field::score, choose.number(0, std::ssize(attn::core::score_names) - 1));
+    }
+    if (choose.number(0, 3) == 0) {
+        o.set(field::dropout, 0.25);
+    }
+    if (choose.number(0, 3) == 0 && !o.contains(field::softcap) && o.find<double>(field::scale).value_or(1) > 0) {
+        o.set(field::mask_at, Index{1});
+    }
     return o;
 }
 
@@ -153,10 +162,16 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
     double sum = 0;
     std::vector<double> context(e.context.size());
     for (const ExplainedKey& key : e.keys) {
-        EXPECT_EQ(rounded(total(key.products)), key.score);
-        const bool divided = by_step && !c.recipe.attention.scale;
-        EXPECT_EQ(rounded(divided ? key.score / root : key.score * e.scale), key.scaled);
-        const double before = key.capped.value_or(key.scaled);
+        const bool mask_first = c.recipe.attention.mask_at == attn::core::MaskAt::scores;
+        const double lengths = step(e.length * key.length);
+        const double sum_of_products = total(key.products);
+        EXPECT_EQ(rounded(c.recipe.attention.score == attn::core::Score::cosine ? (lengths == 0 ? 0 : sum_of_products / lengths)
+                                                                                : sum_of_products + e.b_va),
+                  key.score);
+        const bool divided = by_step && !c.recipe.attention.factor();
+        const double unscaled = mask_first ? key.masked.value_or(key.score) : key.score;
+        EXPECT_EQ(rounded(divided ? unscaled / root : unscaled * e.scale), key.scaled);
+        const double before = mask_first ? key.score : key.capped.value_or(key.scaled);
         if (key.capped) {
             const double cap = *c.recipe.attention.softcap;
             EXPECT_EQ(rounded(cap * step(attn::math::tanh(step(key.scaled / cap)))), *key.capped);
@@ -167,12 +182,16 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
             EXPECT_TRUE(!hidden || key.weight == 0);
         }
         sum = step(sum + key.exponential);
-        EXPECT_LE(key.last_score(), e.maximum);
+        EXPECT_LE(key.last_score(c.recipe.attention.mask_at), e.maximum);
     }
     EXPECT_EQ(sum, e.sum);
     for (const ExplainedKey& key : e.keys) {
         const double share = by_step ? key.exponential * step(1 / sum) : key.exponential / sum;
         EXPECT_EQ(sum == 0 ? 0 : rounded(share), key.weight);
+        EXPECT_EQ(key.dropped.has_value(), c.recipe.attention.dropout.has_value());
+        if (key.dropped && *key.dropped != 0) {
+            EXPECT_EQ(rounded(key.weight * step(1 / step(1 - 0.25))), *key.dropped);
+        }
         for (std::size_t i = 0; i < context.size(); ++i) {
             context[i] = step(context[i] + key.weighted_value[i]);
         }

@@ -27,7 +27,8 @@ constexpr double worth_a_thread = 1e6;
                     shape(in.past_key) + " and " + shape(in.past_value) + ", mask " + shape(in.mask) + ", " +
                     std::to_string(in.query_positions.size()) + " query positions, kept weights " + shape(in.kept),
                 "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
-                "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S)");
+                "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S), "
+                "parameters of the scores for each of H heads where they have some");
 }
 
 /// Whether a mask has the rows of all queries, and no more keys than there are.
@@ -38,6 +39,22 @@ bool fits(const TensorView& mask, const AttentionInputs& in, const AttentionDims
     const auto is_row = [&](Index place) { return place >= 0 && place < m[2]; };
     return m.size() == 4 && m[0] == dims.B && m[1] == dims.H && m[3] <= dims.total() &&
            (places.empty() ? m[2] == dims.T : std::ranges::all_of(places, is_row));
+}
+
+/// Whether the parameters of each query head are those that its scores need.
+bool fit_scores(const AttentionInputs& in, const AttentionOptions& options, const AttentionDims& d)
+{
+    const bool additive = options.score == Score::additive;
+    if (!additive && options.score != Score::general) {
+        return in.score_parameters.empty();
+    }
+    const auto fits_head = [&](const ScoreParameters& p) {
+        const Index d_a = p.W_a.cols();
+        const auto is_bias = [&](const RowVector<double>& b) { return b.size() == 0 || b.size() == d_a; };
+        const bool others = additive ? p.U_a.rows() == d.d_k && p.U_a.cols() == d_a && p.v_a.size() == d_a : d_a == d.d_k;
+        return p.W_a.rows() == d.d_k && others && is_bias(p.b_Wa) && is_bias(p.b_Ua);
+    };
+    return std::ssize(in.score_parameters) == d.H && std::ranges::all_of(in.score_parameters, fits_head);
 }
 
 void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
@@ -59,8 +76,9 @@ void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
     };
     const bool dropout = in.kept.has_value() == options.dropout.has_value() &&
                          (!in.kept || (fits(*in.kept, in, d) && in.kept->shape[3] == d.total()));
-    if (!heads || !keys || !cache || !dropout || (in.mask && !fits(*in.mask, in, d)) || !fits_or_none(in.offsets, d.B) ||
-        !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) || !fits_or_none(in.slopes, d.H)) {
+    if (!heads || !keys || !cache || !dropout || !fit_scores(in, options, d) || (in.mask && !fits(*in.mask, in, d)) ||
+        !fits_or_none(in.offsets, d.B) || !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) ||
+        !fits_or_none(in.slopes, d.H)) {
         refuse(in);
     }
 }
@@ -101,6 +119,21 @@ KeysAndValues load_keys_and_values(const AttentionInputs& in, Index b, Index g)
     return kv;
 }
 
+/// What general and additive scores of a query head read of the keys: W_a·k + b_Wa or U_a·k + b_Ua (P+S, d_a); of other
+/// scores, nothing.
+template <typename Scalar>
+Matrix<Scalar> aligned_keys(const AttentionInputs& in, Score score, const Matrix<double>& K_transposed, Index h,
+                            Rounding rounding)
+{
+    if (in.score_parameters.empty()) {
+        return {};
+    }
+    const ScoreParameters& own = in.score_parameters[static_cast<std::size_t>(h)];
+    const Matrix<Scalar> K = K_transposed.transpose().template cast<Scalar>();
+    return score == Score::general ? project<Scalar>(K, own.W_a, own.b_Wa, rounding)
+                                   : project<Scalar>(K, own.U_a, own.b_Ua, rounding);
+}
+
 struct Call {
     const AttentionInputs& inputs;
     const AttentionOptions& options;
@@ -118,24 +151,28 @@ public:
     {
     }
 
-    /// Writes its rows of every stage that is kept. Returns whether a score overflowed.
-    [[nodiscard]] bool compute(const KeysAndValues& kv) const
+    /// Writes its rows of every stage that is kept. `aligned` is that of this head. Returns whether a score overflowed.
+    [[nodiscard]] bool compute(const KeysAndValues& kv, const Matrix<Scalar>& aligned) const
     {
-        Matrix<Scalar> S = scores(kv.K_transposed); // scores = Q·Kᵀ
+        const Index d_k = kv.K_transposed.rows();
+        Matrix<Scalar> S = scores(kv.K_transposed, aligned); // scores = Q·Kᵀ, or another function
         store(S, outputs_.scores);
-        S = scale<Scalar>(S, options_.scale, kv.K_transposed.rows(), rounding_); // scaled_scores = scores · scale
-        const bool overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
+        bool overflowed = false;
+        if (options_.mask_at == MaskAt::scores) {
+            overflowed = !S.allFinite();
+            S = masked(std::move(S));
+        }
+        S = scale<Scalar>(S, options_.factor(), d_k, rounding_); // scaled_scores = scores · scale
+        if (options_.mask_at == MaskAt::scaled) {
+            overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
+        }
         store(S, outputs_.scaled_scores);
         if (options_.softcap) {
             S = softcap<Scalar>(S, *options_.softcap, rounding_); // capped_scores = c · tanh(scaled_scores / c)
             store(S, outputs_.capped_scores);
         }
-        if (inputs_.masked(options_)) { // masked_scores = capped_scores + bias, -inf where masked
-            if (has_bias(inputs_, options_)) {
-                S = add_bias<Scalar>(S, bias(S.cols()));
-            }
-            S = mask<Scalar>(S, visible());
-            store(S, outputs_.masked_scores);
+        if (options_.mask_at == MaskAt::scaled) {
+            S = masked(std::move(S));
         }
         Matrix<Scalar> W = weights(S);
         store(W, outputs_.weights);
@@ -169,13 +206,43 @@ private:
         return rows;
     }
 
-    [[nodiscard]] Matrix<Scalar> scores(const Matrix<double>& K_transposed) const
+    [[nodiscard]] Matrix<Scalar> scores(const Matrix<double>& K_transposed, const Matrix<Scalar>& aligned) const
     {
         if (const auto Q = matrix_in_place<Scalar>(inputs_.queries, std::array{b_, h_})) {
-            return core::scores<Scalar>(Q->middleRows(first_, count_), K_transposed, rounding_);
+            return scores_of(Q->middleRows(first_, count_), K_transposed, aligned);
         }
         const TensorView rows = row_block(slice(inputs_.queries, std::array{b_, h_}), first_, count_);
-        return core::scores<Scalar>(load_matrix<Scalar>(rows, {}), K_transposed, rounding_);
+        return scores_of(load_matrix<Scalar>(rows, {}), K_transposed, aligned);
+    }
+
+    [[nodiscard]] Matrix<Scalar> scores_of(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+                                           const Matrix<Scalar>& aligned) const
+    {
+        switch (options_.score) {
+        case Score::scaled_dot:
+        case Score::dot: break;
+        case Score::cosine: return cosine_scores<Scalar>(Q, K_transposed, rounding_);
+        case Score::general: return core::scores<Scalar>(Q, aligned.transpose().template cast<double>(), rounding_);
+        case Score::additive: {
+            const ScoreParameters& own = inputs_.score_parameters[static_cast<std::size_t>(h_)];
+            return additive_scores<Scalar>(project<Scalar>(Q, own.W_a, own.b_Wa, rounding_), aligned, own, rounding_);
+        }
+        }
+        return core::scores<Scalar>(Q, K_transposed, rounding_);
+    }
+
+    /// masked_scores = S + bias, -inf where masked; S itself without a mask.
+    [[nodiscard]] Matrix<Scalar> masked(Matrix<Scalar> S) const
+    {
+        if (!inputs_.masked(options_)) {
+            return S;
+        }
+        if (has_bias(inputs_, options_)) {
+            S = add_bias<Scalar>(S, bias(S.cols()));
+        }
+        S = mask<Scalar>(S, visible());
+        store(S, outputs_.masked_scores);
+        return S;
     }
 
     [[nodiscard]] Matrix<double> bias(Index keys) const
@@ -251,10 +318,16 @@ bool portable_attention(const Call& call, const Work& work)
         const Index b = index / d.H_kv;
         const Index g = index % d.H_kv;
         const KeysAndValues kv = load_keys_and_values<Scalar>(call.inputs, b, g);
+        std::vector<Matrix<Scalar>> aligned;
+        for (Index h = g * group; h < (g + 1) * group; ++h) {
+            aligned.push_back(aligned_keys<Scalar>(call.inputs, call.options.score, kv.K_transposed, h, call.rounding));
+        }
         part.threads = std::min(part.threads, threads);
         for_each_block(group * blocks, part, [&](Index block) {
             const Index first = block % blocks * rows;
-            if (Block<Scalar>(call, b, g * group + block / blocks, first, std::min(rows, d.T - first)).compute(kv)) {
+            const Index place = block / blocks;
+            const Block<Scalar> of_rows(call, b, g * group + place, first, std::min(rows, d.T - first));
+            if (of_rows.compute(kv, aligned[static_cast<std::size_t>(place)])) {
                 overflowed = true;
             }
         });
@@ -288,12 +361,14 @@ StageSpan span_of(Tensor<Scalar>& stage)
 std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOptions& options, Rounding rounding)
 {
     const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
-    return is_wide(inputs)              ? "float64"
-           : rounded                    ? "a softmax in another type than float32"
-           : !inputs.slopes.empty()     ? "ALiBi"
-           : options.dropout            ? "dropout"
-           : rounding == Rounding::step ? "--rounding step"
-                                        : "";
+    return is_wide(inputs)                     ? "float64"
+           : rounded                           ? "a softmax in another type than float32"
+           : !inputs.slopes.empty()            ? "ALiBi"
+           : !options.multiplies()             ? "scores that are no products of queries and keys"
+           : options.mask_at != MaskAt::scaled ? "masks before the scale"
+           : options.dropout                   ? "dropout"
+           : rounding == Rounding::step        ? "--rounding step"
+                                               : "";
 }
 
 } // namespace

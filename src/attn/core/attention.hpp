@@ -1,13 +1,29 @@
-// Scaled dot-product attention, every stage of it on request.
+// Scaled dot-product attention and its relatives, every stage of it on request.
 //
-//   scores        = Q·Kᵀ                                  (T, S)
-//   scaled_scores = scores · scale                        scale = 1/√d_k unless given
+//   scores        = Q·Kᵀ                                  (T, S), or another function of Score
+//   scaled_scores = scores · scale                        scale = 1/√d_k unless given; of other functions 1
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
 //   masked_scores = capped_scores + bias, -inf where      only with a mask or a bias by distance
 //                   a key is masked
 //   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
 //   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by whoever calls
 //   head_context  = weights · V                           (T, d_v); dropped_weights · V with dropout
+//
+// With MaskAt::scores the mask comes before the scale: masked_scores = scores + bias, scaled_scores = masked_scores · scale,
+// which go into the softmax. That gives the same weights for what is hidden, and others for numbers that are added.
+//
+// The functions that give a query q and a key k their score; every query head has parameters of its own:
+//
+//   scaled_dot  q·k
+//   dot         q·k, without a scale
+//   cosine      q·k / (|q|·|k|)                                      0 where a vector is all zeros
+//   general     q·(W_a·k + b_Wa)                                     W_a (d_k, d_k)
+//   additive    v_a·tanh((W_a·q + b_Wa) + (U_a·k + b_Ua)) + b_va     W_a and U_a (d_a, d_k), v_a (d_a)
+//
+// W_a·q + b_Wa and its like are rounded to the type as queries and keys are; the biases may be absent. (dot and general: Luong
+// et al. 2015, "Effective Approaches to Attention-based Neural Machine Translation", equation 8; cosine: Graves et al. 2014,
+// "Neural Turing Machines", equation 6; additive: Bahdanau et al. 2014, "Neural Machine Translation by Jointly Learning to
+// Align and Translate", appendix A.1.2, whose names W_a, U_a, v_a are.)
 //
 // (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's;
 // dropout: Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", scaled as in PyTorch.)
@@ -37,6 +53,18 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
+/// What makes a score of a query and a key.
+enum class Score { scaled_dot, dot, cosine, general, additive };
+inline constexpr std::array<std::string_view, 5> score_names{"scaled_dot", "dot", "cosine", "general", "additive"};
+[[nodiscard]] constexpr std::string_view name_of(Score score)
+{
+    return score_names[static_cast<std::size_t>(score)];
+}
+
+/// What masks and biases are added to: the scaled (and capped) scores, or the scores before they are scaled.
+enum class MaskAt { scaled, scores };
+inline constexpr std::array<std::string_view, 2> mask_at_names{"scaled", "scores"};
+
 /// Weights that a network in training leaves out at random. The numbers are drawn outside of core; p alone counts here.
 struct Dropout {
     double p = 0;                           ///< the share that is left out, from 0 and below 1
@@ -47,13 +75,23 @@ struct Dropout {
 };
 
 struct AttentionOptions {
-    std::optional<double> scale = {};             ///< factor of the scores; 1/√d_k when absent
+    Score score = Score::scaled_dot;
+    std::optional<double> scale = {};             ///< factor of the scores; when absent 1/√d_k for scaled_dot, otherwise 1
     std::optional<double> softcap = {};           ///< > 0
     bool causal = false;                          ///< the query at position p sees keys 0 … p
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
     std::optional<Dropout> dropout = {};          ///< of the weights; AttentionInputs::kept says which stay
+    MaskAt mask_at = MaskAt::scaled;              ///< `scores` goes without a softcap, and with a scale above 0
+
+    /// The factor of the scores; nothing: 1/√d_k.
+    [[nodiscard]] std::optional<double> factor() const
+    {
+        return scale || score == Score::scaled_dot ? scale : std::optional(1.0);
+    }
+    /// Whether scores are products of queries and keys alone.
+    [[nodiscard]] bool multiplies() const { return score == Score::scaled_dot || score == Score::dot; }
 
     bool operator==(const AttentionOptions&) const = default;
 };
@@ -74,6 +112,15 @@ struct AttentionDims {
     [[nodiscard]] Index total() const { return P + S; }
 };
 
+/// Of one query head, what general and additive scores are made with, as right-hand factors.
+struct ScoreParameters {
+    Matrix<double> W_a = {};    ///< (d_k, d_a): of queries for additive scores; of keys, d_a = d_k, for general ones
+    Matrix<double> U_a = {};    ///< (d_k, d_a): of keys, for additive scores
+    RowVector<double> v_a = {}; ///< (d_a), for additive scores
+    RowVector<double> b_Wa = {}, b_Ua = {}; ///< (d_a), or empty
+    double b_va = 0;
+};
+
 /// Views of four dimensions, read in place where they can be.
 struct AttentionInputs {
     TensorView queries;                                       ///< (B, H, T, d_k)
@@ -85,6 +132,8 @@ struct AttentionInputs {
                                          ///< masked. With query_positions it has a row for each position
     std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
     bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
+
+    std::vector<ScoreParameters> score_parameters = {}; ///< (H) with general and additive scores, otherwise none
 
     std::optional<TensorView> kept = {}; ///< (B, H, T, P+S) of booleans: the weights that dropout leaves; only with it. With
                                          ///< query_positions it has a row for each position
@@ -129,8 +178,8 @@ struct AttentionNotes {
 };
 
 /// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, slopes,
-/// dropout, rounding by step, and a range that is beyond. Throws Error(internal), with the shapes, when they do not belong
-/// together, or for an isa that is not available.
+/// scores that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is
+/// beyond. Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work);
 

@@ -69,6 +69,21 @@ Matrix<Scalar> sum_of_seen_terms(const MatrixView<Scalar>& A, const Matrix<Step>
     return C;
 }
 
+/// The length of each row, rounded to Step after every operation.
+template <typename Step>
+RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
+{
+    RowVector<Step> lengths(vectors.rows());
+    for (Index i = 0; i < vectors.rows(); ++i) {
+        Step sum = 0;
+        for (Index k = 0; k < vectors.cols(); ++k) {
+            sum += vectors(i, k) * vectors(i, k);
+        }
+        lengths(i) = std::sqrt(sum);
+    }
+    return lengths;
+}
+
 } // namespace
 
 template <typename Scalar>
@@ -98,6 +113,46 @@ template <typename Scalar>
 Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
 {
     return product<Scalar>(Q, K_transposed, rounding);
+}
+
+template <typename Scalar>
+Matrix<Scalar> cosine_scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed, Rounding rounding)
+{
+    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
+        const Matrix<Step> queries = Q.template cast<Step>();
+        const Matrix<Step> keys = K_transposed.template cast<Step>();
+        Matrix<Step> cosines = sum_of_terms<Step, Step>(queries, keys);
+        const RowVector<Step> of_queries = lengths_of_rows<Step>(queries);
+        const RowVector<Step> of_keys = lengths_of_rows<Step>(keys.transpose());
+        for (Index i = 0; i < cosines.rows(); ++i) {
+            for (Index j = 0; j < cosines.cols(); ++j) {
+                const Step lengths = of_queries(i) * of_keys(j);
+                cosines(i, j) = lengths == 0 ? 0 : cosines(i, j) / lengths;
+            }
+        }
+        return cosines.template cast<Scalar>();
+    });
+}
+
+template <typename Scalar>
+Matrix<Scalar> additive_scores(const MatrixView<Scalar>& A, const MatrixView<Scalar>& U, const ScoreParameters& parameters,
+                               Rounding rounding)
+{
+    return in_type_of_steps<Scalar>(rounding, [&]<typename Step>(Step) -> Matrix<Scalar> {
+        const RowVector<Step> v = parameters.v_a.template cast<Step>();
+        Matrix<Scalar> scores(A.rows(), U.rows());
+        for (Index i = 0; i < A.rows(); ++i) {
+            for (Index j = 0; j < U.rows(); ++j) {
+                Step sum = 0;
+                for (Index d = 0; d < v.size(); ++d) {
+                    const Step inner = static_cast<Step>(A(i, d)) + static_cast<Step>(U(j, d));
+                    sum += v(d) * static_cast<Step>(math::tanh(static_cast<double>(inner)));
+                }
+                scores(i, j) = static_cast<Scalar>(sum + static_cast<Step>(parameters.b_va));
+            }
+        }
+        return scores;
+    });
 }
 
 template <typename Scalar>
@@ -272,6 +327,9 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> product(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                               \
     template Matrix<Scalar> project(const MatrixView<Scalar>&, const Matrix<double>&, const RowVector<double>&, Rounding);     \
     template Matrix<Scalar> scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                                \
+    template Matrix<Scalar> cosine_scores(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                         \
+    template Matrix<Scalar> additive_scores(const MatrixView<Scalar>&, const MatrixView<Scalar>&, const ScoreParameters&,      \
+                                            Rounding);                                                                         \
     template Matrix<Scalar> scale(const MatrixView<Scalar>&, std::optional<double>, Index, Rounding);                          \
     template Matrix<Scalar> softcap(const MatrixView<Scalar>&, double, Rounding);                                              \
     template Matrix<Scalar> mask(const MatrixView<Scalar>&, const std::vector<KeyRange>&);                                     \

@@ -24,6 +24,16 @@ template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
                                     Rounding rounding = Rounding::stage);
 
+/// q·k / (|q|·|k|) of each query (T, d_k) and key, given as (d_k, S) → (T, S); 0 where one of the vectors is all zeros.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> cosine_scores(const MatrixView<Scalar>& Q, const Matrix<double>& K_transposed,
+                                           Rounding rounding = Rounding::stage);
+
+/// v_a·tanh(a + u) + b_va of each a = W_a·q + b_Wa (T, d_a) and u = U_a·k + b_Ua (S, d_a) → (T, S)
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> additive_scores(const MatrixView<Scalar>& A, const MatrixView<Scalar>& U,
+                                             const ScoreParameters& parameters, Rounding rounding = Rounding::stage);
+
 /// scores · factor, 1/√d_k without one; that is scores / √d_k step by step.
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> scale(const MatrixView<Scalar>& scores, std::optional<double> factor, Index d_k,

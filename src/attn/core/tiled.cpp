@@ -48,7 +48,7 @@ const TileKernels& require_kernels(Isa isa)
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options)
 {
-    return options.scale.value_or(1 / std::sqrt(static_cast<double>(inputs.queries.shape[3])));
+    return options.factor().value_or(1 / std::sqrt(static_cast<double>(inputs.queries.shape[3])));
 }
 
 /// The largest number that a mask adds, or NaN if one of them is.

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/indices.hpp"
 
+#include <algorithm>
+
 namespace attn::report {
 
 Axes axes_of(std::string_view array)
@@ -50,6 +52,12 @@ std::vector<const model::Array*> shown_arrays(const model::Result& result)
                 arrays.push_back(&array);
             }
         }
+    }
+    const auto place_of = [&](model::Item item) { return std::ranges::find(arrays, name_of(item), &model::Array::name); };
+    const auto scaled = place_of(model::Item::scaled_scores);
+    const auto masked = place_of(model::Item::masked_scores);
+    if (result.config.attention.mask_at == core::MaskAt::scores && scaled != arrays.end() && masked != arrays.end()) {
+        std::rotate(scaled, masked, masked + 1); // in the order of the computation
     }
     return arrays;
 }

@@ -17,7 +17,7 @@ std::optional<core::Isa> isa_named(const std::string& name)
     }
     std::vector<std::string_view> names;
     const std::vector<core::Isa> available = core::available_isas();
-    std::ranges::transform(available, std::back_inserter(names), core::name_of);
+    std::ranges::transform(available, std::back_inserter(names), [](core::Isa isa) { return core::name_of(isa); });
     names.emplace_back("auto");
     if (std::ranges::find(core::isa_names, name) != core::isa_names.end() && std::ranges::find(names, name) == names.end()) {
         throw Error(ErrorKind::usage, "--isa: this machine has no " + name + "; allowed: " + joined(names));

@@ -47,8 +47,11 @@ void leave_out_stages(model::Result& result)
     if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
         return;
     }
-    result.show = result.show.without({Item::scores, Item::scaled_scores, Item::capped_scores});
     const model::Attention& attention = result.config.attention;
+    if (attention.multiplies()) { // otherwise scores do not follow from queries and keys alone
+        result.show = result.show.without({Item::scores});
+    }
+    result.show = result.show.without({Item::scaled_scores, Item::capped_scores});
     if (!attention.has_mask() && !attention.positions) { // causal and window follow from the config alone
         result.show = result.show.without({Item::masked_scores});
     }

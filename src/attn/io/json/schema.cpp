@@ -254,7 +254,7 @@ Json parameters_schema()
     for (std::size_t i = 0; i < model::target_names.size(); ++i) {
         const auto target = static_cast<Target>(i);
         if (is_parameter(target)) {
-            const bool per_head = target >= Target::W_q && target <= Target::W_v;
+            const bool per_head = target >= Target::W_q && target <= Target::U_a && target != Target::W_o;
             properties[std::string(name_of(target))] = reference(target >= Target::b_q ? "vector"
                                                                  : per_head            ? "projection"
                                                                                        : "matrix");

@@ -5,6 +5,7 @@
 #include "attn/math/elementary.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
+#include "attn/model/layer/parameter_cache.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
@@ -97,7 +98,6 @@ public:
     /// Of every key the values of the result and the terms of the products.
     [[nodiscard]] std::vector<ExplainedKey> keys() const
     {
-        const std::vector<double> q = query();
         const std::vector<double> scores = stage(Item::scores);
         const std::vector<double> scaled = stage(Item::scaled_scores);
         const std::vector<double> capped = optional_stage(Item::capped_scores);
@@ -125,9 +125,6 @@ public:
                 key.mask = mask_at(place);
                 key.distance = 0 - slope_ * static_cast<double>(std::abs(position_ - place));
                 key.hidden = hidden(place, key.mask);
-            }
-            for (std::size_t i = 0; i < q.size(); ++i) {
-                key.products.push_back(after_step(result_.config, q[i] * key.key[i]));
             }
             for (const double v : key.value) { // a key without weight contributes nothing, whatever its value holds
                 key.weighted_value.push_back(key.last_weight() == 0 ? 0 : after_step(result_.config, key.last_weight() * v));
@@ -176,12 +173,76 @@ private:
     double slope_ = 0;
 };
 
+/// x·W + b in the type of the arithmetic; nothing without W.
+template <typename Scalar>
+std::vector<double> aligned(const std::vector<double>& x, const Matrix<double>& W, const RowVector<double>& b,
+                            core::Rounding rounding)
+{
+    if (W.size() == 0) {
+        return {};
+    }
+    const Matrix<Scalar> X = Eigen::Map<const Matrix<double>>(x.data(), 1, std::ssize(x)).template cast<Scalar>();
+    const Matrix<Scalar> Y = core::project<Scalar>(X, W, b, rounding);
+    return {Y.data(), Y.data() + Y.size()};
+}
+
+double length_of(const std::vector<double>& vector, const Recipe& recipe)
+{
+    double sum = 0;
+    for (const double x : vector) {
+        sum = after_step(recipe, sum + after_step(recipe, x * x));
+    }
+    return after_step(recipe, std::sqrt(sum));
+}
+
+/// As the result holds them.
+template <typename Scalar>
+core::ScoreParameters score_parameters(const Result& result, Index head, Index heads)
+{
+    PreparedParameters<Scalar> prepared;
+    for (const Target target : score_targets) {
+        const AnyTensor* tensor = result.find(name_of(target));
+        if (tensor != nullptr) {
+            prepared.parameters.push_back({target, side_of(result.config, target), std::get<Tensor<Scalar>>(*tensor)});
+        }
+    }
+    return score_parameters_of(prepared, head, heads);
+}
+
+/// The terms of every score, and what they are made of.
+template <typename Scalar>
+void add_products(Explanation& e, const Result& result)
+{
+    const core::Score score = e.config.attention.score;
+    const core::Rounding rounding = e.config.rounding;
+    const bool additive = score == core::Score::additive;
+    const core::ScoreParameters own = score_parameters<Scalar>(result, e.head, e.heads);
+    e.v_a.assign(own.v_a.begin(), own.v_a.end());
+    e.b_va = own.b_va;
+    e.aligned = additive ? aligned<Scalar>(e.query, own.W_a, own.b_Wa, rounding) : std::vector<double>();
+    const bool cosine = score == core::Score::cosine;
+    e.length = cosine ? length_of(e.query, e.config) : 0;
+    for (ExplainedKey& key : e.keys) {
+        key.aligned = additive ? aligned<Scalar>(key.key, own.U_a, own.b_Ua, rounding)
+                               : aligned<Scalar>(key.key, own.W_a, own.b_Wa, rounding);
+        key.length = cosine ? length_of(key.key, e.config) : 0;
+        for (std::size_t i = 0; i < e.aligned.size(); ++i) {
+            const double inner = after_step(e.config, e.aligned[i] + key.aligned[i]);
+            key.hidden_layer.push_back(after_step(e.config, math::tanh(inner)));
+        }
+        for (std::size_t i = 0; i < e.factors().size(); ++i) {
+            key.products.push_back(after_step(e.config, e.factors()[i] * key.factors()[i]));
+        }
+    }
+}
+
 /// The exponentials of the last scores, their maximum and sum, as core::softmax has them.
 void add_exponentials(Explanation& explanation)
 {
+    const core::MaskAt mask_at = explanation.config.attention.mask_at;
     double maximum = -infinity;
     for (const ExplainedKey& key : explanation.keys) {
-        const double s = key.last_score();
+        const double s = key.last_score(mask_at);
         maximum = std::isnan(s) || s > maximum ? s : maximum;
         if (std::isnan(s)) {
             break;
@@ -190,7 +251,7 @@ void add_exponentials(Explanation& explanation)
     explanation.maximum = maximum;
     explanation.sum = 0;
     for (ExplainedKey& key : explanation.keys) {
-        const double s = key.last_score();
+        const double s = key.last_score(mask_at);
         key.exponential = maximum == -infinity ? 0
                           : maximum == infinity
                               ? static_cast<double>(s == maximum)
@@ -272,7 +333,9 @@ void require_room(const std::string& word, const Result& result, Index limit)
     constexpr const char* what = "memory for the terms";
     const Shape& keys = shape_of(array(result, name_of(Item::keys)));
     const Shape& values = shape_of(array(result, name_of(Item::values)));
-    const Index numbers = checked_product(2, checked_sum(keys.back(), values.back(), what), what);
+    const AnyTensor* v_a = result.find(name_of(Target::v_a));
+    const Index hidden = v_a == nullptr ? keys.back() : element_count(shape_of(*v_a)); // of all heads
+    const Index numbers = checked_product(2, checked_sum(std::max(keys.back(), hidden), values.back(), what), what);
     const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
     if (bytes > limit) {
         throw Error(ErrorKind::too_large, "the terms of " + quoted(word),
@@ -344,20 +407,22 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     explanation.swapped = result.config.attention.order == ScoreOrder::key_query;
     explanation.keys_read = width_read(result, Target::W_k, Item::keys);
     explanation.values_read = width_read(result, Target::W_v, Item::values);
-    for (const Target bias : {Target::b_q, Target::b_k, Target::b_v, Target::b_o}) {
+    for (const Target bias : {Target::b_q, Target::b_k, Target::b_v, Target::b_o, Target::b_Wa, Target::b_Ua, Target::b_va}) {
         if (result.find(name_of(bias)) != nullptr) {
             explanation.biases.push_back(bias);
         }
     }
-    for (const Target W : {Target::W_q, Target::W_k, Target::W_v, Target::W_o}) {
+    for (const Target W : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::W_a, Target::U_a}) {
         const auto found = std::ranges::find(result.parameters, name_of(W), &Array::name);
         if (found != result.parameters.end() && found->side == Side::right) {
             explanation.on_right.push_back(W);
         }
     }
 
-    explanation.scale = result.config.attention.scale.value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
+    explanation.scale = result.config.attention.factor().value_or(1 / std::sqrt(static_cast<double>(explanation.query.size())));
     explanation.keys = row.keys();
+    explanation.config.dtype == Dtype::float32 ? add_products<float>(explanation, result)
+                                               : add_products<double>(explanation, result);
     add_exponentials(explanation);
     explanation.context = row.stage(Item::head_context);
     explanation.joined = row.joined(Item::context);

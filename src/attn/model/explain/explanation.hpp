@@ -2,9 +2,13 @@
 //
 //   queries, keys, …             = Σ products (projected.hpp), of one number of the vector
 //   scores        q·k            = Σ products           products = q[i]·k[i], i = 0 … d_k-1
+//     cosine                     = Σ products / (|q|·|k|)
+//     general                    = Σ products           products = q[i]·a[i], a = W_a·k + b_Wa
+//     additive                   = Σ products + b_va    products = v_a[i]·tanh(a[i] + u[i]), a = W_a·q + b_Wa, u = U_a·k + b_Ua
 //   scaled_scores                = score · scale
 //   capped_scores                = cap · tanh(scaled / cap)
-//   masked_scores                = capped + mask + distance, -inf where a key is masked
+//   masked_scores                = capped + mask + distance, -inf where a key is masked; with masks before the scale it is
+//                                  score + mask + distance, and scaled = masked · scale
 //   weights                      = exponential / sum    exponential = exp(s - maximum) of the last score s
 //   dropped_weights              = weight / (1 - p), or 0
 //   head_context                 = Σ weighted_value     weighted_value = weight · value, over the keys; with dropout that of
@@ -40,22 +44,33 @@ inline constexpr std::array<std::string_view, 4> hidden_names{"", "causal", "win
 /// One key word and what leads to its share of the context.
 struct ExplainedKey {
     std::string word;
-    std::vector<double> key;            ///< (d_k)
-    std::vector<double> products;       ///< (d_k)
-    double score = 0, scaled = 0;       ///< of the result, as are the next two
-    std::optional<double> capped = {};  ///< with a softcap
-    std::optional<double> masked = {};  ///< with masks or biases
-    double mask = 0;                    ///< what the mask's file adds; -inf: this key is not seen
-    double distance = 0;                ///< what ALiBi adds: -slope·|position - key's position|
-    Hidden hidden = Hidden::no;         ///< why `masked` is -inf
-    double exponential = 0;             ///< exp(s - maximum); of overflowed scores 1, beside which all others are 0
-    double weight = 0;                  ///< of the result, as is the next one
-    std::optional<double> dropped = {}; ///< with dropout
-    std::vector<double> value;          ///< (d_v)
-    std::vector<double> weighted_value; ///< (d_v)
+    std::vector<double> key;               ///< (d_k)
+    std::vector<double> aligned = {};      ///< (d_a) what general and additive scores make of the key, a or u
+    std::vector<double> hidden_layer = {}; ///< (d_a) tanh(a + u) of additive scores
+    double length = 0;                     ///< |k|, for cosine scores
+    std::vector<double> products;          ///< (d_k), of additive scores (d_a)
+    double score = 0, scaled = 0;          ///< of the result, as are the next two
+    std::optional<double> capped = {};     ///< with a softcap
+    std::optional<double> masked = {};     ///< with masks or biases
+    double mask = 0;                       ///< what the mask's file adds; -inf: this key is not seen
+    double distance = 0;                   ///< what ALiBi adds: -slope·|position - key's position|
+    Hidden hidden = Hidden::no;            ///< why `masked` is -inf
+    double exponential = 0;                ///< exp(s - maximum); of overflowed scores 1, beside which all others are 0
+    double weight = 0;                     ///< of the result, as is the next one
+    std::optional<double> dropped = {};    ///< with dropout
+    std::vector<double> value;             ///< (d_v)
+    std::vector<double> weighted_value;    ///< (d_v)
 
+    /// What is multiplied by the query, or by v_a of additive scores, number by number.
+    [[nodiscard]] const std::vector<double>& factors() const
+    {
+        return !hidden_layer.empty() ? hidden_layer : !aligned.empty() ? aligned : key;
+    }
     /// s, which goes into the softmax.
-    [[nodiscard]] double last_score() const { return masked.value_or(capped.value_or(scaled)); }
+    [[nodiscard]] double last_score(core::MaskAt mask_at) const
+    {
+        return mask_at == core::MaskAt::scores ? scaled : masked.value_or(capped.value_or(scaled));
+    }
     /// What the value is multiplied by.
     [[nodiscard]] double last_weight() const { return dropped.value_or(weight); }
 };
@@ -78,13 +93,19 @@ struct Explanation {
     std::vector<double> x;         ///< (D) what the projections read
     std::vector<double> query;     ///< (d_k)
     bool swapped = false;          ///< ScoreOrder::key_query: `query` is the word's key, and `key` of each other its query
-    std::vector<Target> biases;    ///< those of b_q, b_k, b_v, b_o that there are
-    std::vector<Target> on_right;  ///< those of W_q, W_k, W_v, W_o that stand to the right of what they read
+    std::vector<Target> biases;    ///< those that there are
+    std::vector<Target> on_right;  ///< those matrices that stand to the right of what they read
     Index component = 0;           ///< of the projections
     /// One number of the query, of a key, of its value and of the output, but for those whose vectors are shorter. The key is
     /// the one that was asked for, otherwise that of the word with the largest weight; one that is a parameter has none.
     std::vector<Projected> projections;
     Index keys_read = 0, values_read = 0; ///< how many numbers of a word W_k and W_v read
+
+    // What its scores are made with.
+    std::vector<double> aligned = {}; ///< (d_a) a of additive scores
+    std::vector<double> v_a = {};     ///< (d_a)
+    double b_va = 0;
+    double length = 0; ///< |q|, for cosine scores
 
     // Its row, from the scores to the context.
     double scale = 1;
@@ -97,6 +118,8 @@ struct Explanation {
     std::vector<double> output;     ///< (D) after the output projection, if there is one
 
     [[nodiscard]] const Projected* projection(Target W) const; ///< nullptr where there is none
+    /// What is multiplied by each key's factors().
+    [[nodiscard]] const std::vector<double>& factors() const { return v_a.empty() ? query : v_a; }
 };
 
 /// What a step of the recipe's arithmetic leaves of a number: a float with Rounding::step, the number itself otherwise.

@@ -30,9 +30,10 @@ struct Family {
 };
 
 constexpr std::array plain_rows{
-    Row{"W_q", Target::W_q},       Row{"W_k", Target::W_k},       Row{"W_v", Target::W_v}, Row{"W_o", Target::W_o},
-    Row{"b_q", Target::b_q},       Row{"b_k", Target::b_k},       Row{"b_v", Target::b_v}, Row{"b_o", Target::b_o},
-    Row{"bias_k", Target::bias_k}, Row{"bias_v", Target::bias_v},
+    Row{"W_q", Target::W_q},       Row{"W_k", Target::W_k},       Row{"W_v", Target::W_v},   Row{"W_o", Target::W_o},
+    Row{"b_q", Target::b_q},       Row{"b_k", Target::b_k},       Row{"b_v", Target::b_v},   Row{"b_o", Target::b_o},
+    Row{"bias_k", Target::bias_k}, Row{"bias_v", Target::bias_v}, Row{"W_a", Target::W_a},   Row{"U_a", Target::U_a},
+    Row{"v_a", Target::v_a},       Row{"b_Wa", Target::b_Wa},     Row{"b_Ua", Target::b_Ua}, Row{"b_va", Target::b_va},
 };
 constexpr std::array multihead_rows{
     Row{"in_proj_weight", Target::W_q, 0, 3},
@@ -339,7 +340,8 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
     const bool words = stored(Target::embedding) || stored(Target::embeddings);
     std::erase_if(recipe.draws, [&](const Step& step) {
         const auto* draw = std::get_if<Draw>(&step);
-        return draw != nullptr && !draw->values && draw->target != Target::none && draw->target < Target::W_q &&
+        return draw != nullptr && !draw->values && draw->target != Target::none &&
+               (draw->target < Target::W_q || is_of_score(draw->target)) &&
                (stored(draw->target) || (words && (draw->target == Target::embedding || draw->target == Target::embeddings)));
     });
     const auto draw_unless_there = [&](bool needed, Target target) {
@@ -351,8 +353,13 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
     draw_unless_there(fitted.dims.value_dim.has_value(), Target::value_embedding);
 
     const std::optional<Index> rows = fitted.dims.vocab_size ? fitted.dims.vocab_size : recipe.dims.vocab_size;
+    const Source* v_a = fitted.layer.find(Target::v_a);
+    const std::optional<Index> d_a = v_a == nullptr || recipe.attention.score != core::Score::additive
+                                         ? recipe.dims.d_a
+                                         : element_count(v_a->shape) / fitted.dims.heads.value_or(1);
     recipe.dims = fitted.dims;
     recipe.dims.vocab_size = rows;
+    recipe.dims.d_a = d_a;
     recipe.parameters->prefix = fitted.layer.prefix;
     recipe.parameters->layout = fitted.layout;
     recipe.parameters->output_projection = stored(Target::W_o);

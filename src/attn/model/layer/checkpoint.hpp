@@ -1,6 +1,7 @@
 // Parameters of one attention layer in somebody else's file: which tensor is which, told from names and shapes.
 //
-//   plain names             W_q W_k W_v W_o b_q b_k b_v b_o bias_k bias_v, (out, in), (in, out) or stacked by heads
+//   plain names             W_q W_k W_v W_o b_q b_k b_v b_o bias_k bias_v, (out, in), (in, out) or stacked by heads; of general
+//                           and additive scores W_a U_a v_a b_Wa b_Ua b_va
 //   nn.MultiheadAttention   in_proj_weight (3E, E), or q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias (3E);
 //                           out_proj.weight, out_proj.bias; bias_k, bias_v
 //   BERT                    self.query.weight … self.value.bias, output.dense.weight, output.dense.bias

@@ -128,6 +128,17 @@ void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
                     (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
 }
 
+/// Outputs of W_a.
+Index alignment_size(const Recipe& recipe, Index d_k, const Origin& origin)
+{
+    const core::Score score = recipe.attention.score;
+    if (recipe.dims.d_a && score != core::Score::additive) {
+        throw Error(origin.fault({&field::d_a, &field::score}), origin.name_of(field::d_a), std::to_string(*recipe.dims.d_a),
+                    "only with additive scores; these are " + std::string(name_of(score)));
+    }
+    return score == core::Score::additive ? recipe.dims.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
+}
+
 Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
 {
     const std::optional<Index> given = dims_of(recipe).vocab_size;
@@ -210,6 +221,12 @@ Shape natural_shape(const Draw& draw, const ModelDims& l)
     case Target::W_q: return projection(l.H, l.d_k, l.D);
     case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
     case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
+    case Target::W_a:
+    case Target::U_a: return projection(l.H, l.d_a, l.d_k);
+    case Target::v_a:
+    case Target::b_Wa:
+    case Target::b_Ua: return {l.H * l.d_a};
+    case Target::b_va: return {l.H};
     case Target::W_o: return left ? Shape{l.outputs(), l.H * l.d_v} : Shape{l.H * l.d_v, l.outputs()};
     case Target::b_q: return {(draw.head ? 1 : l.H) * l.d_k};
     case Target::b_k:
@@ -237,6 +254,10 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
+    l.d_a = alignment_size(recipe, l.d_k, origin);
+    if (l.d_a != 0) {
+        require_width(l.H, l.d_a, field::d_a, origin);
+    }
     l.T = words.T;
     l.S = words.S;
     l.V = dims.vocab_size.value_or(1);
@@ -256,7 +277,8 @@ ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin
 
 Index heads_of(Target target, const ModelDims& dims)
 {
-    return target == Target::W_q || target == Target::b_q ? dims.H : dims.H_kv;
+    const bool of_keys = target == Target::W_k || target == Target::W_v || target == Target::b_k || target == Target::b_v;
+    return of_keys ? dims.H_kv : dims.H;
 }
 
 Shape shape_of(const Draw& draw, const ModelDims& dims)
@@ -279,8 +301,9 @@ std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
 {
     const Shape natural = natural_shape(draw, dims);
     std::vector<Shape> shapes{natural};
-    const bool projection = draw.target == Target::W_q || draw.target == Target::W_k || draw.target == Target::W_v;
-    if (projection) {
+    const bool of_keys = draw.target == Target::W_k || draw.target == Target::W_v;
+    const bool of_queries = draw.target == Target::W_q || draw.target == Target::W_a || draw.target == Target::U_a;
+    if (of_keys || of_queries) {
         const Index heads = heads_of(draw.target, dims);
         const Index rows = natural[natural.size() - 2];
         const Index columns = natural.back();

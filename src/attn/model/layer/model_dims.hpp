@@ -11,6 +11,7 @@ struct ModelDims {
     Index V = 0, T = 0, S = 0, D = 0, H = 0, H_kv = 0, d_k = 0, d_v = 0;
     Index key_dim = 0, value_dim = 0; ///< what W_k and W_v read; 0: as W_q, as W_k
     Index output_dim = 0;             ///< what W_o makes; 0: D
+    Index d_a = 0;                    ///< what W_a makes; 0: the scores have none
 
     [[nodiscard]] Index keys_read() const { return key_dim == 0 ? D : key_dim; }
     [[nodiscard]] Index values_read() const { return value_dim == 0 ? keys_read() : value_dim; }

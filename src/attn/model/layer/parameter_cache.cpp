@@ -127,6 +127,34 @@ Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, I
 }
 
 template <typename Scalar>
+core::ScoreParameters score_parameters_of(const PreparedParameters<Scalar>& prepared, Index h, Index H)
+{
+    const auto matrix = [&](Target target) -> Matrix<double> {
+        const Parameter<Scalar>* W = prepared.parameter(target);
+        if (W == nullptr) {
+            return {};
+        }
+        const Matrix<double> all = as_right_factor(*W, H);
+        const Index d_a = all.cols() / H;
+        return all.middleCols(h * d_a, d_a);
+    };
+    const auto vector = [&](Target target) -> RowVector<double> {
+        const Parameter<Scalar>* v = prepared.parameter(target);
+        if (v == nullptr) {
+            return {};
+        }
+        const Index size = element_count(v->tensor.shape) / H;
+        return Eigen::Map<const RowVector<Scalar>>(v->tensor.values.data() + h * size, size).template cast<double>();
+    };
+    core::ScoreParameters own{matrix(Target::W_a), matrix(Target::U_a), vector(Target::v_a), vector(Target::b_Wa),
+                              vector(Target::b_Ua)};
+    if (const RowVector<double> b_va = vector(Target::b_va); b_va.size() != 0) {
+        own.b_va = b_va(0);
+    }
+    return own;
+}
+
+template <typename Scalar>
 std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer, const Tensor<Scalar>& projected)
 {
     if (all_finite<Scalar>(projected.values)) {
@@ -198,6 +226,8 @@ template struct PreparedParameters<float>;
 template struct PreparedParameters<double>;
 template Layer<float> make_layer(const PreparedParameters<float>&, Target, Index);
 template Layer<double> make_layer(const PreparedParameters<double>&, Target, Index);
+template core::ScoreParameters score_parameters_of(const PreparedParameters<float>&, Index, Index);
+template core::ScoreParameters score_parameters_of(const PreparedParameters<double>&, Index, Index);
 template std::vector<bool> overflowed_rows(const Tensor<float>&, const Layer<float>&, const Tensor<float>&);
 template std::vector<bool> overflowed_rows(const Tensor<double>&, const Layer<double>&, const Tensor<double>&);
 template const PreparedParameters<float>& ParameterCache::of(const Recipe&, const ParameterInputs&);

@@ -40,6 +40,10 @@ struct PreparedParameters {
 template <typename Scalar>
 [[nodiscard]] Layer<Scalar> make_layer(const PreparedParameters<Scalar>& prepared, Target W, Index heads);
 
+/// What the scores of query head h of H are made with.
+template <typename Scalar>
+[[nodiscard]] core::ScoreParameters score_parameters_of(const PreparedParameters<Scalar>& prepared, Index h, Index H);
+
 /// Of x·W + b (heads, T, d) the rows that are not finite although what they were made of is; empty where all are finite.
 template <typename Scalar>
 [[nodiscard]] std::vector<bool> overflowed_rows(const Tensor<Scalar>& X, const Layer<Scalar>& layer,

@@ -62,6 +62,12 @@ Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
     case Target::b_v: return {l.values_read(), 0};
     case Target::W_o: return {l.H * l.d_v, l.outputs()};
     case Target::b_o: return {l.H * l.d_v, 0};
+    case Target::W_a:
+    case Target::U_a: return {l.d_k, l.H * l.d_a};
+    case Target::v_a: return {l.d_a, l.H};
+    case Target::b_Wa:
+    case Target::b_Ua: return {l.d_k, 0};
+    case Target::b_va: return {l.d_a, 0};
     default: break;
     }
     if (shape.size() < 2) {
@@ -81,7 +87,7 @@ Side side_of(const Draw& draw)
 Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
 {
     const Draw& draw = placed.draw;
-    if (!draw.shape && draw.target >= Target::W_q && draw.target <= Target::W_o) {
+    if (!draw.shape && draw.target >= Target::W_q && draw.target <= Target::U_a) {
         const Fans layer = fans_of(placed, l);
         return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
     }
@@ -97,7 +103,7 @@ Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
 
 bool is_bias(Target target)
 {
-    return target == Target::b_q || target == Target::b_k || target == Target::b_v || target == Target::b_o;
+    return (target >= Target::b_q && target <= Target::b_o) || target > Target::v_a;
 }
 
 /// Ones where output i reads input i, the heads' stack taken as one matrix, of which a draw may make one head.
@@ -113,11 +119,12 @@ std::vector<double> identity(const PlacedDraw& placed)
     const Index heads = element_count(shape) / std::max<Index>(rows * columns, 1);
     const Index before = placed.draw.head.value_or(0);
     const bool right = placed.draw.side.value_or(Side::left) == Side::right;
+    const bool apart = is_of_score(placed.draw.target); // each head reads all of its own numbers
     std::vector<double> values(static_cast<std::size_t>(element_count(shape)), 0.0);
     for (Index h = 0; h < heads; ++h) {
         for (Index i = 0; i < rows; ++i) {
             // From the left, row i of head h is output h·rows + i; from the right, columns are the outputs.
-            const Index j = right ? i - (before + h) * columns : (before + h) * rows + i;
+            const Index j = apart ? i : right ? i - (before + h) * columns : (before + h) * rows + i;
             if (j >= 0 && j < columns) {
                 values[static_cast<std::size_t>((h * rows + i) * columns + j)] = 1.0;
             }
@@ -357,6 +364,20 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
         require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
     }
+    const core::Score score = recipe.attention.score;
+    const std::string scores(name_of(score));
+    for (const Target target : score_targets) {
+        refuse_if(drawn(target) && !reads(score, target), target,
+                  (", and " + scores +
+                   " scores do not read it; allowed: "
+                   "general for W_a, b_Wa; additive for all of W_a, U_a, "
+                   "v_a, b_Wa, b_Ua, b_va")
+                      .c_str());
+        require(is_bias(target) || drawn(target) || !reads(score, target),
+                (std::string(name_of(target)) + " is not drawn, which " + scores +
+                 " scores need; allowed: " + (score == core::Score::general ? "W_a" : "W_a, U_a and v_a"))
+                    .c_str());
+    }
     require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: both");
     require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
     refuse_if(drawn(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
@@ -368,7 +389,7 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 
 bool is_vector(Target target)
 {
-    return is_bias(target) || target == Target::bias_k || target == Target::bias_v;
+    return target >= Target::b_q;
 }
 
 /// Puts one head of a parameter where it lies among all of them, which the first of them makes room for.

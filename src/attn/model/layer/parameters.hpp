@@ -9,6 +9,12 @@
 //   W_o  right  (H·d_v, D)    left (D, H·d_v), and output_dim for D where the recipe says so
 //   b_q (H·d_k)   b_k (H_kv·d_k)   b_v (H_kv·d_v)   b_o (D)   bias_k (H_kv·d_k)   bias_v (H_kv·d_v)
 //
+// and those of general and additive scores, of which every query head has its own (core/attention.hpp):
+//
+//   W_a, U_a    as W_q, but each head reads its own d_k numbers: left (H, d_a, d_k) or (H·d_a, d_k), right (H, d_k, d_a) or
+//               (d_k, H·d_a); without H where there is one head. d_a is d_k for general scores
+//   v_a (H·d_a)   b_Wa (H·d_a)   b_Ua (H·d_a)   b_va (H)
+//
 // D is key_dim in W_k and key_embedding (V, D), and value_dim in W_v and value_embedding (V, D), where the recipe says so.
 #pragma once
 

@@ -42,10 +42,13 @@ void make_room(const Overrides& over, Recipe& recipe)
     if (over.contains(field::parameters_file)) {
         // What the file holds decides over all dims but the heads; what it does not hold is as the recipe draws it.
         const bool rows_of_other_file = recipe.parameters.has_value();
-        recipe.dims = {.heads = recipe.dims.heads, .vocab_size = rows_of_other_file ? std::nullopt : recipe.dims.vocab_size};
+        recipe.dims = {.heads = recipe.dims.heads,
+                       .vocab_size = rows_of_other_file ? std::nullopt : recipe.dims.vocab_size,
+                       .d_a = recipe.dims.d_a};
         recipe.parameters.reset();
         drop_draws(recipe, [](Target target) {
-            return target >= Target::W_q || target == Target::key_embedding || target == Target::value_embedding;
+            return (target >= Target::W_q && !is_of_score(target)) || target == Target::key_embedding ||
+                   target == Target::value_embedding;
         });
     } else if (recipe.parameters && over.contains(field::heads)) {
         recipe.dims.kv_heads.reset();
@@ -60,6 +63,9 @@ void make_room(const Overrides& over, Recipe& recipe)
         drop_draws(recipe, [](Target target) {
             return target == Target::embedding || target == Target::embeddings || target == Target::key_embeddings;
         });
+    }
+    if (over.contains(field::score)) {
+        recipe.dims.d_a.reset();
     }
     if (over.contains(field::mask_file)) {
         recipe.attention.mask.reset();
@@ -101,7 +107,9 @@ void require_seed(const Overrides& over, const Recipe& recipe, const Origin& ori
 /// nn.MultiheadAttention in the place of the first of its tensors, and of all others.
 void draw_layer(Recipe& recipe)
 {
-    const auto of_layer = [](const Step& step) { return makes(step, [](Target target) { return target >= Target::W_q; }); };
+    const auto of_layer = [](const Step& step) {
+        return makes(step, [](Target target) { return target >= Target::W_q && !is_of_score(target); });
+    };
     const auto first = std::ranges::find_if(recipe.draws, of_layer);
     if (first != recipe.draws.end() && std::ranges::none_of(recipe.draws, is_layer)) {
         recipe.draws.erase(std::remove_if(first + 1, recipe.draws.end(), of_layer), recipe.draws.end());
@@ -135,7 +143,7 @@ void lay_init(Initialisation init, Recipe& recipe)
     take_layer_apart(recipe);
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
-        if (draw != nullptr && draw->target >= Target::W_q && draw->target <= Target::W_o) {
+        if (draw != nullptr && draw->target >= Target::W_q && draw->target <= Target::U_a) {
             draw->init = init;
             draw->first = 0;
             draw->second = 1;
@@ -156,6 +164,19 @@ bool has_layer(const Recipe& recipe, const std::optional<bool>& output_projectio
     return layer;
 }
 
+/// What the scores read is drawn last where nothing draws it, and what they do not read is not drawn.
+void lay_score(Recipe& recipe, Initialisation init)
+{
+    const core::Score score = recipe.attention.score;
+    drop_draws(recipe, [&](Target target) { return is_of_score(target) && !reads(score, target); });
+    for (const Target target : {Target::W_a, Target::U_a, Target::v_a}) {
+        if (reads(score, target) && !find_draw(recipe, target)) {
+            const bool vector = target == Target::v_a && init == Initialisation::identity;
+            recipe.draws.emplace_back(Draw{.target = target, .init = vector ? Initialisation::uniform : init});
+        }
+    }
+}
+
 /// The fields that are not of the recipe but of its draws.
 void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
 {
@@ -167,6 +188,10 @@ void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
     const auto init = over.find<Index>(draw_field::init);
     if (init) {
         lay_init(static_cast<Initialisation>(*init), recipe);
+    }
+    if (over.contains(field::score)) {
+        const auto of_matrices = static_cast<Initialisation>(init.value_or(0));
+        lay_score(recipe, init && of_matrices != Initialisation::multihead_attention ? of_matrices : Initialisation::uniform);
     }
     const auto output_projection = over.find<bool>(field::output_projection);
     if (recipe.parameters || has_layer(recipe, output_projection, origin)) {

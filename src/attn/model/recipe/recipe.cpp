@@ -45,6 +45,16 @@ std::optional<Draw> find_draw(const Recipe& recipe, Target target)
     return std::nullopt;
 }
 
+Side side_of(const Recipe& recipe, Target matrix)
+{
+    const Side usual = matrix == Target::W_o ? Side::right : Side::left;
+    if (const std::optional<Draw> draw = find_draw(recipe, matrix)) {
+        return draw->side.value_or(usual);
+    }
+    const bool in_out = recipe.parameters && recipe.parameters->layout == MatrixLayout::in_out;
+    return is_of_score(matrix) && in_out ? Side::right : usual;
+}
+
 Recipe default_recipe()
 {
     const auto draw = [](Target target, Initialisation init) { return Draw{.target = target, .init = init}; };

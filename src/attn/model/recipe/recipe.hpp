@@ -58,11 +58,12 @@ using Input = std::variant<SentenceInput, IdsInput, PositionsInput>;
 
 /// What is absent takes its default when the recipe is run: embed_dim 16, heads 1, kv_heads = heads, d_k and d_v 24 and 28 with
 /// one head (embed_dim where W_q or W_v is drawn as an identity) and embed_dim/heads with more, vocab_size = number of distinct
-/// words, key_dim = embed_dim, value_dim = key_dim, output_dim = embed_dim.
+/// words, key_dim = embed_dim, value_dim = key_dim, output_dim = embed_dim, d_a = d_k.
 struct Dims {
     std::optional<Index> embed_dim = {}, heads = {}, kv_heads = {}, d_k = {}, d_v = {}, vocab_size = {};
     std::optional<Index> key_dim = {}, value_dim = {}; ///< how many numbers W_k and W_v read of a word
     std::optional<Index> output_dim = {};              ///< how many numbers W_o makes of a word
+    std::optional<Index> d_a = {};                     ///< hidden numbers of additive scores
 
     bool operator==(const Dims&) const = default;
 };
@@ -115,15 +116,21 @@ enum class Target {
     W_k,
     W_v, ///< projections; their natural shapes are in model/layer/parameters.hpp
     W_o, ///< (H·d_v, output_dim), or (output_dim, H·d_v) from the left
+    W_a,
+    U_a, ///< of general and additive scores, for each query head
     b_q,
     b_k,
     b_v,
     b_o, ///< biases: (H·d_k), (H_kv·d_k), (H_kv·d_v), (output_dim)
     bias_k,
     bias_v, ///< (H_kv·d_k), (H_kv·d_v): one more key and value, which every query sees
+    v_a,    ///< (H·d_a)
+    b_Wa,
+    b_Ua,
+    b_va, ///< (H·d_a), (H·d_a), (H)
 };
 /// In recipes and JSON.
-inline constexpr std::array<std::string_view, 16> target_names{"discard",
+inline constexpr std::array<std::string_view, 22> target_names{"discard",
                                                                "embedding",
                                                                "key_embedding",
                                                                "value_embedding",
@@ -133,12 +140,18 @@ inline constexpr std::array<std::string_view, 16> target_names{"discard",
                                                                "W_k",
                                                                "W_v",
                                                                "W_o",
+                                                               "W_a",
+                                                               "U_a",
                                                                "b_q",
                                                                "b_k",
                                                                "b_v",
                                                                "b_o",
                                                                "bias_k",
-                                                               "bias_v"};
+                                                               "bias_v",
+                                                               "v_a",
+                                                               "b_Wa",
+                                                               "b_Ua",
+                                                               "b_va"};
 [[nodiscard]] constexpr std::string_view name_of(Target target)
 {
     return target_names[static_cast<std::size_t>(target)];
@@ -147,6 +160,19 @@ inline constexpr std::array<std::string_view, 16> target_names{"discard",
 [[nodiscard]] constexpr bool is_parameter(Target target)
 {
     return target != Target::none && target != Target::embeddings && target != Target::key_embeddings;
+}
+
+/// What general and additive scores are made with.
+inline constexpr std::array score_targets{Target::W_a, Target::U_a, Target::v_a, Target::b_Wa, Target::b_Ua, Target::b_va};
+/// Whether scores of this function read it. They need all of it but the biases.
+[[nodiscard]] constexpr bool reads(core::Score score, Target target)
+{
+    const bool general = target == Target::W_a || target == Target::b_Wa;
+    return score == core::Score::additive || (score == core::Score::general && general);
+}
+[[nodiscard]] constexpr bool is_of_score(Target target)
+{
+    return target == Target::W_a || target == Target::U_a || target >= Target::v_a;
 }
 
 /// A length of a shape: a number, or a product of letters of the glossary such as "H*d_k".
@@ -297,6 +323,8 @@ struct Recipe {
 [[nodiscard]] std::vector<Draw> parts_of(const Draw& draw);
 /// The first draw of the tensor, or of a head of it.
 [[nodiscard]] std::optional<Draw> find_draw(const Recipe& recipe, Target target);
+/// Of a matrix: as its draw says, otherwise as is usual.
+[[nodiscard]] Side side_of(const Recipe& recipe, Target matrix);
 
 /// What `run` does without options: seed 123, embedding normal, W_q, W_k, W_v uniform from the left (the 2023 tutorial).
 [[nodiscard]] Recipe default_recipe();

@@ -141,6 +141,13 @@ inline constexpr Recipes output_dim{{.key = "dims.output_dim",
                                      .symbol = "N"},
                                     at<&Recipe::dims, &Dims::output_dim>};
 
+inline constexpr Recipes d_a{{.key = "dims.d_a",
+                              .allowed = length,
+                              .meaning = "hidden numbers of additive scores, for each head",
+                              .usual = "d_k",
+                              .symbol = "N"},
+                             at<&Recipe::dims, &Dims::d_a>};
+
 // ---- one layer's projections from a file -----------------------------------------------------------------------------
 
 inline constexpr Recipes parameters_file{
@@ -244,6 +251,22 @@ inline constexpr Recipes window{{.key = "attention.window",
                                  .meaning = "a query sees L keys back and R ahead; -1 is no limit; one number means both",
                                  .symbol = "L[,R]"},
                                 at<&Recipe::attention, &Attention::window>};
+inline constexpr Recipes score{
+    {.key = "attention.score",
+     .allowed = allow::one_of(core::score_names),
+     .meaning = "what a query q and a key k score, in all but the first without a scale; dot: q·k; cosine: q·k/(|q|·|k|); "
+                "general (Luong): q·W_a·k; additive (Bahdanau): v_a·tanh(W_a·q + U_a·k)",
+     .usual = "scaled_dot",
+     .symbol = "NAME",
+     .left_out = 0},
+    at<&Recipe::attention, &Attention::score>};
+inline constexpr Recipes mask_at{{.key = "attention.mask_at",
+                                  .allowed = allow::one_of(core::mask_at_names),
+                                  .meaning = "mask the scores before they are scaled, or the scaled ones",
+                                  .usual = "scaled",
+                                  .symbol = "STAGE",
+                                  .left_out = 0},
+                                 at<&Recipe::attention, &Attention::mask_at>};
 inline constexpr Recipes scale{
     {.key = "attention.scale",
      .allowed = {.type = FieldType::real, .none = 1, .in_words = "none, or a finite number such as 0.25 or 1e-3"},
@@ -390,6 +413,7 @@ inline constexpr std::array all{
     &key_dim,
     &value_dim,
     &output_dim,
+    &d_a,
     &parameters_file,
     &prefix,
     &layout,
@@ -410,6 +434,8 @@ inline constexpr std::array all{
     &draws,
     &causal,
     &window,
+    &mask_at,
+    &score,
     &scale,
     &softcap,
     &dropout,
@@ -470,7 +496,7 @@ inline constexpr OnlyWith kaiming{&init, static_cast<Index>(Initialisation::kaim
 inline constexpr OnlyWith whole_layer{&init, static_cast<Index>(Initialisation::multihead_attention),
                                       static_cast<Index>(Initialisation::multihead_attention)};
 inline constexpr OnlyWith tables{&tensor, static_cast<Index>(Target::embedding), static_cast<Index>(Target::value_embedding)};
-inline constexpr OnlyWith projections{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::W_o)};
+inline constexpr OnlyWith projections{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::U_a)};
 inline constexpr OnlyWith of_heads{&tensor, static_cast<Index>(Target::W_q), static_cast<Index>(Target::b_v),
                                    static_cast<Index>(Target::W_o)};
 inline constexpr std::string_view finite = "a finite number";

@@ -233,6 +233,7 @@ private:
             inputs.mask = core::as_batch(broadcast_mask(*plan_.mask, {l.H, l.T, l.S}));
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
+        inputs.score_parameters = score_parameters();
         const std::vector<std::uint8_t> kept = draw_kept({l.H, l.T, K.rows()});
         if (options.dropout) {
             inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(kept)));
@@ -265,6 +266,17 @@ private:
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
         keep(Item::entropy, std::move(stages.entropy));
+    }
+
+    /// Of each query head; nothing where scores have no parameters.
+    [[nodiscard]] std::vector<core::ScoreParameters> score_parameters() const
+    {
+        const Index H = plan_.dims.H;
+        std::vector<core::ScoreParameters> parameters(plan_.dims.d_a == 0 ? 0 : static_cast<std::size_t>(H));
+        for (std::size_t h = 0; h < parameters.size(); ++h) {
+            parameters[h] = score_parameters_of(prepared_, static_cast<Index>(h), H);
+        }
+        return parameters;
     }
 
     /// 1 for each weight that dropout leaves; nothing without dropout.

@@ -1,5 +1,6 @@
 #include "attn/model/run/run.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
@@ -95,6 +96,30 @@ void require_order(const Recipe& recipe, const ModelDims& dims)
     if (recipe.attention.order == ScoreOrder::key_query && (is_cross(recipe) || dims.H != dims.H_kv)) {
         throw Error(ErrorKind::data, name_of(Item::scores), "KQ with cross-attention or grouped heads",
                     "one sentence and as many key/value heads as heads");
+    }
+}
+
+/// What does not go together with the function of the scores, or with masks before the scale.
+void require_score(const Recipe& recipe, const Origin& origin)
+{
+    const Attention& attention = recipe.attention;
+    if (attention.order == ScoreOrder::key_query &&
+        (attention.score == core::Score::general || attention.score == core::Score::additive)) {
+        throw Error(origin.fault({&field::score}), origin.name_of(field::score), name_of(attention.score),
+                    "scaled_dot, dot or cosine with KQ scores");
+    }
+    if (attention.mask_at == core::MaskAt::scaled) {
+        return;
+    }
+    const std::string before = origin.name_of(field::mask_at) + " scores";
+    if (attention.softcap) { // it would turn what is hidden, -inf, into a number
+        throw Error(origin.fault({&field::mask_at, &field::softcap}), origin.name_of(field::softcap) + " with " + before +
+                                                                          ": a cap comes after the scale and would show "
+                                                                          "what is masked; allowed: one of them");
+    }
+    if (attention.scale && *attention.scale <= 0) {
+        throw Error(origin.fault({&field::mask_at, &field::scale}), origin.name_of(field::scale),
+                    math::shortest(*attention.scale), "a number above 0 with " + before);
     }
 }
 
@@ -257,6 +282,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     Result result;
     result.show = show;
     require_mask(recipe, settings);
+    require_score(recipe, settings.origin);
     require_stream(recipe, settings.origin);
     require_parameters(recipe, settings);
     const Show computed_items = what_to_compute(show);

@@ -32,6 +32,10 @@ public:
             write_projection(made);
         }
         json_.end_array();
+        if (!e_.v_a.empty()) {
+            taken(name_of(model::Target::v_a), e_.v_a);
+            taken(name_of(model::Target::b_va), e_.b_va);
+        }
         json_.member("scale", e_.scale);
         json_.begin_array(name_of(model::Item::keys));
         for (std::size_t j = 0; j < e_.keys.size(); ++j) {
@@ -72,6 +76,12 @@ private:
         }
         taken("x", e_.x);
         taken("vector", e_.query);
+        if (!e_.aligned.empty()) {
+            taken("aligned", e_.aligned);
+        }
+        if (is_cosine()) {
+            json_.member("length", e_.length);
+        }
         json_.end_object();
     }
 
@@ -106,6 +116,15 @@ private:
         json_.member("position", position);
         json_.member("word", key.word);
         taken("vector", key.key);
+        if (!key.aligned.empty()) {
+            taken("aligned", key.aligned);
+        }
+        if (!key.hidden_layer.empty()) {
+            json_.member("hidden_layer", key.hidden_layer);
+        }
+        if (is_cosine()) {
+            json_.member("length", key.length);
+        }
         json_.member("products", key.products);
         taken("score", key.score);
         taken("scaled_score", key.scaled);
@@ -137,6 +156,8 @@ private:
             taken("masked_score", *key.masked);
         }
     }
+
+    [[nodiscard]] bool is_cosine() const { return e_.config.attention.score == core::Score::cosine; }
 
     // What the result holds, in the type of the arithmetic. What was made of it is always double.
     void taken(std::string_view name, double value)

@@ -32,9 +32,14 @@ void ExplanationSteps::write()
     write_query();
     write_keys();
     write_score();
-    write_scaling();
-    write_softcap();
-    write_masks();
+    if (attention().mask_at == core::MaskAt::scores) {
+        write_masks();
+        write_scaling();
+    } else {
+        write_scaling();
+        write_softcap();
+        write_masks();
+    }
     write_softmax();
     write_dropout();
     write_context();
@@ -147,33 +152,60 @@ void ExplanationSteps::write_keys()
 
 void ExplanationSteps::write_score()
 {
-    const std::string terms = counted(std::ssize(e_.query), "product");
+    const std::string sum = attention().score == core::Score::cosine || e_.b_va != 0 ? "with the sum of " : "the sum of ";
+    const std::string terms = ", " + sum + counted(std::ssize(e_.factors()), "product");
     if (!e_.key) {
-        step("Scores: score = " + words_.own_vector() + "·" + words_.other_vector("word") + ", the sum of " + terms);
+        step("Scores: score = " + words_.score_formula("word") + terms);
         const ExplainedKey& first = e_.keys.front();
         const int of_softmax = steps_ + 2 + (first.capped ? 1 : 0) + (first.masked ? 1 : 0);
         prose_.paragraph("The scores of all keys are in the table of step " + std::to_string(of_softmax) + ".");
         return;
     }
-    step("Score: " + words_.own_vector() + "·" + words_.other_vector(cell_owner()) + ", the sum of " + terms);
-    write_products();
-    prose_.paragraph("score = " + words_.number(cell().score));
+    step("Score: " + words_.score_formula(cell_owner()) + terms);
+    const std::string total = words_.number(write_products());
+    if (attention().score == core::Score::cosine) {
+        const std::vector<std::string> lengths = words_.numbers({e_.length, cell().length});
+        prose_.paragraph("score = " + glued(total + " / (" + lengths[0] + "·" + lengths[1] + ")") + " = " +
+                         words_.number(cell().score));
+    } else if (std::ranges::find(e_.biases, Target::b_va) != e_.biases.end()) {
+        prose_.paragraph("score = " + total + " + " + bracketed(words_.number(e_.b_va)) + " = " + words_.number(cell().score));
+    } else {
+        prose_.paragraph("score = " + words_.number(cell().score));
+    }
 }
 
-void ExplanationSteps::write_products()
+double ExplanationSteps::write_products()
 {
-    const std::string own = e_.swapped ? "k[i]" : "q[i]";
-    const std::string other = e_.swapped ? "q[i]" : "k[i]";
-    write_terms({own, words_.numbers(e_.query)}, {other, words_.numbers(cell().key)}, cell().products);
+    const std::string k = words_.other_vector(cell_owner());
+    Terms terms{.left = {e_.swapped ? "k[i]" : "q[i]", words_.numbers(e_.factors())},
+                .right = {e_.swapped ? "q[i]" : "k[i]", words_.numbers(cell().factors())}};
+    if (attention().score == core::Score::additive) {
+        terms.left.title = "v_a[i]";
+        terms.right.title = "tanh(a+u)";
+        terms.before = {{"a[i]", words_.numbers(e_.aligned)}, {"u[i]", words_.numbers(cell().aligned)}};
+        terms.product = "product";
+        prose_.paragraph("a = W_a·" + words_.own_vector() + " and u = U_a·" + k + ", with their biases if they have some:");
+    } else if (attention().score == core::Score::general) {
+        terms.right.title = "a[i]";
+        prose_.paragraph("a = W_a·" + k + ", with its bias if it has one:");
+    }
+    return write_terms(terms, cell().products);
 }
 
 void ExplanationSteps::write_scaling()
 {
-    const std::string score = e_.key ? words_.number(cell().score) : "score";
+    const bool after_mask = attention().mask_at == core::MaskAt::scores && e_.keys.front().masked;
+    const std::string name = after_mask ? "masked" : "score";
+    const std::string score = !e_.key ? name : words_.number(after_mask ? *cell().masked : cell().score);
     const std::string result = e_.key ? " = " + words_.number(cell().scaled) : "";
+    if (!attention().scale && attention().score != core::Score::scaled_dot) {
+        step("Scaling: none, scaled = " + name + ", since " + std::string(name_of(attention().score)) +
+             " scores have no scale of their own");
+        return;
+    }
     if (attention().scale) {
         const std::string factor = bracketed(plain(e_.scale));
-        step("Scaling: scaled = score·" + factor);
+        step("Scaling: scaled = " + name + "·" + factor);
         if (e_.key) {
             prose_.paragraph(score + "·" + factor + result);
         }
@@ -181,7 +213,7 @@ void ExplanationSteps::write_scaling()
     }
     const std::string size = std::to_string(e_.query.size());
     const std::string root = words_.number(std::sqrt(static_cast<double>(e_.query.size())));
-    step("Scaling: scaled = " + glued("score / √d_k"));
+    step("Scaling: scaled = " + glued(name + " / √d_k"));
     prose_.paragraph(glued(score + " / √" + size) + " = " + glued(score + " / " + root) + " = " + score + "·" +
                      words_.number(e_.scale) + result);
 }
@@ -206,7 +238,9 @@ void ExplanationSteps::write_masks()
     if (!e_.keys.front().masked) {
         return;
     }
-    const std::string before = e_.keys.front().capped ? "capped" : "scaled";
+    const std::string before = attention().mask_at == core::MaskAt::scores ? "score"
+                               : e_.keys.front().capped                    ? "capped"
+                                                                           : "scaled";
     const bool alibi = positions_are(PositionKind::alibi);
     const std::string name = attention().has_mask() ? " + mask" : "";
     step("Mask: masked = " + before + name + (alibi ? " + distance" : "") + ", -inf where a key is hidden");
@@ -243,7 +277,7 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
         return;
     }
-    const double score = before == "capped" ? *key.capped : key.scaled;
+    const double score = before == "capped" ? *key.capped : before == "score" ? key.score : key.scaled;
     const std::vector<std::string> numbers = words_.numbers({score, key.mask, key.distance, *key.masked});
     std::vector<std::string> terms{numbers[0]};
     if (attention().has_mask()) {

@@ -93,7 +93,7 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
         const std::string place = std::to_string(e_.component);
         const Column of_W{left ? name + "[" + place + ",i]" : name + "[i," + place + "]", weights};
         const Column of_x{"x[i]", x};
-        write_terms(left ? of_W : of_x, left ? of_x : of_W, made.products);
+        write_terms({.left = left ? of_W : of_x, .right = left ? of_x : of_W}, made.products);
         const double sum = std::accumulate(made.products.begin(), made.products.end(), 0.0, [&](double total, double term) {
             return model::after_step(e_.config, total + term);
         });
@@ -128,7 +128,7 @@ void ExplanationSteps::write_turn(const Projected& made, const std::string& numb
                                 bracketed(numbers[1]) + "·" + bracketed(shares[1]) + glued(" = " + numbers[2])});
 }
 
-void ExplanationSteps::write_terms(const Column& left, const Column& right, const std::vector<double>& products)
+double ExplanationSteps::write_terms(const Terms& terms, const std::vector<double>& products)
 {
     std::vector<double> sums(products.size());
     std::partial_sum(products.begin(), products.end(), sums.begin(),
@@ -139,9 +139,12 @@ void ExplanationSteps::write_terms(const Column& left, const Column& right, cons
         const std::string place = std::to_string(i);
         places.cells.push_back(std::string(last.size() - place.size(), ' ') + place);
     }
-    prose_.table(
-        places,
-        {left, right, {left.title + "·" + right.title, words_.numbers(products)}, {"sum so far", words_.numbers(sums)}});
+    std::vector<Column> columns = terms.before;
+    const std::string product = terms.product.empty() ? terms.left.title + "·" + terms.right.title : terms.product;
+    columns.insert(columns.end(),
+                   {terms.left, terms.right, {product, words_.numbers(products)}, {"sum so far", words_.numbers(sums)}});
+    prose_.table(places, columns);
+    return sums.empty() ? 0 : sums.back();
 }
 
 // ---- what print leaves of the numbers ---------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ void ExplanationSteps::write_softmax()
     const auto largest = std::ranges::max_element(e_.keys, {}, &ExplainedKey::weight) - e_.keys.begin();
     const auto shown = static_cast<std::size_t>(e_.key.value_or(largest));
     const Quotient quotient = words_.quotient(e_.keys[shown]);
-    const std::vector<std::string> scores = words_.numbers({e_.keys[shown].last_score(), e_.maximum});
+    const std::vector<std::string> scores = words_.numbers({e_.keys[shown].last_score(attention().mask_at), e_.maximum});
     const std::string& maximum = scores[1];
     prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + quotient.sum +
                      ", of the exponentials of all " + std::to_string(e_.keys.size()) + " keys");
@@ -68,8 +68,11 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     const ExplainedKey& first = e_.keys.front();
     const double weights = std::accumulate(e_.keys.begin(), e_.keys.end(), 0.0,
                                            [](double sum, const ExplainedKey& key) { return sum + key.weight; });
+    const bool mask_first = attention().mask_at == core::MaskAt::scores;
     add("score", of(&ExplainedKey::score));
-    add("scaled", of(&ExplainedKey::scaled));
+    if (!mask_first) {
+        add("scaled", of(&ExplainedKey::scaled));
+    }
     if (first.capped) {
         add("capped", of([](const ExplainedKey& key) { return *key.capped; }));
     }
@@ -81,6 +84,9 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     }
     if (first.masked) {
         add("masked", words_.masked());
+    }
+    if (mask_first) {
+        add("scaled", of(&ExplainedKey::scaled));
     }
     add("exp", of(&ExplainedKey::exponential), row_sum);
     add("weight", of(&ExplainedKey::weight), words_.number(weights));

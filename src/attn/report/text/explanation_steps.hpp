@@ -23,13 +23,18 @@ private:
     void write_query();
     void write_keys();
     void write_score();
-    void write_products();
+    double write_products(); ///< returns their sum
     /// How one number of x·W + b comes about, if it is explained: `vector` is what it belongs to, `x` what W reads.
     void write_projection(model::Target W, const std::string& vector, const std::string& x);
     void write_projected_terms(const model::Projected& made, const std::string& number);
     void write_turn(const model::Projected& made, const std::string& number);
-    /// Two factors, their products and the sum so far, line by line.
-    void write_terms(const Column& left, const Column& right, const std::vector<double>& products);
+    /// Two factors, what they are made of, their products and the sum so far, line by line. Returns the sum.
+    struct Terms {
+        Column left, right;
+        std::vector<Column> before = {};
+        std::string product = {}; ///< empty: left·right
+    };
+    double write_terms(const Terms& terms, const std::vector<double>& products);
     void write_scaling();
     void write_softcap();
     void write_masks();

@@ -154,8 +154,35 @@ std::vector<std::string> Wording::masked() const
     return texts;
 }
 
+std::string Wording::score_formula(const std::string& word) const
+{
+    const std::string own = own_vector();
+    const std::string other = other_vector(word);
+    const auto with_bias = [&](const std::string& product, Target bias) {
+        const bool biased = std::ranges::find(e_.biases, bias) != e_.biases.end();
+        return biased ? product + " + " + std::string(name_of(bias)) : product;
+    };
+    switch (e_.config.attention.score) {
+    case core::Score::scaled_dot:
+    case core::Score::dot: break;
+    case core::Score::cosine: return own + "·" + other + glued(" / (|" + own + "|·|" + other + "|)");
+    case core::Score::general: {
+        const std::string aligned = with_bias("W_a·" + other, Target::b_Wa);
+        return own + "·" + (aligned.find('+') == std::string::npos ? aligned : "(" + aligned + ")");
+    }
+    case core::Score::additive:
+        return with_bias("v_a·tanh(" + with_bias("W_a·" + own, Target::b_Wa) + " + " + with_bias("U_a·" + other, Target::b_Ua) +
+                             ")",
+                         Target::b_va);
+    }
+    return own + "·" + other;
+}
+
 std::string Wording::last_name() const
 {
+    if (e_.config.attention.mask_at == core::MaskAt::scores) {
+        return "scaled";
+    }
     return e_.keys.front().masked ? "masked" : e_.keys.front().capped ? "capped" : "scaled";
 }
 

@@ -46,6 +46,9 @@ public:
     [[nodiscard]] std::string projection(model::Target W, const std::string& of, Index made, Index read) const;
 
     [[nodiscard]] int digits() const { return digits_; }
+    /// "q(is)·k(word)", or what another function of the scores makes of them.
+    [[nodiscard]] std::string score_formula(const std::string& word) const;
+
     /// Numbers that belong together, in one notation.
     [[nodiscard]] std::vector<std::string> numbers(const std::vector<double>& values) const;
     [[nodiscard]] std::string number(double value) const { return numbers({value}).front(); }
