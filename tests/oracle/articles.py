@@ -75,6 +75,13 @@ def raschka_linear(hidden=None):
     return single(*(Linear(3, 2, bias=False)(JOURNEY) for _ in range(3)), 1 / math.sqrt(2), hidden)
 
 
+def raschka_causal():
+    stages = raschka_linear(later(6))
+    torch.manual_seed(123)
+    dropped = torch.nn.functional.dropout(stages["weights"][0], 0.5)
+    return {**stages, "masked_scores": [stages["scores"][0].masked_fill(later(6), -math.inf)], "dropped_weights": [dropped]}
+
+
 def raschka_wrapper():
     torch.manual_seed(123)
     heads = [single(*(Linear(3, 2, bias=False)(JOURNEY) for _ in range(3)), 1 / math.sqrt(2), later(6)) for _ in range(2)]
@@ -129,7 +136,22 @@ def rao_torch(seed, mask=None):
     return {"embeddings": x[0], "weights": weights, "output": output[0]}
 
 
+def coursera():
+    np.random.seed(42)
+    keys, query, layer_1, layer_2 = (torch.from_numpy(np.random.randn(*shape)) for shape in ((5, 16), (1, 16), (32, 10), (10, 1)))
+    activations = torch.tanh(torch.cat([keys, query.expand(5, 16)], dim=1) @ layer_1)
+    scores = (activations @ layer_2).T
+    return {"scores": [scores], "context": torch.softmax(scores, dim=-1) @ keys}
+
+
+def allennlp_cosine():
+    unit = lambda rows: rows / rows.norm(dim=-1, keepdim=True)
+    return {"scores": [unit(torch.tensor([[1.0, 1, 1]])) @ unit(torch.tensor([[7.0, 8, 9], [10, 11, 12]])).T]}
+
+
 ARTICLES = {
+    "allennlp-2020-cosine": allennlp_cosine,
+    "coursera-2021": coursera,
     "cristina-2022": cristina,
     "godoy-2021": godoy,
     "godoy-2021-heads": godoy_heads,
@@ -140,6 +162,7 @@ ARTICLES = {
     "rao-2024-multihead": rao_multihead,
     "rao-2024-torch": lambda: rao_torch(0),
     "rao-2024-torch-masked": lambda: rao_torch(42, later(4)),
+    "raschka-2024-causal": raschka_causal,
     "raschka-2024-linear": raschka_linear,
     "raschka-2024-simplified": raschka_simplified,
     "raschka-2024-uniform": raschka_uniform,
