@@ -88,6 +88,13 @@ def raschka_wrapper():
     return {"context": torch.cat([head["context"] for head in heads], dim=-1)}
 
 
+def raschka_multihead():
+    torch.manual_seed(123)
+    Q, K, V = (split(Linear(3, 2, bias=False)(JOURNEY), 2) for _ in range(3))
+    weights = torch.softmax((Q @ K.transpose(1, 2)).masked_fill(later(6), -math.inf), dim=-1)
+    return {"output": Linear(2, 2)((weights @ V).transpose(0, 1).reshape(6, 2))}
+
+
 def cristina():
     words = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
     np.random.seed(42)
@@ -164,6 +171,7 @@ ARTICLES = {
     "rao-2024-torch-masked": lambda: rao_torch(42, later(4)),
     "raschka-2024-causal": raschka_causal,
     "raschka-2024-linear": raschka_linear,
+    "raschka-2024-multihead": raschka_multihead,
     "raschka-2024-simplified": raschka_simplified,
     "raschka-2024-uniform": raschka_uniform,
     "raschka-2024-wrapper": raschka_wrapper,
