@@ -156,7 +156,12 @@ def allennlp_cosine():
     return {"scores": [unit(torch.tensor([[1.0, 1, 1]])) @ unit(torch.tensor([[7.0, 8, 9], [10, 11, 12]])).T]}
 
 
+def allennlp_bilinear():
+    return {"scores": [torch.tensor([[1.0, 1]]) @ torch.tensor([[-0.3, 0.5], [2.0, -1.0]]) @ torch.eye(2) + 0.1]}
+
+
 ARTICLES = {
+    "allennlp-2020-bilinear": allennlp_bilinear,
     "allennlp-2020-cosine": allennlp_cosine,
     "coursera-2021": coursera,
     "cristina-2022": cristina,
