@@ -126,7 +126,7 @@ TEST(Field, KeyWithinASectionIsItsNextPart)
 TEST(Field, MayGoOnlyWithSomeChoicesOfAnother)
 {
     const OnlyWith& projections = draw_field::side.only;
-    EXPECT_EQ(in_words(projections), R"(only with "tensor": "W_q", "W_k", "W_v", "W_o")");
+    EXPECT_EQ(in_words(projections), R"(only with "tensor": "W_q", "W_k", "W_v", "W_o", "W_a", "U_a")");
     for (const Target with : {Target::W_q, Target::W_v, Target::W_o}) {
         EXPECT_TRUE(goes_with(projections, static_cast<Index>(with)));
     }
