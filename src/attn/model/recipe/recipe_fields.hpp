@@ -255,7 +255,7 @@ inline constexpr Recipes score{
     {.key = "attention.score",
      .allowed = allow::one_of(core::score_names),
      .meaning = "what a query q and a key k score, in all but the first without a scale; dot: q·k; cosine: q·k/(|q|·|k|); "
-                "general (Luong): q·W_a·k; additive (Bahdanau): v_a·tanh(W_a·q + U_a·k)",
+                "general (Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
      .usual = "scaled_dot",
      .symbol = "NAME",
      .left_out = 0},
