@@ -87,7 +87,8 @@ Side side_of(const Draw& draw)
 Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
 {
     const Draw& draw = placed.draw;
-    if (!draw.shape && draw.target >= Target::W_q && draw.target <= Target::U_a) {
+    const bool of_layer = (draw.target >= Target::W_q && draw.target <= Target::U_a) || draw.target == Target::v_a;
+    if (!draw.shape && of_layer) {
         const Fans layer = fans_of(placed, l);
         return side_of(draw) == Side::left ? layer : Fans{layer.out, layer.in};
     }

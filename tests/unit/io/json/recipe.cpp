@@ -157,7 +157,7 @@ TEST(Recipe, ReadsTensorsThatAreStated)
              {R"({"tensor":"W_q","values":[1],"init":"normal"})",
               R"(draws[0].init: got 'normal'; allowed: only without "values")"},
              {R"({"tensor":"b_q","values":[1],"side":"left"})",
-              R"(draws[0].side: got 'left'; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_o")"},
+              R"(draws[0].side: got 'left'; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_o", "W_a", "U_a")"},
              {R"({"tensor":"b_q","values":[9007199254740993]})",
               "draws[0].values at (0,): got 9007199254740993; allowed: an integer that float64 holds exactly, such as "
               "9007199254740992"},
@@ -239,7 +239,7 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
         {R"({"tensor":"embeddings","init":"normal","padding_idx":0})",
          R"(draws[0].padding_idx: got 0; allowed: only with "tensor": "embedding", "key_embedding", "value_embedding")"},
         {R"({"tensor":"W_o","init":"linear","head":0})",
-         R"(draws[0].head: got 0; allowed: only with "tensor": "W_q", "W_k", "W_v", "b_q", "b_k", "b_v")"},
+         R"(draws[0].head: got 0; allowed: only with "tensor": "W_q", "W_k", "W_v", "W_a", "U_a", "b_q", "b_k", "b_v")"},
         {R"({"tensor":"W_q","init":"linear","head":65536})", "draws[0].head: got 65536; allowed: an integer from 0 to 65535"},
         {R"({"tensor":"W_q","init":"multihead_attention"})", "draws[0]: key: got 'tensor'; allowed: init, bias, add_bias_kv"},
         {R"({"init":"multihead_attention","shape":[1]})", "draws[0]: key: got 'shape'; allowed: init, bias, add_bias_kv"},

@@ -140,7 +140,7 @@ TEST(Field, MayGoOnlyWithSomeChoicesOfAnother)
 TEST(Field, MayLeaveOutOneChoiceBetweenOthers)
 {
     const OnlyWith& of_heads = draw_field::head.only;
-    EXPECT_EQ(in_words(of_heads), R"(only with "tensor": "W_q", "W_k", "W_v", "b_q", "b_k", "b_v")");
+    EXPECT_EQ(in_words(of_heads), R"(only with "tensor": "W_q", "W_k", "W_v", "W_a", "U_a", "b_q", "b_k", "b_v")");
     EXPECT_TRUE(goes_with(of_heads, static_cast<Index>(Target::b_v)));
     EXPECT_FALSE(goes_with(of_heads, static_cast<Index>(Target::W_o)));
 }
