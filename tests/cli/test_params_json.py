@@ -80,15 +80,16 @@ def saved(path, tensors, dtype):
     return path.name
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("kind", ["npz", "safetensors"])
-def test_integers_are_numbers_too(tmp_path, kind):
-    layer = saved(tmp_path / f"p.{kind}", LAYER, "int64")
-    table = saved(tmp_path / f"e.{kind}", {"E": TABLE}, "int64")
+def test_integers_are_numbers_too(tmp_path, kind, dtype):
+    layer = saved(tmp_path / f"p.{kind}", LAYER, dtype)
+    table = saved(tmp_path / f"e.{kind}", {"E": TABLE}, dtype)
     plain = saved(tmp_path / f"f.{kind}", {**LAYER, "embedding": TABLE}, "float64")
     integers = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", layer, "--layout", "out-in", "--embeddings", table, "--show", "weights,context", "--json", cwd=tmp_path).json
     floats = succeeds("run", "--ids", "0,2,1", "--vocab-size", "3", "--params", plain, "--layout", "out-in", "--show", "weights,context", "--json", cwd=tmp_path).json
     assert without_config(integers) == without_config(floats)
-    numpy.save(tmp_path / "e.npy", numpy.array(TABLE))
+    numpy.save(tmp_path / "e.npy", numpy.array(TABLE, dtype))
     alone = succeeds("run", "--ids", "0,2,1", "--embeddings", "e.npy", "--show", "embeddings", "--json", cwd=tmp_path).json
     assert alone["embeddings"] == [[1, 0], [1, 1], [0, 1]]
 
@@ -110,4 +111,4 @@ def test_an_integer_that_the_type_does_not_hold_is_refused(tmp_path, number, dty
 
 def test_truths_are_no_numbers(tmp_path):
     layer = saved(tmp_path / "p.npz", {**LAYER, "W_k": [[True, True], [True, False]]}, "bool")
-    assert_fails(run("run", "a b", "--params", layer, "--layout", "run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int64")
+    assert_fails(run("run", "a b", "--params", layer, "--layout", "run", cwd=tmp_path), 65, "got bool; allowed: float16, bfloat16, float32, float64, int32, int64")

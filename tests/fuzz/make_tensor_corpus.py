@@ -31,6 +31,7 @@ def npy_files():
     yield "single-big-endian", npy("'>f4'", "(2, 2)", struct.pack(">4f", 1, 2, 3, 4))
     yield "fortran", npy("'=f4'", "(3, 2)", struct.pack("<6f", *range(6)), "True")
     yield "bool", npy("'|b1'", "(2, 2)", b"\0\1\1\0")
+    yield "int32", npy("'<i4'", "(2,)", struct.pack("<2i", -1, 2**30))
     yield "int64", npy("'<i8'", "(2,)", struct.pack("<2q", -1, 2**62))
     yield "rank-0", npy(shape="()", data=DOUBLES[:8])
     yield "empty", npy(shape="(0, 3)", data=b"")

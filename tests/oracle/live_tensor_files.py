@@ -34,8 +34,8 @@ try:
 except ImportError:
     safetensors = None
 
-TYPES = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "b1", "int64": "i8"}
-CODES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "bool": "BOOL", "int64": "I64"}
+TYPES = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "b1", "int32": "i4", "int64": "i8"}
+CODES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "bool": "BOOL", "int32": "I32", "int64": "I64"}
 
 
 def run(program, *arguments, given=b""):
@@ -53,7 +53,7 @@ def read(program, path, *name):
         kind, shape, tensor = line.decode().split(" ", 2)
         shape = tuple(int(length) for length in shape.strip("()").split(",") if length)
         size = 8 * int(np.prod(shape, dtype=object))
-        tensors[tensor] = kind, np.frombuffer(output[:size], "<i8" if kind == "int64" else "<f8").reshape(shape)
+        tensors[tensor] = kind, np.frombuffer(output[:size], "<i8" if kind.startswith("int") else "<f8").reshape(shape)
         output = output[size:]
     return tensors
 
@@ -74,8 +74,8 @@ def some_array(chance, kind=None):
     count = int(np.prod(shape))
     if kind == "bool":
         array = generator.integers(0, 2, count).astype(bool)
-    elif kind == "int64":
-        array = generator.integers(-(2**63), 2**63 - 1, count)
+    elif kind.startswith("int"):
+        array = generator.integers(np.iinfo(kind).min, np.iinfo(kind).max, count, kind)
     else:
         array = (generator.standard_normal(count) * 10.0 ** chance.randint(-6, 4)).astype(kind)
         for special in (np.nan, np.inf, -np.inf, -0.0, 1e-7):

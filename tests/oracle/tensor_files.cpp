@@ -1,9 +1,9 @@
 // What the library reads from a tensor file, and what it writes, for tests/oracle/live_tensor_files.py.
 //
-//   tensor_files read FILE [NAME]         for each tensor a line "type shape name", then its values as float64 (int64: as they
-//   are) tensor_files convert FROM TO FORMAT   the tensors of one file written to another: npy, npz, safetensors tensor_files
-//   round TYPE               float64 values of standard input, rounded to float16 or bfloat16 tensor_files widen TYPE their
-//   16-bit patterns of standard input, as float64
+//   tensor_files read FILE [NAME]         for each tensor a line "type shape name", then its values as float64 (integers: as
+//   they are) tensor_files convert FROM TO FORMAT   the tensors of one file written to another: npy, npz, safetensors
+//   tensor_files round TYPE               float64 values of standard input, rounded to float16 or bfloat16 tensor_files widen
+//   TYPE their 16-bit patterns of standard input, as float64
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -53,7 +53,7 @@ void read(const std::string& path, const std::string& name)
             std::cout << length << ',';
         }
         std::cout << ") " << entry.name << '\n';
-        if (entry.view.type == ElementType::int64) {
+        if (attn::is_integer(entry.view.type)) {
             write_values(attn::load<std::int64_t>(entry.view).values);
         } else {
             write_values(attn::load<double>(entry.view).values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -51,12 +52,17 @@ void convert_to(std::byte* to, std::span<const Scalar> values, Convert convert)
     }
 }
 
-std::int64_t cut(double value)
+template <typename Integer>
+Integer cut(double value)
 {
-    if (!(value >= -0x1p63 && value < 0x1p63)) {
-        throw Error(ErrorKind::data, "int64 element", std::to_string(value), "-2^63 to 2^63-1");
+    constexpr int bits = std::numeric_limits<Integer>::digits;
+    const double beyond = std::ldexp(1.0, bits);
+    if (!(value >= -beyond && value < beyond)) {
+        const std::string power = "2^" + std::to_string(bits);
+        throw Error(ErrorKind::data, "int" + std::to_string(bits + 1) + " element", std::to_string(value),
+                    "-" + power + " to " + power + "-1");
     }
-    return static_cast<std::int64_t>(value);
+    return static_cast<Integer>(value);
 }
 
 } // namespace
@@ -67,7 +73,8 @@ Index size_of(ElementType type)
     case ElementType::boolean: return 1;
     case ElementType::float16:
     case ElementType::bfloat16: return 2;
-    case ElementType::float32: return 4;
+    case ElementType::float32:
+    case ElementType::int32: return 4;
     case ElementType::float64:
     case ElementType::int64: return 8;
     }
@@ -82,9 +89,15 @@ std::string_view name_of(ElementType type)
     case ElementType::float32: return "float32";
     case ElementType::float64: return "float64";
     case ElementType::boolean: return "bool";
+    case ElementType::int32: return "int32";
     case ElementType::int64: return "int64";
     }
     return "";
+}
+
+bool is_integer(ElementType type)
+{
+    return type == ElementType::int32 || type == ElementType::int64;
 }
 
 float from_float16(std::uint16_t bits)
@@ -123,7 +136,8 @@ void to_bytes(ElementType type, std::span<const Scalar> values, std::byte* to)
     case ElementType::float32: return convert_to<float>(to, values, [](Scalar value) { return static_cast<float>(value); });
     case ElementType::float64: return convert_to<double>(to, values, [](Scalar value) { return static_cast<double>(value); });
     case ElementType::boolean: return convert_to<std::uint8_t>(to, values, [](Scalar value) { return value != 0; });
-    case ElementType::int64: return convert_to<std::int64_t>(to, values, cut);
+    case ElementType::int32: return convert_to<std::int32_t>(to, values, cut<std::int32_t>);
+    case ElementType::int64: return convert_to<std::int64_t>(to, values, cut<std::int64_t>);
     }
 }
 

@@ -12,10 +12,12 @@
 namespace attn {
 
 /// float16 is IEEE 754 binary16, bfloat16 the upper half of a binary32. boolean is one byte, 0 or 1.
-enum class ElementType { float16, bfloat16, float32, float64, boolean, int64 };
+enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, int64 };
 
 [[nodiscard]] Index size_of(ElementType type);
-[[nodiscard]] std::string_view name_of(ElementType type); ///< "float16", "bfloat16", "float32", "float64", "bool", "int64"
+[[nodiscard]] std::string_view
+name_of(ElementType type);                       ///< "float16", "bfloat16", "float32", "float64", "bool", "int32", "int64"
+[[nodiscard]] bool is_integer(ElementType type); ///< int32 or int64; a boolean is none
 
 /// The value that 16 bits hold, exactly.
 [[nodiscard]] float from_float16(std::uint16_t bits);
@@ -24,8 +26,8 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int64 };
 [[nodiscard]] std::uint16_t to_float16(double value);
 [[nodiscard]] std::uint16_t to_bfloat16(double value);
 
-/// `values` rounded to `type`, as the little-endian bytes of a file. Scalar is float or double. To int64 they are cut towards
-/// zero and must fit; to boolean whatever is not 0 becomes 1.
+/// `values` rounded to `type`, as the little-endian bytes of a file. Scalar is float or double. To an integer they are cut
+/// towards zero and must fit; to boolean whatever is not 0 becomes 1.
 template <typename Scalar>
 [[nodiscard]] std::vector<std::byte> to_bytes(ElementType type, std::span<const Scalar> values);
 /// The same, to where there is room for them.

@@ -49,6 +49,7 @@ decltype(auto) with_reader(const TensorView& view, Use use)
     case ElementType::float32: return use(reads(float{}));
     case ElementType::float64: return use(reads(double{}));
     case ElementType::boolean: return use(boolean_at);
+    case ElementType::int32: return use(reads(std::int32_t{}));
     case ElementType::int64: break;
     }
     return use(reads(std::int64_t{}));
@@ -115,7 +116,7 @@ void copy(const TensorView& view, Scalar* out)
     with_reader(view, [&](auto read) {
         using Stored = decltype(read(nullptr));
         if constexpr (std::is_integral_v<Scalar> && !std::is_integral_v<Stored>) {
-            throw Error(ErrorKind::data, "element type", std::string(name_of(view.type)), "int64, bool");
+            throw Error(ErrorKind::data, "element type", std::string(name_of(view.type)), "int32, int64, bool");
         } else {
             for_each_row(view, [&](const Shape&, const std::byte* at) {
                 for (Index i = 0; i < rows.length; ++i) {
@@ -306,7 +307,7 @@ Tensor<Scalar> load(const TensorView& view)
 
 void require_floating(const TensorView& view, std::string_view what)
 {
-    if (view.type == ElementType::boolean || view.type == ElementType::int64) {
+    if (view.type == ElementType::boolean || is_integer(view.type)) {
         throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64");
     }
 }

@@ -66,7 +66,7 @@ template <typename Scalar>
 /// number.
 void require_finite(const TensorView& view, std::string_view what, bool or_masked = false);
 
-/// Throws Error(data) naming `what` and the type when it is bool or int64.
+/// Throws Error(data) naming `what` and the type when it is bool or an integer.
 void require_floating(const TensorView& view, std::string_view what);
 
 /// The largest |x| of a floating-point view; infinite or NaN if one of its elements is. 0 without elements.

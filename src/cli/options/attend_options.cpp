@@ -55,7 +55,7 @@ void declare_attend(Options& options, AttendOptions& attend)
            "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
            "too short, the remaining keys are masked",
            attend.mask);
-    tensor("--lengths", "(B) int64: number of valid keys per batch entry; not with --past-key", attend.lengths);
+    tensor("--lengths", "(B) int32 or int64: number of valid keys per batch entry; not with --past-key", attend.lengths);
     options.add(option_of(field::scale), how.scale);
     options.add(option_of(field::softcap), how.softcap);
     options.add({.name = "--softmax-dtype",

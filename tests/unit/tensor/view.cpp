@@ -132,6 +132,10 @@ TEST(Load, ConvertsEveryTypeToIntegersOrRefuses)
     const auto view = attn::row_major_view(ElementType::int64, {2}, std::as_bytes(std::span(integers)));
     EXPECT_EQ(attn::load<std::int64_t>(view).values, integers);
     EXPECT_EQ(attn::load<double>(view).values, (std::vector<double>{0x1p63, -1}));
+    const std::vector<std::int32_t> small{std::numeric_limits<std::int32_t>::min(), 7};
+    const auto narrow = attn::row_major_view(ElementType::int32, {2}, std::as_bytes(std::span(small)));
+    EXPECT_EQ(attn::load<std::int64_t>(narrow).values, (std::vector<std::int64_t>{-0x80000000LL, 7}));
+    EXPECT_EQ(attn::load<double>(narrow).values, (std::vector<double>{-0x1p31, 7}));
     const std::vector<std::uint8_t> flags{0, 1};
     const auto booleans = attn::row_major_view(ElementType::boolean, {2}, std::as_bytes(std::span(flags)));
     EXPECT_EQ(attn::load<std::int64_t>(booleans).values, (std::vector<std::int64_t>{0, 1}));

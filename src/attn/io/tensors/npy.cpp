@@ -15,7 +15,7 @@ struct NamedType {
 };
 constexpr std::array named_types{
     NamedType{"f2", ElementType::float16}, NamedType{"f4", ElementType::float32}, NamedType{"f8", ElementType::float64},
-    NamedType{"b1", ElementType::boolean}, NamedType{"i8", ElementType::int64},
+    NamedType{"b1", ElementType::boolean}, NamedType{"i4", ElementType::int32},   NamedType{"i8", ElementType::int64},
 };
 
 [[noreturn]] void refuse(std::string_view what, std::string_view thing, const std::string& value, const std::string& allowed)
@@ -75,7 +75,7 @@ void refuse_type(const std::string& what, std::string_view type)
     const bool object = type == "|O" || type == "O";
     throw Error(ErrorKind::data, what + ": element type",
                 object ? "Python objects ('O'), a pickle, which is never loaded" : quoted(type),
-                "float16, bfloat16 (in .safetensors), float32, float64, bool, int64");
+                "float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
 }
 
 NpyHeader read_npy_header(Bytes front, std::string_view what)
@@ -141,7 +141,7 @@ std::string npy_header(ElementType type, const Shape& shape)
     }
     if (code.empty()) {
         throw Error(ErrorKind::usage, "element type of an .npy or .npz", std::string(name_of(type)),
-                    "float16, float32, float64, bool, int64; a .safetensors file holds bfloat16");
+                    "float16, float32, float64, bool, int32, int64; a .safetensors file holds bfloat16");
     }
     std::string text = "{'descr': '" + std::string(type == ElementType::boolean ? "|" : "<") + std::string(code) +
                        "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";

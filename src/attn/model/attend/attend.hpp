@@ -33,7 +33,7 @@ struct AttendInputs {
     std::optional<TensorView> past_key, past_value; ///< both or none
     std::optional<TensorView> mask;    ///< bool (true = seen) or floating point (added); broadcasts from the right to (B, H, T,
                                        ///< P+S); a short last dimension is masked beyond
-    std::optional<TensorView> lengths; ///< (B) int64: keys from there on are masked; not with a cache
+    std::optional<TensorView> lengths; ///< (B) int32 or int64: keys from there on are masked; not with a cache
 };
 
 struct Attend : core::AttentionOptions {

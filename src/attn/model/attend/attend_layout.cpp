@@ -72,8 +72,8 @@ TensorView cache(TensorView view, const char* what)
 
 void require_lengths(const TensorView& view, const core::AttentionDims& l)
 {
-    if (view.type != ElementType::int64) {
-        throw Error(ErrorKind::data, "the lengths", std::string(name_of(view.type)), "int64");
+    if (!is_integer(view.type)) {
+        throw Error(ErrorKind::data, "the lengths", std::string(name_of(view.type)), "int32, int64");
     }
     if (view.shape != Shape{l.B}) {
         refuse("the lengths", view.shape, to_string({l.B}) + ", one a batch entry");

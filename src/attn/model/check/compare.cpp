@@ -87,9 +87,9 @@ void for_each_piece(const TensorView& a, const TensorView& b, Visit visit)
 
 // ---- two tensors -------------------------------------------------------------------------------------------------------
 
-bool is_integer(ElementType type)
+bool is_exact(ElementType type)
 {
-    return type == ElementType::int64 || type == ElementType::boolean;
+    return is_integer(type) || type == ElementType::boolean;
 }
 
 /// The type with the fewer digits; an integer has as many as one can want.
@@ -106,7 +106,7 @@ ElementType narrower(ElementType a, ElementType b)
 
 std::string text_at(const TensorView& view, const Shape& index)
 {
-    if (is_integer(view.type)) {
+    if (is_exact(view.type)) {
         return std::to_string(load<std::int64_t>(slice(view, index)).values.front());
     }
     const double value = view.at(index);
@@ -122,7 +122,7 @@ public:
 
     void compare(TensorComparison& result)
     {
-        if (is_integer(a_.type) && is_integer(b_.type)) {
+        if (is_exact(a_.type) && is_exact(b_.type)) {
             for_each_piece(a_, b_, [&](const TensorView& a, const TensorView& b) {
                 count(load<std::int64_t>(a).values, load<std::int64_t>(b).values);
             });

@@ -41,7 +41,7 @@ std::vector<std::string> positions(Index count)
 void take(Result& result, const StoredTensor& tensor)
 {
     const std::optional<Item> item = item_called(tensor.name);
-    if (tensor.type == ElementType::int64) {
+    if (is_integer(tensor.type)) {
         const std::vector<std::int64_t> integers = load<std::int64_t>(tensor.view()).values;
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
                                     : item == Item::heads         ? result.heads

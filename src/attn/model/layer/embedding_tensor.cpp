@@ -63,7 +63,7 @@ VectorsOfIds vectors_of_ids(EmbeddingTensor tensor)
                          .dim = tensor.rows.shape[1],
                          .count = tensor.rows.shape[0],
                          .rows = {},
-                         .integers = tensor.rows.type == ElementType::int64};
+                         .integers = is_integer(tensor.rows.type)};
     vectors.rows = [tensor = std::move(tensor)] {
         if (!tensor.allow_nonfinite) {
             require_finite(tensor.rows, tensor.name);
@@ -77,7 +77,7 @@ VectorsOfIds vectors_of_ids(EmbeddingTensor tensor)
 VectorsOfWords vectors_of_words(EmbeddingTensor tensor, RowOf row_of)
 {
     VectorsOfWords vectors{
-        .name = tensor.name, .dim = tensor.rows.shape[1], .find = {}, .integers = tensor.rows.type == ElementType::int64};
+        .name = tensor.name, .dim = tensor.rows.shape[1], .find = {}, .integers = is_integer(tensor.rows.type)};
     vectors.find = [tensor = std::move(tensor), row_of = std::move(row_of)](const WantedWords& wanted) {
         require_rows(tensor, row_of, wanted.words);
         return find_rows(tensor.rows, row_of, wanted);

@@ -29,7 +29,7 @@ double in_type(double value, Dtype dtype)
 void require_numbers(const TensorView& view, const std::string& what)
 {
     if (view.type == ElementType::boolean) {
-        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64, int64");
+        throw Error(ErrorKind::data, what, name_of(view.type), "float16, bfloat16, float32, float64, int32, int64");
     }
 }
 
@@ -50,7 +50,7 @@ void require_float32_range(const TensorView& view, const std::string& what)
 
 void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what)
 {
-    if (view.type != ElementType::int64) {
+    if (!is_integer(view.type)) {
         return;
     }
     constexpr double beyond = 9223372036854775808.0; // 2^63

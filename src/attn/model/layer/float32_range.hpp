@@ -14,7 +14,7 @@ void require_numbers(const TensorView& view, const std::string& what);
 /// Throws Error(data) naming `what` and the first finite number that float32 would make infinite; only float64 has such.
 void require_float32_range(const TensorView& view, const std::string& what);
 
-/// Throws Error(data) naming `what` and the first integer that the type would round; only int64 has such.
+/// Throws Error(data) naming `what` and the first integer that the type would round; only int32 and int64 have such.
 void require_exact_integers(const TensorView& view, Dtype dtype, const std::string& what);
 /// The same of float64 numbers, of which those at `places` are integers.
 void require_exact_integers(const TensorView& view, std::span<const Index> places, Dtype dtype, const std::string& what);

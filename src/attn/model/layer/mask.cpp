@@ -6,8 +6,8 @@ namespace attn::model {
 
 TensorView broadcast_mask(TensorView mask, const Shape& target)
 {
-    if (mask.type == ElementType::int64) {
-        throw Error(ErrorKind::data, "the mask", "int64", "bool, float16, bfloat16, float32, float64");
+    if (is_integer(mask.type)) {
+        throw Error(ErrorKind::data, "the mask", name_of(mask.type), "bool, float16, bfloat16, float32, float64");
     }
     const Shape given = mask.shape;
     const auto refuse = [&] {

@@ -138,8 +138,9 @@ TEST(Npy, RefusesPickles)
 
 TEST(Npy, RefusesOtherTypesByName)
 {
-    expect_refused(npy(npy_header("<c8", "(1,)"), "12345678"),
-                   "element type: got '<c8'; allowed: float16, bfloat16 (in .safetensors), float32, float64, bool, int64");
+    expect_refused(
+        npy(npy_header("<c8", "(1,)"), "12345678"),
+        "element type: got '<c8'; allowed: float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
     for (const std::string_view type : {"<i4", "<U3", "|S2", "|V2", "<M8[ns]", "f", "<f16", "<<f4", "", "<"}) {
         expect_refused(npy(npy_header(type, "(1,)"), "1234"), "element type: got '" + std::string(type) + "'");
     }
@@ -232,8 +233,8 @@ TEST(Npy, WritesWhatNumPyWrites)
 
 TEST(Npy, WritesEveryTypeAndShape)
 {
-    for (const ElementType type :
-         {ElementType::float16, ElementType::float32, ElementType::float64, ElementType::boolean, ElementType::int64}) {
+    for (const ElementType type : {ElementType::float16, ElementType::float32, ElementType::float64, ElementType::boolean,
+                                   ElementType::int32, ElementType::int64}) {
         for (const Shape& shape : {Shape{}, Shape{1}, Shape{0}, Shape{2, 0, 3}, Shape(64, 1)}) {
             const std::string zeros(static_cast<std::size_t>(attn::element_count(shape) * attn::size_of(type)), '\0');
             std::string file;

@@ -204,7 +204,7 @@ TEST(LayOut, RefusesTypesThatHoldNoScores)
     expect_refused(boolean, "queries: got bool; allowed: float16, bfloat16, float32, float64");
     expect_refused(with_mask(good, {2, 2}, ElementType::int64),
                    "the mask: got int64; allowed: bool, float16, bfloat16, float32, float64");
-    expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: int64");
+    expect_refused(with_lengths(good, {1}, ElementType::float32), "the lengths: got float32; allowed: int32, int64");
 }
 
 TEST(LayOut, RefusesHeadCountsThatDoNotFit)
