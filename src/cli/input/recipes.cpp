@@ -20,7 +20,7 @@ std::string recipe_hint(const std::string& name)
     for (const io::BuiltinFile& file : io::builtin_recipes()) {
         names.push_back(file.name);
     }
-    return "; built-in recipes: " + joined(names) + did_you_mean(name, names);
+    return "; attn-cli recipe list names the built-in recipes" + did_you_mean(name, names);
 }
 
 bool names_nothing(const std::string& name)

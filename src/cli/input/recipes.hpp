@@ -18,7 +18,7 @@ namespace attn::cli {
 /// The folder of such a file, with its slash; empty where it is no file, or in the folder where the program runs.
 [[nodiscard]] std::string folder_of_recipe(const std::string& name_or_path);
 
-/// "; built-in recipes: owen-2025, …; did you mean …?"
+/// "; attn-cli recipe list names the built-in recipes; did you mean …?"
 [[nodiscard]] std::string recipe_hint(const std::string& name);
 
 /// Whether `name` can be meant as the name of a built-in recipe only: no file of that name is there.
