@@ -193,6 +193,14 @@ void JsonWriter::begin_object(std::string_view name)
     begin_object();
 }
 
+void JsonWriter::error(int code, std::string_view message)
+{
+    begin_object("error");
+    member("code", code);
+    member("message", message);
+    end_object();
+}
+
 void JsonWriter::begin_array(std::string_view name)
 {
     key(name);

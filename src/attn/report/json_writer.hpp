@@ -55,6 +55,7 @@ public:
         }
     }
     void member_unless(std::string_view name, double value, double usual); ///< nothing where it is as usual
+    void error(int code, std::string_view message); ///< "error":{"code":65,"message":"…"}, the code that of an exit
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
 

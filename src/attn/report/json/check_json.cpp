@@ -51,10 +51,7 @@ void write_check_error_json(std::string_view name, int code, std::string_view me
     Buffer buffer(sink);
     JsonWriter json(buffer);
     begin_report(json, name, false);
-    json.begin_object("error");
-    json.member("code", code);
-    json.member("message", message);
-    json.end_object();
+    json.error(code, message);
     json.end_object();
     json.newline();
     buffer.flush();

@@ -149,10 +149,7 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
     JsonWriter json(buffer);
     json.begin_object();
     json.member("index", index);
-    json.begin_object("error");
-    json.member("code", code);
-    json.member("message", message);
-    json.end_object();
+    json.error(code, message);
     json.end_object();
     json.newline();
 }
