@@ -250,12 +250,13 @@ void require_labels(const JsonObject& input, const Recipe& recipe)
 void require_whole_limits(const JsonObject& object)
 {
     (void)object.at(draw_field::high.name());
+    const std::string most = std::to_string(draw_field::largest_integer);
+    const std::string allowed = "a whole number, -" + most + " to " + most;
     for (const draw_field::Draws* limit : {&draw_field::low, &draw_field::high}) {
         const JsonValue* given = object.find(limit->name());
         const double number = given == nullptr ? 0 : given->number(limit->allowed.in_words);
         if (number != std::trunc(number) || std::fabs(number) > static_cast<double>(draw_field::largest_integer)) {
-            const std::string most = std::to_string(draw_field::largest_integer);
-            given->refuse("a whole number, -" + most + " to " + most);
+            given->refuse(allowed);
         }
     }
 }
