@@ -216,6 +216,7 @@ std::string row_text(const Result& result, Index row)
 std::vector<Index> places_in(const std::vector<Index>& list, const std::vector<Index>& wanted)
 {
     std::vector<Index> places;
+    places.reserve(wanted.size());
     for (const Index head : wanted) {
         places.push_back(head == mean_of_heads ? head : std::ranges::find(list, head) - list.begin());
     }
