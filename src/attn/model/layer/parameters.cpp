@@ -180,7 +180,8 @@ std::vector<double> draw_from(random::Stream& stream, const PlacedDraw& placed, 
 std::vector<double> values_of(std::optional<random::Stream>& stream, const PlacedDraw& placed, const ModelDims& dims)
 {
     if (placed.draw.init == Initialisation::zeros) {
-        return std::vector<double>(static_cast<std::size_t>(element_count(placed.shape)), 0.0);
+        std::vector<double> zeros(static_cast<std::size_t>(element_count(placed.shape)));
+        return zeros;
     }
     if (placed.draw.init == Initialisation::identity) {
         return identity(placed);

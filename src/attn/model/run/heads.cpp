@@ -64,7 +64,7 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
     }
     std::vector<Index> heads = named;
     std::ranges::sort(heads);
-    heads.erase(std::ranges::unique(heads).begin(), heads.end());
+    heads.erase(std::unique(heads.begin(), heads.end()), heads.end()); // clang 14 has no ranges::unique
     if (heads.back() >= count) {
         throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
                     count == 1 ? "0, there is one head" : "0 to " + std::to_string(count - 1));
@@ -78,7 +78,7 @@ std::vector<Index> key_heads_of(const std::vector<Index>& heads, Index H, Index 
     for (const Index head : heads) {
         key_heads.push_back(head / (H / H_kv));
     }
-    key_heads.erase(std::ranges::unique(key_heads).begin(), key_heads.end());
+    key_heads.erase(std::unique(key_heads.begin(), key_heads.end()), key_heads.end());
     return key_heads;
 }
 

@@ -57,7 +57,7 @@ bool is_lost_in_mean(const ItemInfo& info)
 void require_no_mean(const Show& asked, const Recipe& recipe, const Origin& origin)
 {
     const auto lost = std::ranges::find_if(asked, [](Item item) { return is_lost_in_mean(info_of(item)); });
-    if (is_mean(recipe.head) && lost != asked.end()) {
+    if (is_mean(recipe.head) && lost != Show::end()) {
         throw Error(ErrorKind::usage, origin.name_of(field::head), "mean",
                     "heads by number with --show " + std::string(name_of(*lost)) + "; the mean is of weights alone");
     }
