@@ -163,9 +163,9 @@ std::string drawn_names()
 Picture picture_of(const model::Result& result)
 {
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
-    const AnyTensor* tensor = item == result.show.end() ? nullptr : result.find(*item);
+    const AnyTensor* tensor = item == model::Show::end() ? nullptr : result.find(*item);
     if (tensor == nullptr) {
-        throw Error(ErrorKind::usage, "--show", item == result.show.end() ? "nothing to draw" : std::string(name_of(*item)),
+        throw Error(ErrorKind::usage, "--show", item == model::Show::end() ? "nothing to draw" : std::string(name_of(*item)),
                     "an array that this result has: " + drawn_names());
     }
     Picture picture;

@@ -6,7 +6,6 @@
 
 namespace attn::report {
 
-using model::PositionKind;
 using model::Projected;
 using model::Target;
 

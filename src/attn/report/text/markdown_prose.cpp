@@ -122,8 +122,10 @@ void MarkdownProse::table(const Column& labels, const std::vector<Column>& colum
     };
     line(markdown_text(labels.title), [](const Column& column) { return markdown_text(column.title); });
     line("---", [](const Column&) { return std::string("---:"); });
-    for (std::size_t row = 0; row < labels.cells.size(); ++row) {
-        line(markdown_text(labels.cells[row]), [&](const Column& column) { return column.cells[row]; });
+    std::size_t row = 0;
+    for (const std::string& label : labels.cells) {
+        line(markdown_text(label), [&](const Column& column) { return column.cells[row]; });
+        ++row;
     }
 }
 

@@ -30,7 +30,9 @@ public:
     /// The buffer must outlive it.
     Prose(Buffer& buffer, Index width) : Prose(buffer, width, width < narrow ? 0 : usual_indent) {}
     Prose(const Prose&) = delete;
+    Prose(Prose&&) = delete;
     Prose& operator=(const Prose&) = delete;
+    Prose& operator=(Prose&&) = delete;
     virtual ~Prose() = default;
 
     [[nodiscard]] Index width() const { return width_; }
