@@ -1,0 +1,409 @@
+#include "attn/model/diagnose/mistakes.hpp"
+
+#include <algorithm>
+
+namespace attn::model::diagnose {
+namespace {
+
+using V = Variant;
+using S = Setting;
+
+// ---- where a mistake can be made -----------------------------------------------------------------------------------------
+
+bool always(const S& /*s*/)
+{
+    return true;
+}
+bool in_causal(const S& s)
+{
+    return s.causal;
+}
+bool in_boolean_mask(const S& s)
+{
+    return s.boolean_mask;
+}
+bool in_number_mask(const S& s)
+{
+    return s.number_mask;
+}
+bool in_masked(const S& s)
+{
+    return s.masked();
+}
+bool in_masks(const S& s) // several; one alone has an entry of its own
+{
+    return s.causal + s.window + s.lengths + s.boolean_mask + s.number_mask > 1;
+}
+bool in_placed(const S& s) // where the place of the queries counts
+{
+    return s.causal || s.window;
+}
+bool in_softcap(const S& s)
+{
+    return s.softcap;
+}
+bool in_heads(const S& s)
+{
+    return s.sizes.H > 1;
+}
+bool in_memory(const S& s) // where memory can be read in another order
+{
+    return s.sizes.H > 1 && s.sizes.P == 0;
+}
+bool in_square(const S& s)
+{
+    return s.square();
+}
+
+/// A mistake of the table, without the size of its tiles.
+struct Row {
+    std::string_view name;
+    Group group;
+    std::string_view what, advice;
+    void (*change)(V&);
+    bool (*applies)(const S&);
+};
+
+constexpr std::array list{
+    // ---- scores
+    Row{"no-scale", Group::scores, "no scale of the scores", "multiply Q·Kᵀ by the scale, 1/√d_k unless another is given",
+            [](V& v) { v.scale = Scale::none; }, always},
+    Row{"scale-1/d", Group::scores, "scores divided by d_k", "divide Q·Kᵀ by √d_k", [](V& v) { v.scale = Scale::size; }, always},
+    Row{"scale-model", Group::scores, "scores divided by √(heads·d_k)",
+            "divide by the root of the size of one head, not of the model", [](V& v) { v.scale = Scale::model; }, in_heads},
+    Row{"scale-value", Group::scores, "scores divided by √d_v",
+            "divide by the root of the size of the keys, not of the values", [](V& v) { v.scale = Scale::value_size; },
+            [](const S& s) { return !s.equal_sizes(); }},
+    Row{"scale-keys", Group::scores, "scores divided by √(number of keys)",
+            "divide by the root of the last dimension of K, not of its transpose", [](V& v) { v.scale = Scale::keys; }, always},
+    Row{"scale-twice", Group::scores, "scores scaled twice", "scale the queries or the scores, not both",
+            [](V& v) { v.scale = Scale::twice; }, always},
+    Row{"scale-inverse", Group::scores, "scores divided by the scale", "multiply by the scale: 1/√d_k, not √d_k",
+            [](V& v) { v.scale = Scale::inverse; }, always},
+    Row{"scale-usual", Group::scores, "the scale 1/√d_k in place of the one given", "pass --scale on to your program",
+            [](V& v) { v.scale = Scale::usual; }, [](const S& s) { return s.scale_given; }},
+    Row{"scores-transposed", Group::scores, "K·Qᵀ in place of Q·Kᵀ", "rows of the scores are queries, columns are keys",
+            [](V& v) { v.scores_transposed = true; }, in_square},
+    Row{"scores-negated", Group::scores, "the softmax of the negated scores", "the largest score gets the largest weight",
+            [](V& v) { v.exponent = -1; }, always},
+    Row{"exp-base-2", Group::scores, "2^score in place of e^score", "multiply the scores by log2(e) before exp2",
+            [](V& v) { v.exponent = 0.6931471805599453; }, always},
+    Row{"log2e-twice", Group::scores, "log2(e) multiplied in twice",
+            "with exp2 multiply by log2(e) once, with exp not at all", [](V& v) { v.exponent = 1.4426950408889634; }, always},
+    Row{"softcap-missing", Group::scores, "no softcap", "cap the scaled scores: c·tanh(s/c)", [](V& v) { v.cap = Cap::missing; },
+            in_softcap},
+    Row{"softcap-before-scale", Group::scores, "the softcap before the scale", "scale first, then cap",
+            [](V& v) { v.cap = Cap::before_scale; }, in_softcap},
+    Row{"softcap-after-mask", Group::scores, "the softcap after the mask", "cap first, then mask: tanh makes -c of -∞",
+            [](V& v) { v.cap = Cap::after_mask; }, [](const S& s) { return s.softcap && s.masked(); }},
+    Row{"softcap-undivided", Group::scores, "the softcap c·tanh(s), not divided by c", "cap with c·tanh(s/c)",
+            [](V& v) { v.cap = Cap::undivided; }, in_softcap},
+    Row{"softcap-unmultiplied", Group::scores, "the softcap tanh(s/c), not multiplied by c", "cap with c·tanh(s/c)",
+            [](V& v) { v.cap = Cap::unmultiplied; }, in_softcap},
+    Row{"no-maximum", Group::scores, "exponentials of scores whose maximum was not subtracted",
+            "subtract each row's largest score before the exponential: it overflows", [](V& v) { v.maximum_subtracted = false; },
+            always},
+    Row{"no-maximum-float16", Group::scores, "exponentials in float16 of scores whose maximum was not subtracted",
+            "subtract each row's largest score before the exponential: float16 ends at 65504",
+            [](V& v) { v.maximum_subtracted = false; v.exponentials = Precision::float16; },
+            [](const S& s) { return s.type == ElementType::float16; }},
+
+    // ---- masks
+    Row{"mask-missing", Group::masks, "no mask", "hide what --mask hides", [](V& v) { v.mask = MaskUse::missing; },
+            [](const S& s) { return s.boolean_mask || s.number_mask; }},
+    Row{"mask-inverted", Group::masks, "the mask inverted: true hides",
+            "true means seen here and in scaled_dot_product_attention; nn.MultiheadAttention means the opposite",
+            [](V& v) { v.mask = MaskUse::inverted; }, in_boolean_mask},
+    Row{"mask-negated", Group::masks, "the mask subtracted", "add the numbers of the mask",
+            [](V& v) { v.mask = MaskUse::negated; }, in_number_mask},
+    Row{"mask-twice", Group::masks, "the mask added twice", "add the mask once", [](V& v) { v.mask = MaskUse::twice; },
+            in_number_mask},
+    Row{"mask-before-scale", Group::masks, "the mask added before the scale", "scale first, then add the mask",
+            [](V& v) { v.mask = MaskUse::before_scale; }, in_number_mask},
+    Row{"mask-transposed", Group::masks, "the mask transposed", "rows of the mask are queries, columns are keys",
+            [](V& v) { v.mask = MaskUse::transposed; },
+            [](const S& s) { return s.square() && (s.boolean_mask || s.number_mask) && !s.short_mask; }},
+    Row{"causal-missing", Group::masks, "no causal mask", "hide the keys after each query, or leave out --causal",
+            [](V& v) { v.causal = CausalUse::missing; }, in_causal},
+    Row{"causal-inverted", Group::masks, "the causal mask inverted: only later keys are seen",
+            "hide the keys after each query, not the others", [](V& v) { v.causal = CausalUse::inverted; }, in_causal},
+    Row{"causal-backwards", Group::masks, "the causal mask backwards: a query sees itself and later keys",
+            "take the lower triangle, not the upper", [](V& v) { v.causal = CausalUse::backwards; }, in_causal},
+    Row{"causal-strict", Group::masks, "a strict causal mask: a query does not see its own key",
+            "keep the diagonal: j <= i + offset is seen", [](V& v) { v.shift = -1; }, in_causal},
+    Row{"causal-one-more", Group::masks, "a causal mask that is off by one: a query sees the next key",
+            "hide from the first key after the query on: j <= i + offset is seen", [](V& v) { v.shift = 1; }, in_causal},
+    Row{"causal-top-left", Group::masks, "causal mask aligned top-left",
+            "--causal-align top-left, or align your mask at keys - queries", [](V& v) { v.offset = Offset::top_left; }, in_placed},
+    Row{"causal-bottom-right", Group::masks, "causal mask aligned bottom-right",
+            "--causal-align bottom-right, or count queries and keys from the same place",
+            [](V& v) { v.offset = Offset::bottom_right; }, in_placed},
+    Row{"causal-all-keys", Group::masks, "causal mask aligned at all keys, also those beyond the length",
+            "align your mask at length - queries", [](V& v) { v.offset = Offset::all_keys; },
+            [](const S& s) { return (s.causal || s.window) && s.lengths; }},
+    Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window", [](V& v) { v.window_missing = true; },
+            [](const S& s) { return s.window; }},
+    Row{"window-left-less", Group::masks, "a window that looks back one key less",
+            "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = -1; },
+            [](const S& s) { return s.window_left; }},
+    Row{"window-left-more", Group::masks, "a window that looks back one key more",
+            "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = 1; },
+            [](const S& s) { return s.window_left; }},
+    Row{"window-right-less", Group::masks, "a window that looks ahead one key less",
+            "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = -1; },
+            [](const S& s) { return s.window_right; }},
+    Row{"window-right-more", Group::masks, "a window that looks ahead one key more",
+            "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = 1; },
+            [](const S& s) { return s.window_right; }},
+    Row{"window-left-open", Group::masks, "a window without its left side", "hide what lies before p - L, too",
+            [](V& v) { v.window_left_open = true; }, [](const S& s) { return s.window_left; }},
+    Row{"window-right-open", Group::masks, "a window without its right side", "hide what lies after p + R, too",
+            [](V& v) { v.window_right_open = true; }, [](const S& s) { return s.window_right; }},
+    Row{"window-symmetric", Group::masks, "a window that looks ahead as far as back", "--window L,R has two sides",
+            [](V& v) { v.window_right_as_left = true; }, [](const S& s) { return s.window_left && s.window_right; }},
+    Row{"lengths-missing", Group::masks, "padding that is not masked", "hide the keys from the length on",
+            [](V& v) { v.lengths = LengthUse::missing; }, [](const S& s) { return s.lengths; }},
+    Row{"lengths-other-end", Group::masks, "padding masked at the wrong end", "hide the last keys, not the first",
+            [](V& v) { v.lengths = LengthUse::other_end; }, [](const S& s) { return s.lengths; }},
+    Row{"lengths-less", Group::masks, "lengths that are one too small", "key j is seen if j < length",
+            [](V& v) { v.length_shift = -1; }, [](const S& s) { return s.lengths; }},
+    Row{"lengths-more", Group::masks, "lengths that are one too large", "key j is seen if j < length",
+            [](V& v) { v.length_shift = 1; }, [](const S& s) { return s.lengths; }},
+    Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
+            [](V& v) { v.hidden = Hidden::added; v.hidden_number = 1; }, in_masked},
+    Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
+            "add -∞ to what is hidden, 0 to what is seen", [](V& v) { v.hidden = Hidden::added; v.hidden_number = -1; }, in_masked},
+    Row{"hidden-added-minus-10", Group::masks, "hidden keys with 10 taken off their score",
+            "add -∞ to what is hidden: -10 leaves it a weight", [](V& v) { v.hidden = Hidden::added; v.hidden_number = -10; },
+            in_masked},
+    Row{"hidden-added-0", Group::masks, "no key hidden at all", "hide keys before the softmax",
+            [](V& v) { v.hidden = Hidden::added; v.hidden_number = 0; }, in_masks},
+    Row{"hidden-set-0", Group::masks, "hidden scores set to 0 (multiplied by the mask)",
+            "set hidden scores to -∞: exp(0) is 1", [](V& v) { v.hidden = Hidden::set; v.hidden_number = 0; }, in_masked},
+    Row{"hidden-set-minus-1", Group::masks, "hidden scores set to -1", "set hidden scores to -∞",
+            [](V& v) { v.hidden = Hidden::set; v.hidden_number = -1; }, in_masked},
+    Row{"hidden-set-minus-10", Group::masks, "hidden scores set to -10", "set hidden scores to -∞: -10 leaves a weight",
+            [](V& v) { v.hidden = Hidden::set; v.hidden_number = -10; }, in_masked},
+    Row{"mask-after-softmax", Group::masks, "the mask applied after the softmax, without renormalising",
+            "mask before the softmax, or divide by the sum of what is seen", [](V& v) { v.hidden = Hidden::after_softmax; },
+            in_masked},
+    Row{"empty-rows-nan", Group::masks, "NaN for queries that see no key", "give zeros, or pass --empty-rows nan",
+            [](V& v) { v.empty = EmptyRow::nan; }, in_masked},
+    Row{"empty-rows-uniform", Group::masks, "the mean of all values for queries that see no key (a mask of -1e9)",
+            "a large finite number is no -∞ where all keys are hidden; give zeros", [](V& v) { v.empty = EmptyRow::uniform; },
+            in_masked},
+    Row{"empty-rows-unmasked", Group::masks, "no mask for queries that see no key (one finite number added to every score)",
+            "a finite number is no -∞ where all keys are hidden; give zeros", [](V& v) { v.empty = EmptyRow::unmasked; }, in_masked},
+
+    // ---- heads
+    Row{"heads-interleaved", Group::heads, "key/value heads interleaved (h mod H_kv)",
+            "repeat each in place: query head h reads key/value head h / (H / H_kv)", [](V& v) { v.key_head = KeyHead::interleaved; },
+            [](const S& s) { return s.grouped() && s.sizes.H_kv > 1; }},
+    Row{"heads-first", Group::heads, "the first key/value head for all", "query head h reads key/value head h / (H / H_kv)",
+            [](V& v) { v.key_head = KeyHead::first; }, [](const S& s) { return s.sizes.H_kv > 1; }},
+    Row{"heads-as-positions", Group::heads, "heads taken for positions: (B, H, T, d) read as (B, T, H, d)",
+            "attention runs over positions, within each head", [](V& v) { v.heads_as_positions = true; },
+            [](const S& s) { return s.square() && !s.grouped() && s.sizes.H > 1; }},
+    Row{"heads-viewed-in", Group::heads, "heads and positions of the inputs swapped by a view", "transpose, do not reshape",
+            [](V& v) { v.read = Reading::swapped; }, in_memory},
+    Row{"heads-viewed-out", Group::heads, "heads and positions of the result swapped by a view",
+            "transpose the result before it is reshaped", [](V& v) { v.written = Reading::swapped; }, in_heads},
+    Row{"heads-viewed", Group::heads, "heads and positions swapped by a view, on the way in and out",
+            "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.written = Reading::swapped; }, in_memory},
+    Row{"heads-strided-in", Group::heads, "the last dimension of the inputs split as (d, H)", "split it as (H, d)",
+            [](V& v) { v.read = Reading::strided; }, [](const S& s) { return s.side_by_side && in_memory(s); }},
+    Row{"heads-strided-out", Group::heads, "the heads of the result interleaved in the last dimension",
+            "put the heads side by side: (H, d)", [](V& v) { v.written = Reading::strided; },
+            [](const S& s) { return s.side_by_side && s.sizes.H > 1; }},
+    Row{"heads-strided", Group::heads, "the last dimension split as (d, H), on the way in and out", "split it as (H, d)",
+            [](V& v) { v.read = Reading::strided; v.written = Reading::strided; },
+            [](const S& s) { return s.side_by_side && in_memory(s); }},
+    Row{"heads-reversed", Group::heads, "the heads of the result in reverse order", "put the heads in their order",
+            [](V& v) { v.heads_reversed = true; }, in_heads},
+    Row{"heads-mean", Group::heads, "the mean of the heads", "keep every head's result", [](V& v) { v.mean_of_heads = true; },
+            in_heads},
+    Row{"one-head", Group::heads, "one head of the whole width", "split queries and keys into heads before Q·Kᵀ",
+            [](V& v) { v.one_head = true; }, [](const S& s) { return s.sizes.H > 1 && !s.grouped(); }},
+
+    // ---- softmax
+    Row{"softmax-over-queries", Group::softmax, "softmax over the queries", "softmax over the keys, the last dimension",
+            [](V& v) { v.over = Over::queries; }, always},
+    Row{"softmax-over-heads", Group::softmax, "softmax over the heads", "softmax over the keys, the last dimension",
+            [](V& v) { v.over = Over::heads; }, in_heads},
+    Row{"softmax-over-matrix", Group::softmax, "softmax over all scores of a head at once",
+            "softmax over the keys, row by row", [](V& v) { v.over = Over::matrix; }, always},
+    Row{"softmax-over-all", Group::softmax, "softmax over all scores of all heads at once",
+            "softmax over the keys, row by row", [](V& v) { v.over = Over::all; },
+            [](const S& s) { return s.sizes.B * s.sizes.H > 1; }},
+    Row{"softmax-missing", Group::softmax, "no softmax", "softmax over the keys makes weights of scores",
+            [](V& v) { v.weighting = Weighting::none; }, always},
+    Row{"softmax-undivided", Group::softmax, "exponentials that are not divided by their sum",
+            "divide by the sum of the row", [](V& v) { v.weighting = Weighting::undivided; }, always},
+    Row{"softmax-unshifted", Group::softmax, "plain exponentials, not divided by their sum", "divide by the sum of the row",
+            [](V& v) { v.weighting = Weighting::unshifted; }, always},
+    Row{"softmax-proportional", Group::softmax, "scores divided by their sum, without exponentials",
+            "divide the exponentials by their sum", [](V& v) { v.weighting = Weighting::proportional; }, always},
+    Row{"softmax-twice", Group::softmax, "the softmax taken twice", "take the softmax once",
+            [](V& v) { v.weighting = Weighting::twice; }, always},
+    Row{"softmax-largest", Group::softmax, "the value of the largest score alone", "sum the values by their weights",
+            [](V& v) { v.weighting = Weighting::largest; }, always},
+    Row{"softmax-uniform", Group::softmax, "the plain mean of the values", "weigh the values by the softmax of the scores",
+            [](V& v) { v.weighting = Weighting::uniform; }, always},
+    Row{"weights-transposed", Group::softmax, "transposed weights", "multiply weights·V, not weightsᵀ·V",
+            [](V& v) { v.weights_transposed = true; }, in_square},
+    Row{"weights-times-keys", Group::softmax, "weights·K in place of weights·V", "multiply the weights by the values",
+            [](V& v) { v.summed = Summed::keys; }, [](const S& s) { return s.equal_sizes(); }},
+    Row{"weights-times-queries", Group::softmax, "weights·Q in place of weights·V", "multiply the weights by the values",
+            [](V& v) { v.summed = Summed::queries; }, [](const S& s) { return s.equal_sizes() && s.square(); }},
+    Row{"scores-of-values", Group::softmax, "Q·Vᵀ in place of Q·Kᵀ", "multiply the queries by the keys",
+            [](V& v) { v.scores_of_values = true; }, [](const S& s) { return s.equal_sizes(); }},
+    Row{"keys-values-swapped", Group::softmax, "keys and values swapped", "the order is queries, keys, values",
+            [](V& v) { v.scores_of_values = true; v.summed = Summed::keys; }, [](const S& s) { return s.equal_sizes(); }},
+
+    // ---- precision
+    Row{"inputs-bfloat16", Group::precision, "inputs rounded to bfloat16", "keep queries, keys and values as they are",
+            [](V& v) { v.inputs = Precision::bfloat16; }, always},
+    Row{"inputs-float16", Group::precision, "inputs rounded to float16", "keep queries, keys and values as they are",
+            [](V& v) { v.inputs = Precision::float16; }, always},
+    Row{"inputs-tf32", Group::precision, "inputs rounded to tf32",
+            "turn tf32 off: torch.backends.cuda.matmul.allow_tf32 = False", [](V& v) { v.inputs = Precision::tf32; }, always},
+    Row{"inputs-float32", Group::precision, "inputs rounded to float32", "compute in float64",
+            [](V& v) { v.inputs = Precision::float32; }, [](const S& s) { return s.type == ElementType::float64; }},
+    Row{"scores-bfloat16", Group::precision, "scores rounded to bfloat16", "keep Q·Kᵀ in float32",
+            [](V& v) { v.scores = Precision::bfloat16; }, always},
+    Row{"scores-float16", Group::precision, "scores rounded to float16", "keep Q·Kᵀ in float32",
+            [](V& v) { v.scores = Precision::float16; }, always},
+    Row{"softmax-bfloat16", Group::precision, "the softmax in bfloat16",
+            "compute the softmax in float32, or pass --softmax-dtype bfloat16", [](V& v) { v.softmax = Precision::bfloat16; },
+            always},
+    Row{"softmax-float16", Group::precision, "the softmax in float16",
+            "compute the softmax in float32, or pass --softmax-dtype float16", [](V& v) { v.softmax = Precision::float16; }, always},
+    Row{"exponentials-bfloat16", Group::precision, "exponentials rounded to bfloat16 before they meet the values",
+            "keep the exponentials in float32", [](V& v) { v.exponentials = Precision::bfloat16; }, always},
+    Row{"exponentials-float16", Group::precision, "exponentials rounded to float16 before they meet the values",
+            "keep the exponentials in float32", [](V& v) { v.exponentials = Precision::float16; }, always},
+    Row{"weights-bfloat16", Group::precision, "weights rounded to bfloat16", "keep the weights in float32",
+            [](V& v) { v.weights = Precision::bfloat16; }, always},
+    Row{"weights-float16", Group::precision, "weights rounded to float16", "keep the weights in float32",
+            [](V& v) { v.weights = Precision::float16; }, always},
+    Row{"products-tf32", Group::precision, "both products in tf32",
+            "turn tf32 off: torch.backends.cuda.matmul.allow_tf32 = False",
+            [](V& v) { v.inputs = Precision::tf32; v.weights = Precision::tf32; }, always},
+    Row{"accumulator-bfloat16", Group::precision, "weights·V summed in bfloat16", "sum in float32",
+            [](V& v) { v.accumulator = Precision::bfloat16; }, always},
+    Row{"accumulator-float16", Group::precision, "weights·V summed in float16", "sum in float32",
+            [](V& v) { v.accumulator = Precision::float16; }, always},
+    Row{"result-bfloat16", Group::precision, "the result rounded to bfloat16",
+            "store the result in the type of the queries", [](V& v) { v.result = Precision::bfloat16; }, always},
+    Row{"result-float16", Group::precision, "the result rounded to float16", "store the result in the type of the queries",
+            [](V& v) { v.result = Precision::float16; }, always},
+    Row{"denormals-flushed", Group::precision, "denormal numbers flushed to zero", "do not compile with -ffast-math or ftz",
+            [](V& v) { v.denormals_flushed = true; }, always},
+
+    // ---- positions
+    Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
+            "--causal-align offset, or align your mask at keys - queries", [](V& v) { v.offset = Offset::cache; },
+            [](const S& s) { return in_placed(s) && s.sizes.P > 0; }},
+    Row{"cache-missing", Group::positions, "no cache", "put the cached keys and values before the new ones",
+            [](V& v) { v.cache_missing = true; }, [](const S& s) { return s.sizes.P > 0; }},
+    Row{"cache-last", Group::positions, "the cache after the new keys",
+            "put the cached keys and values before the new ones", [](V& v) { v.cache_last = true; },
+            [](const S& s) { return in_masked(s) && s.sizes.P > 0; }},
+};
+
+/// Each of these with every size of tiles.
+constexpr std::array of_tiles{
+    Row{"tile-accumulator", Group::tiles, "an accumulator that is not rescaled when the maximum grows",
+        "multiply the accumulator by exp(old maximum - new maximum)", [](V& v) { v.numerator = Maximum::running; }, always},
+    Row{"tile-sum", Group::tiles, "a sum that is not rescaled when the maximum grows",
+        "multiply the sum by exp(old maximum - new maximum)", [](V& v) { v.denominator = Maximum::running; }, always},
+    Row{"tile-no-rescale", Group::tiles, "neither accumulator nor sum rescaled when the maximum grows",
+        "multiply both by exp(old maximum - new maximum)",
+        [](V& v) {
+            v.numerator = Maximum::running;
+            v.denominator = Maximum::running;
+        },
+        always},
+    Row{"tile-own-maximum", Group::tiles, "each tile's own maximum subtracted",
+        "keep the largest score of all tiles so far, and rescale what was summed",
+        [](V& v) {
+            v.numerator = Maximum::tile;
+            v.denominator = Maximum::tile;
+        },
+        always},
+    Row{"tile-last-dropped", Group::tiles, "the last tile of keys left out", "round the number of tiles up",
+        [](V& v) { v.last_tile = LastTile::dropped; }, always},
+    Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
+        "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always},
+    Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
+        [](V& v) { v.last_rows_dropped = true; }, always},
+    Row{"tile-diagonal-seen", Group::tiles, "no causal mask within the tile of the diagonal",
+        "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
+    Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
+        "go on up to the tile that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_dropped; }, in_causal},
+};
+
+/// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
+bool tiles_count(const Mistake& mistake, const Setting& setting)
+{
+    const Variant v = mistake.on({});
+    const Index keys = setting.sizes.total();
+    if (v.last_rows_dropped) {
+        return setting.sizes.T % mistake.tile != 0;
+    }
+    if (v.last_tile == LastTile::padded) {
+        return keys % mistake.tile != 0;
+    }
+    return keys > mistake.tile || v.causal != CausalUse::right;
+}
+
+Mistake made(const Row& row, Index tile = 0)
+{
+    const std::string size = std::to_string(tile);
+    const auto with = [&](std::string_view text, const std::string& more) {
+        return std::string(text) + (tile > 0 ? more : "");
+    };
+    return {with(row.name, "-" + size),
+            row.group,
+            with(row.what, " (tiles of " + size + ")"),
+            row.advice,
+            row.change,
+            row.applies,
+            tile};
+}
+
+std::vector<Mistake> all_mistakes()
+{
+    std::vector<Mistake> all;
+    for (const Row& row : list) {
+        all.push_back(made(row));
+    }
+    for (const Row& row : of_tiles) {
+        for (const Index size : tile_sizes) {
+            all.push_back(made(row, size));
+        }
+    }
+    std::ranges::stable_sort(all, {}, &Mistake::group);
+    return all;
+}
+
+} // namespace
+
+std::span<const Mistake> mistakes()
+{
+    static const std::vector<Mistake> all = all_mistakes();
+    return all;
+}
+
+std::vector<const Mistake*> mistakes_in(const Setting& setting)
+{
+    std::vector<const Mistake*> found;
+    for (const Mistake& mistake : mistakes()) {
+        if (mistake.applies(setting) && (mistake.tile == 0 || tiles_count(mistake, setting))) {
+            found.push_back(&mistake);
+        }
+    }
+    return found;
+}
+
+} // namespace attn::model::diagnose

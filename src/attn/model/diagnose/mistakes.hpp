@@ -1,0 +1,62 @@
+// The mistakes that people make in attention, as data: what each is called, what it changes, what to do about it, and where it
+// can be made at all.
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/model/diagnose/variant.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::model::diagnose {
+
+/// What is right in this call: on it depends which mistakes can be made.
+struct Setting {
+    core::AttentionDims sizes;
+    ElementType type = ElementType::float32; ///< of the queries
+    bool side_by_side = false;               ///< heads lie beside each other in the last dimension
+    bool scale_given = false, softcap = false;
+    bool causal = false, window = false, lengths = false;
+    bool window_left = false, window_right = false; ///< the sides that are closed
+    bool boolean_mask = false, number_mask = false;
+    bool short_mask = false; ///< that ends before the keys do
+
+    [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask; }
+    [[nodiscard]] bool square() const { return sizes.T == sizes.total() && sizes.P == 0; }
+    [[nodiscard]] bool equal_sizes() const { return sizes.d_k == sizes.d_v; }
+    [[nodiscard]] bool grouped() const { return sizes.H != sizes.H_kv; }
+};
+
+enum class Group { scores, masks, heads, softmax, tiles, precision, positions };
+inline constexpr std::array<std::string_view, 7> group_names{"scores", "masks",     "heads",    "softmax",
+                                                             "tiles",  "precision", "positions"};
+
+struct Mistake {
+    std::string name; ///< "causal-top-left"; of tiles with their size, "tile-last-dropped-64"
+    Group group;
+    std::string what;        ///< "causal mask aligned top-left": what gives the numbers
+    std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
+    void (*change)(Variant&);
+    bool (*applies)(const Setting&);
+    Index tile = 0; ///< of those of tiles
+
+    [[nodiscard]] Variant on(Variant variant) const
+    {
+        change(variant);
+        variant.tile = tile > 0 ? tile : variant.tile;
+        return variant;
+    }
+};
+
+/// The sizes of tiles that each mistake of tiles is tried with.
+inline constexpr std::array<Index, 5> tile_sizes{16, 32, 64, 128, 256};
+
+/// All of them, in the order of the groups.
+[[nodiscard]] std::span<const Mistake> mistakes();
+/// Those that can be made in this call.
+[[nodiscard]] std::vector<const Mistake*> mistakes_in(const Setting& setting);
+
+} // namespace attn::model::diagnose

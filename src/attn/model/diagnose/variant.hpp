@@ -1,0 +1,244 @@
+// Attention with knobs: what one wrong turn, or two, makes of `attend`. Every knob at its default is the right computation,
+// that of core/attention.hpp in float64.
+//
+// The notation below. B batch, H query heads, H_kv key/value heads, T queries, S keys of all (the cache's P, then the new
+// ones), d_k, d_v. q_i, k_j, v_j are rows of a query head h and of its key/value head; offset is the place of query 0 among the
+// keys, p = i + offset the place of query i; `scale` is the right factor of the scores (--scale, or 1/√d_k); c is the softcap.
+//
+// The right order:
+//
+//   s  = q_i · k_j                      raw score
+//   s  = s · scale
+//   s  = c·tanh(s/c)                    only with a softcap
+//   s  = s + mask(i, j)                 only with a mask of numbers
+//   hidden(i, j): by a boolean mask that says false, by a number of the mask that is -inf, beyond the end of a short mask, by
+//                 the causal rule (j > p), by the window (j < p - left or j > p + right), by the length (j ≥ length)
+//   e  = exp(s - m), m the largest s of what row i sees; 0 where hidden
+//   w  = e / Σ_j e                      a row that sees nothing: all 0
+//   context_i = Σ_j w_j · v_j
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+namespace attn::model::diagnose {
+
+// ---- which numbers meet --------------------------------------------------------------------------------------------------
+
+/// How the memory of queries, keys, values and of the result is taken apart into heads.
+enum class Reading {
+    right,
+    /// Heads and positions swapped, by a view where a transposition is due. The memory of one batch entry of n rows, heads H
+    /// and size d, read as if it lay in the other order of the two: what is stored as (H, n, d) is read as (n, H, d), so that
+    /// element (h, i, x) is flat[(i·H + h)·d + x]; what is stored side by side, (n, H·d), is read as (H, n, d), so that it is
+    /// flat[(h·n + i)·d + x]. Queries with H and T, keys and values with H_kv and S. A result is written likewise.
+    swapped,
+    /// Of heads side by side alone: (n, H·d) is read as (n, d, H): element (h, i, x) is flat[(i·d + x)·H + h].
+    strided,
+};
+
+/// The key/value head that query head h reads.
+enum class KeyHead {
+    repeated,    ///< h / (H / H_kv), rounded down: the right one
+    interleaved, ///< h mod H_kv
+    first,       ///< 0
+};
+
+/// What the weights sum up.
+enum class Summed { values, keys, queries };
+
+// ---- scores --------------------------------------------------------------------------------------------------------------
+
+enum class Scale {
+    right,
+    none,       ///< 1
+    size,       ///< 1/d_k
+    model,      ///< 1/√(H·d_k)
+    value_size, ///< 1/√d_v
+    keys,       ///< 1/√S
+    twice,      ///< scale²
+    inverse,    ///< 1/scale
+    usual,      ///< 1/√d_k, where --scale says another
+};
+
+enum class Cap {
+    right,
+    missing,
+    before_scale, ///< (c·tanh(s/c))·scale, s the raw score
+    after_mask,   ///< numbers of the mask are added first, hidden scores are -c
+    undivided,    ///< c·tanh(s)
+    unmultiplied, ///< tanh(s/c)
+};
+
+// ---- masks ---------------------------------------------------------------------------------------------------------------
+
+enum class MaskUse {
+    right,
+    missing,
+    inverted,     ///< boolean: true hides. The end of a short mask still hides
+    negated,      ///< numbers: subtracted; what was -inf is seen, with nothing added
+    transposed,   ///< mask(j, i) in place of mask(i, j); T = S, and the mask not short
+    twice,        ///< numbers: added twice
+    before_scale, ///< numbers: (s + mask)·scale
+};
+
+enum class CausalUse {
+    right,
+    missing,
+    inverted,              ///< sees j > p alone
+    backwards,             ///< sees j ≥ p alone
+    diagonal_tile_seen,    ///< sees j < (p/tile + 1)·tile: the tile of the diagonal is not masked (p/tile rounded down)
+    diagonal_tile_dropped, ///< sees j < (p/tile)·tile: the tile of the diagonal is left out
+};
+
+/// The place of query 0, for causal and window.
+enum class Offset {
+    right,
+    top_left,     ///< 0
+    bottom_right, ///< valid keys - T: with lengths those of the batch entry, otherwise S
+    all_keys,     ///< S - T, whatever the lengths
+    cache,        ///< P
+};
+
+enum class LengthUse {
+    right,
+    missing,
+    other_end, ///< the first S - length keys are hidden, in place of the last
+};
+
+/// What becomes of the score of a hidden key.
+enum class Hidden {
+    right,         ///< it has none
+    added,         ///< Variant::hidden_number is added to the score; the key takes part as any other
+    set,           ///< the score is Variant::hidden_number; the key takes part as any other
+    after_softmax, ///< it takes part in maximum and sum, and its weight is set to 0 afterwards
+};
+
+/// A row that sees nothing.
+enum class EmptyRow {
+    right,    ///< zeros, or NaN with --empty-rows nan
+    nan,      ///< NaN
+    uniform,  ///< every one of the S keys has the weight 1/S
+    unmasked, ///< as if nothing were hidden in that row
+};
+
+// ---- softmax -------------------------------------------------------------------------------------------------------------
+
+/// Over what the exponentials are summed (and their maximum is taken).
+enum class Over {
+    keys,    ///< j: right
+    queries, ///< i, for each b, h and j
+    heads,   ///< h, for each b, i and j
+    matrix,  ///< i and j, for each b and h
+    all,     ///< b, h, i and j
+};
+
+/// What makes weights of the scores.
+enum class Weighting {
+    softmax,
+    none,         ///< w = s; 0 where hidden
+    undivided,    ///< w = exp(s - m)
+    unshifted,    ///< w = exp(s)
+    proportional, ///< w = s / Σ_j s over what is seen
+    twice,        ///< a second softmax over all S weights of the row, the zeros of hidden keys among them
+    largest,      ///< 1 for the largest score (the first of equal ones), otherwise 0
+    uniform,      ///< 1/n over the n keys that are seen
+};
+
+/// The maximum that an exponential has subtracted; tile t holds keys t·tile to (t + 1)·tile - 1.
+enum class Maximum {
+    row,     ///< of the whole row: right
+    running, ///< of the tiles up to the key's own
+    tile,    ///< of the key's own tile
+};
+
+enum class LastTile {
+    right,
+    dropped, ///< the keys of the last tile, whether it is full or not, are left out
+    padded,  ///< S is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
+             ///< to it), lengths and masks do not hide them, the causal rule and the window do
+};
+
+// ---- precision -----------------------------------------------------------------------------------------------------------
+
+/// Rounded to nearest, ties to even; overflow gives infinity. tf32 has the exponents of float32 and 10 bits of fraction.
+enum class Precision { exact, float32, tf32, bfloat16, float16 };
+
+// --------------------------------------------------------------------------------------------------------------------------
+
+struct Variant {
+    Reading read = Reading::right;    ///< of queries, keys and values (not the cache: it goes without one)
+    Reading written = Reading::right; ///< of the result
+    bool heads_as_positions = false;  ///< attention runs over the H heads at each position: (B, H, T, d) is taken for
+                                      ///< (B, T, H, d) with H positions and T heads; mask and lengths do not go with it, causal
+                                      ///< and window count heads, offset 0; scale is 1/√d_k still
+    bool one_head = false;            ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
+                                      ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
+    KeyHead key_head = KeyHead::repeated;
+    bool cache_missing = false;     ///< keys are the new ones alone; offset stays
+    bool cache_last = false;        ///< the new keys come first, then the cache, and are numbered so
+    bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
+    bool heads_reversed = false;    ///< head h of the result is head H - 1 - h
+    bool scores_transposed = false; ///< s = q_j · k_i. T = S, no cache
+    bool scores_of_values = false;  ///< s = q_i · v_j. d_k = d_v
+    Summed summed = Summed::values; ///< keys: d_k = d_v; queries: T = S, d_k = d_v, no cache; those of the same head h
+
+    Scale scale = Scale::right;
+    double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
+    Cap cap = Cap::right;
+
+    MaskUse mask = MaskUse::right;
+    CausalUse causal = CausalUse::right;
+    Offset offset = Offset::right;
+    Index shift = 0; ///< of the causal rule alone: j > p + shift is hidden
+    bool window_missing = false;
+    Index window_left = 0, window_right = 0; ///< added to a side that is closed
+    bool window_left_open = false, window_right_open = false;
+    bool window_right_as_left = false; ///< right = left
+    LengthUse lengths = LengthUse::right;
+    Index length_shift = 0; ///< added to each length; at most S, at least 0. The offset does not change
+    Hidden hidden = Hidden::right;
+    double hidden_number = 0;
+    EmptyRow empty = EmptyRow::right;
+
+    Over over = Over::keys;
+    Weighting weighting = Weighting::softmax;
+    bool weights_transposed = false; ///< context_i = Σ_j w(j, i)·v_j, w(j, i) the weight that query j has for key i. T = S
+    bool maximum_subtracted = true;  ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64
+                                     ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
+                                     ///< with a NaN among its weights. `exponentials` rounds them, too
+
+    Index tile = 0;                     ///< keys of a tile, or queries of one; 0: none
+    Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
+    Maximum denominator = Maximum::row; ///< in the e that are summed
+    LastTile last_tile = LastTile::right;
+    bool last_rows_dropped = false; ///< the queries of the last tile of queries, if it is not full, give zeros
+
+    Precision inputs = Precision::exact;       ///< queries, keys and values
+    Precision scores = Precision::exact;       ///< q·k, before the scale
+    Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax
+    Precision exponentials = Precision::exact; ///< exp(s - m) that multiply the values; the sum is of those not rounded
+    Precision weights = Precision::exact;      ///< e / Σ e
+    Precision accumulator = Precision::exact;  ///< Σ_j w_j·v_j, rounded after each j in order
+    Precision result = Precision::exact;       ///< the context
+    bool denormals_flushed =
+        false; ///< numbers of queries, keys, values, weights and context below the smallest normal number
+               ///< of the queries' type (float16 2^-14, bfloat16 and float32 2^-126, float64 2^-1022) are 0
+
+    bool operator==(const Variant&) const = default;
+};
+
+/// Whether a row of the result depends on scores of other queries.
+[[nodiscard]] inline bool mixes_rows(const Variant& v)
+{
+    return v.over == Over::queries || v.over == Over::matrix || v.over == Over::all || v.weights_transposed;
+}
+
+/// Whether rounding alone sets it apart, which another order of sums may tip over here and there.
+[[nodiscard]] inline bool rounds(const Variant& v)
+{
+    return v.inputs != Precision::exact || v.scores != Precision::exact || v.softmax != Precision::exact ||
+           v.exponentials != Precision::exact || v.weights != Precision::exact || v.accumulator != Precision::exact ||
+           v.result != Precision::exact || v.denormals_flushed;
+}
+
+} // namespace attn::model::diagnose
