@@ -33,6 +33,7 @@ FOLDERS = {
         "attend": {"recipe", "layer", "run"},
         "check": {"recipe", "layer", "run"},
         "explain": {"recipe", "layer", "run", "check"},
+        "diagnose": {"recipe", "layer", "run", "attend", "check"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},

@@ -1,11 +1,15 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
+#include "attn/report/json/diagnosis_json.hpp"
 #include "attn/report/json/tensor_json.hpp"
+#include "attn/report/text/diagnosis.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/compared_file.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/attend_options.hpp"
 #include "cli/output/isa_note.hpp"
+#include "cli/output/output.hpp"
 #include "cli/output/tensor_output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
@@ -20,6 +24,7 @@ namespace {
 constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
     Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
@@ -27,7 +32,8 @@ constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",  
 constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is required if it holds several\n"
                                    "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
                                    "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
-                                   "at the end. The result has the type and the layout of the queries.\n";
+                                   "at the end. The result has the type and the layout of the queries.\n"
+                                   "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
 class Inputs {
@@ -90,12 +96,33 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
+/// With --against: what is said of each file takes the place of the result.
+int hold_against(const Inputs& inputs, const StoredTensor& result, const AttendOptions& options, const core::Work& work)
+{
+    const model::diagnose::Call call = model::diagnose::call_of(inputs.tensors(), options.attend);
+    Output output{std::nullopt};
+    bool agree = true;
+    for (const std::string& name : options.files) {
+        const ComparedFile file(name);
+        const model::diagnose::Against against =
+            model::diagnose::against(call, result, file.only(result.name), file.name(), work);
+        file.require_unchanged();
+        agree = agree && against.comparison.agrees();
+        const auto write = options.output.json ? report::write_diagnosis_json : report::write_diagnosis;
+        write(against, name, output.sink());
+    }
+    output.finish();
+    return agree ? success : difference_found;
+}
+
 int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
 {
     Output output(options.output.path);
     refuse_terminal(output, options.format);
     Inputs inputs(options, log);
-    require_storable(inputs.tensors(), options);
+    if (!options.against) {
+        require_storable(inputs.tensors(), options);
+    }
 
     StageReporter stages(log);
     model::RunSettings settings;
@@ -111,6 +138,9 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
     }
     if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
         log.warning(*note);
+    }
+    if (options.against) {
+        return hold_against(inputs, result.tensors.front(), options, {.threads = settings.threads});
     }
     if (settings.observer) {
         settings.observer({"output", {}, 0});

@@ -1,21 +1,81 @@
 #include "cli/input/compared_file.hpp"
 
+#include "attn/io/json/printed_array.hpp"
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_json.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace attn::cli {
 
-ComparedFile::ComparedFile(const std::string& text)
-    : argument_(split_tensor_argument(text)), file_(argument_.path, [this](std::span<const std::byte> front) {
-          require_json_or_tensors(front, name_of_input(argument_.path));
-      })
+namespace {
+
+/// Whether it may be an array as PyTorch or NumPy prints it. A binary format has other bytes among its first.
+bool begins_printed(std::span<const std::byte> front)
 {
-    require_json_or_tensors(file_.bytes(), file_.name());
-    begins_json(file_.bytes()) ? read_json(argument_.name) : read_tensors(argument_.name);
+    const std::string_view text(reinterpret_cast<const char*>(front.data()), std::min<std::size_t>(front.size(), 8));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const std::string_view rest = first == std::string_view::npos ? "" : text.substr(first);
+    constexpr std::array<std::string_view, 4> beginnings{"[", "tensor(", "array(", "Parameter"};
+    return !rest.empty() && text.find('\0') == std::string_view::npos &&
+           std::ranges::any_of(beginnings, [&](std::string_view b) { return rest.starts_with(b.substr(0, rest.size())); });
+}
+
+void require_numbers(std::span<const std::byte> front, const std::string& name)
+{
+    if (!begins_json(front) && !begins_printed(front)) {
+        (void)io::format_of(front, name, "a result or tensor as JSON, an array as PyTorch or NumPy prints it, or ");
+    }
+}
+
+} // namespace
+
+ComparedFile::ComparedFile(const std::string& text)
+    : argument_(split_tensor_argument(text)),
+      file_(argument_.path, [this](std::span<const std::byte> front) { require_numbers(front, name_of_input(argument_.path)); })
+{
+    require_numbers(file_.bytes(), file_.name());
+    begins_json(file_.bytes())      ? read_json(argument_.name)
+    : begins_printed(file_.bytes()) ? read_printed(argument_.name)
+                                    : read_tensors(argument_.name);
+}
+
+const model::NamedTensor& ComparedFile::only(const std::string& wanted) const
+{
+    const std::vector<model::NamedTensor>& tensors = contents_.tensors;
+    const auto found = std::ranges::find(tensors, wanted, &model::NamedTensor::name);
+    if (tensors.size() == 1) {
+        return tensors.front();
+    }
+    if (found == tensors.end()) {
+        throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
+                    "one, one named " + quoted(wanted) + ", or FILE:NAME");
+    }
+    return *found;
+}
+
+/// As the nearest float64: the digits, and so the tolerance, are those that were printed.
+void ComparedFile::read_printed(const std::string& wanted)
+{
+    if (!wanted.empty()) {
+        throw Error(ErrorKind::data, file_.name(), "the name " + quoted(wanted), "none, a printed array has no name");
+    }
+    const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
+    const io::PrintedArray array = io::parse_printed_array(text, file_.name());
+    std::vector<double> values;
+    double unit = 0;
+    for (const std::string& number : array.numbers) {
+        const math::Printed printed = math::parse_printed(number);
+        values.push_back(printed.value);
+        unit = std::max(unit, printed.unit);
+    }
+    StoredTensor& tensor = stored_.emplace_back("", ElementType::float64, array.shape);
+    store<double>(tensor, 0, values);
+    contents_.tensors.push_back({"", tensor.view(), unit});
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)

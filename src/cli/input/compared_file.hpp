@@ -11,24 +11,29 @@
 
 namespace attn::cli {
 
-/// A result or tensors as JSON, .npy, .npz or .safetensors, by what the first bytes say.
+/// A result or tensors as JSON, .npy, .npz or .safetensors, or an array as PyTorch or NumPy prints it, by what the first bytes
+/// say.
 class ComparedFile {
 public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats.
     explicit ComparedFile(const std::string& text);
 
     [[nodiscard]] const model::Contents& contents() const { return contents_; }
+    [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages
+    /// Its only tensor, or of several the one of this name. Throws Error(data).
+    [[nodiscard]] const model::NamedTensor& only(const std::string& wanted) const;
     void require_unchanged() const { file_.require_unchanged(); }
 
 private:
     void read_json(const std::string& wanted);
     void read_tensors(const std::string& wanted);
+    void read_printed(const std::string& wanted);
     void add_document(std::string_view json, const std::string& prefix);
 
     TensorArgument argument_;
     MappedFile file_;
     io::TensorFile tensors_;          ///< what views may need
-    std::deque<StoredTensor> stored_; ///< from JSON
+    std::deque<StoredTensor> stored_; ///< from JSON and print
     model::Contents contents_;
 };
 

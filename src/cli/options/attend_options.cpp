@@ -72,15 +72,27 @@ void declare_attend(Options& options, AttendOptions& attend)
     options.group("Output");
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
     declare_output(options, attend.output, formats);
+    options.add({.name = "--against",
+                 .meaning = "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. "
+                            "FILE is anything that `compare` reads",
+                 .symbol = tensor_symbol},
+                attend.against);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
     options.need({"--past-value"}, "--past-key");
     options.exclude({"--lengths", "--past-key"});
+    options.exclude({"--against", "-o"});
+    options.exclude({"--against", "--format"});
 }
 
 void finish_attend_options(const Operands& operands, AttendOptions& attend)
 {
-    expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
+    if (attend.against) {
+        attend.files = operands.words;
+        attend.files.insert(attend.files.begin(), *attend.against);
+    } else {
+        expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
+    }
     for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
         if (!*file) {
             throw Error(ErrorKind::usage,
@@ -93,6 +105,9 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
         attend.attend.show = attend.show.all
                                  ? model::attend_items({how.softcap.has_value(), masked, attend.past_key.has_value()})
                                  : attend.show.items;
+    }
+    if (attend.against && attend.attend.show.size() > 1) {
+        throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages", "one with --against");
     }
     attend.format = decide_format(attend.output, formats);
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {

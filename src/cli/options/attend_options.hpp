@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace attn::cli {
 
@@ -19,6 +20,8 @@ struct AttendOptions {
     ShowOption show; ///< where it is given, each object of JSON says which stage it is
     OutputOptions output;
     Format format = Format::json;
+    std::optional<std::string> against;
+    std::vector<std::string> files; ///< to hold against the result; none: it is written
 };
 
 void declare_attend(Options& options, AttendOptions& attend);

@@ -1,5 +1,6 @@
 #include "attn/model/check/agreement.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -27,6 +28,24 @@ std::int64_t step_of(double value, ElementType type)
 }
 
 } // namespace
+
+Tolerance usual_tolerance(ElementType type)
+{
+    switch (type) {
+    case ElementType::float16: return {1e-3, 1e-5};
+    case ElementType::bfloat16: return {1.6e-2, 1e-5};
+    case ElementType::float32: return {1.3e-6, 1e-5};
+    case ElementType::float64: return {1e-7, 1e-7};
+    default: return {};
+    }
+}
+
+Tolerance usual_tolerance(ElementType a, ElementType b)
+{
+    const Tolerance one = usual_tolerance(a);
+    const Tolerance other = usual_tolerance(b);
+    return {std::max(one.rtol, other.rtol), std::max(one.atol, other.atol)};
+}
 
 bool within(double computed, double stated, const Tolerance& tolerance, bool equal_nan)
 {

@@ -11,6 +11,10 @@ struct Tolerance {
     [[nodiscard]] bool exact() const { return rtol == 0 && atol == 0; }
 };
 
+/// What torch.testing.assert_close allows for a type; for two types that which allows more. Integers and booleans: nothing.
+[[nodiscard]] Tolerance usual_tolerance(ElementType type);
+[[nodiscard]] Tolerance usual_tolerance(ElementType a, ElementType b);
+
 /// |computed - stated| ≤ atol + rtol·|stated|; an infinity agrees with itself alone, NaN with NaN when `equal_nan`.
 [[nodiscard]] bool within(double computed, double stated, const Tolerance& tolerance, bool equal_nan = true);
 

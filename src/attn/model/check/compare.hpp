@@ -13,6 +13,7 @@ namespace attn::model {
 struct NamedTensor {
     std::string name;
     TensorView view;
+    double printed_unit = 0; ///< of the last digit that was printed; 0 where the numbers are whole
 };
 /// Words, which only results have: tokens, or a vocabulary.
 struct NamedWords {

@@ -174,7 +174,7 @@ struct Variant {
     bool one_head = false;            ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
                                       ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
     KeyHead key_head = KeyHead::repeated;
-    bool cache_missing = false;     ///< keys are the new ones alone; offset stays
+    bool cache_missing = false;     ///< keys are the new ones alone, numbered from 0, for the mask too; offset stays
     bool cache_last = false;        ///< the new keys come first, then the cache, and are numbered so
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
     bool heads_reversed = false;    ///< head h of the result is head H - 1 - h
@@ -203,9 +203,10 @@ struct Variant {
     Over over = Over::keys;
     Weighting weighting = Weighting::softmax;
     bool weights_transposed = false; ///< context_i = Σ_j w(j, i)·v_j, w(j, i) the weight that query j has for key i. T = S
-    bool maximum_subtracted = true;  ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64
-                                     ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
-                                     ///< with a NaN among its weights. `exponentials` rounds them, too
+    bool maximum_subtracted =
+        true; ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64
+              ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
+              ///< with a NaN among its weights. `exponentials` rounds each exp(s), and those rounded are summed
 
     Index tile = 0;                     ///< keys of a tile, or queries of one; 0: none
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator

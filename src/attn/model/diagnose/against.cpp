@@ -1,0 +1,86 @@
+#include "attn/model/diagnose/against.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::model::diagnose {
+namespace {
+
+/// As (B, H, T, width), row-major.
+std::vector<double> by_heads(const Call& call, Compared compared, std::vector<double> values)
+{
+    if (compared != Compared::context || !call.views.side_by_side) {
+        return values;
+    }
+    const core::AttentionDims& l = call.views.sizes;
+    std::vector<double> ordered;
+    ordered.reserve(values.size());
+    for (Index b = 0; b < l.B; ++b) {
+        for (Index h = 0; h < l.H; ++h) {
+            for (Index i = 0; i < l.T; ++i) {
+                const auto row = values.begin() + ((b * l.T + i) * l.H + h) * l.d_v;
+                ordered.insert(ordered.end(), row, row + l.d_v);
+            }
+        }
+    }
+    return ordered;
+}
+
+void require_explained(const Diagnosis* diagnosis, const NamedTensor& file, const TensorView& right, const std::string& what)
+{
+    if (diagnosis != nullptr && diagnosis->verdict != Verdict::unknown) {
+        return;
+    }
+    const std::vector<double> numbers = load<double>(file.view).values;
+    const std::vector<double> expected = load<double>(right).values;
+    for (std::size_t at = 0; at < numbers.size(); ++at) {
+        if (!std::isfinite(numbers[at]) && std::isfinite(expected[at])) {
+            std::string place = what;
+            for (const Index i : index_of(file.view.shape, static_cast<Index>(at))) {
+                place += "[" + std::to_string(i) + "]";
+            }
+            throw Error(ErrorKind::data, place,
+                        std::isnan(numbers[at]) ? "nan"
+                        : numbers[at] > 0       ? "inf"
+                                                : "-inf",
+                        "finite numbers; no mistake of the list gives it");
+        }
+    }
+}
+
+} // namespace
+
+Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b)
+{
+    Tolerance tolerance = usual_tolerance(a.view.type, b.view.type);
+    tolerance.atol += std::max(a.printed_unit, b.printed_unit) / 2;
+    return tolerance;
+}
+
+Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
+                const core::Work& work)
+{
+    if (file.view.shape != right.shape) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
+                    to_string(right.shape) + ", that of the " + right.name);
+    }
+    const NamedTensor expected{right.name, right.view()};
+    const Tolerance tolerance = tolerance_of(file, expected);
+    Against result;
+    result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = tolerance, .ulps = {}}).tensors.front();
+    if (result.comparison.agrees()) {
+        return result;
+    }
+    const bool context = right.name == name_of(Item::context);
+    if (context || right.name == name_of(Item::weights)) {
+        const Compared compared = context ? Compared::context : Compared::weights;
+        const Yardstick numbers(by_heads(call, compared, load<double>(file.view).values), tolerance);
+        result.diagnosis = diagnose(call, compared, numbers, by_heads(call, compared, load<double>(right.view()).values), work);
+    }
+    require_explained(result.diagnosis ? &*result.diagnosis : nullptr, file, right.view(), what);
+    return result;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,34 @@
+#include "attn/model/diagnose/call.hpp"
+
+namespace attn::model::diagnose {
+
+Setting Call::setting() const
+{
+    Setting setting;
+    setting.sizes = views.sizes;
+    setting.type = views.queries.type;
+    setting.side_by_side = views.side_by_side;
+    setting.scale_given = options.scale.has_value();
+    setting.softcap = options.softcap.has_value();
+    setting.causal = options.causal;
+    setting.window = options.window.has_value();
+    setting.window_left = options.window && options.window->left >= 0;
+    setting.window_right = options.window && options.window->right >= 0;
+    setting.lengths = !views.lengths.empty();
+    setting.boolean_mask = views.mask && views.mask->type == ElementType::boolean;
+    setting.number_mask = views.mask && !setting.boolean_mask;
+    setting.short_mask = views.mask && views.mask->shape.back() < views.sizes.total();
+    return setting;
+}
+
+Call call_of(const AttendInputs& inputs, const Attend& options)
+{
+    Call call{lay_out(inputs, options), options};
+    if (inputs.lengths) {
+        call.views.lengths = read_lengths(*inputs.lengths, call.views.sizes);
+    }
+    call.views.offsets = query_offsets(call.views, options.align);
+    return call;
+}
+
+} // namespace attn::model::diagnose

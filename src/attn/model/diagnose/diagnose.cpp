@@ -1,0 +1,298 @@
+#include "attn/model/diagnose/diagnose.hpp"
+
+#include "attn/core/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attn::model::diagnose {
+namespace {
+
+constexpr double clearly = 10;        ///< times nearer than the next: what it takes to be named
+constexpr double same = 0.01;         ///< of the tolerance: nearer is not told apart
+constexpr double hopeless = 100;      ///< tolerances: a pair that is as far in one row is no candidate
+constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly at most
+
+// ---- the rows that candidates are measured on ------------------------------------------------------------------------------
+
+struct Problem {
+    const Call& call;
+    Compared compared;
+    const Yardstick& numbers;
+    const std::vector<double>& right;
+
+    [[nodiscard]] Index width() const
+    {
+        return compared == Compared::context ? call.views.sizes.d_v : call.views.sizes.total();
+    }
+    [[nodiscard]] std::size_t start(RowPlace place) const
+    {
+        const core::AttentionDims& l = call.views.sizes;
+        return static_cast<std::size_t>(((place.b * l.H + place.h) * l.T + place.i) * width());
+    }
+    [[nodiscard]] Index rows() const { return call.views.sizes.B * call.views.sizes.H * call.views.sizes.T; }
+    [[nodiscard]] RowPlace place(Index row) const
+    {
+        const core::AttentionDims& l = call.views.sizes;
+        return {row / l.T / l.H, row / l.T % l.H, row % l.T};
+    }
+};
+
+/// `count` of the numbers below `end`, evenly, first and last among them.
+std::vector<Index> spread_out(Index end, Index count)
+{
+    std::vector<Index> chosen;
+    for (Index n = 0; n < std::min(count, end); ++n) {
+        chosen.push_back(end <= count ? n : n * (end - 1) / std::max<Index>(count - 1, 1));
+    }
+    return chosen;
+}
+
+/// The rows that differ most from the right result, then some of every head; all of a small result.
+std::vector<RowPlace> sampled_rows(const Problem& problem)
+{
+    const core::AttentionDims& l = problem.call.views.sizes;
+    constexpr Index numbers_kept = Index{1} << 18;
+    constexpr Index worst_rows = 8;
+    const Index most = std::clamp<Index>(numbers_kept / std::max<Index>(l.total(), 1), 2 * worst_rows, 144);
+    std::vector<Index> rows(static_cast<std::size_t>(problem.rows()));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    std::vector<double> differences;
+    for (const Index row : rows) {
+        Distance distance;
+        const std::size_t at = problem.start(problem.place(row));
+        distance.add(problem.numbers, at, std::span(problem.right).subspan(at, static_cast<std::size_t>(problem.width())));
+        differences.push_back(distance.worst);
+    }
+    const auto is_worse = [&](Index a, Index b) {
+        return differences[static_cast<std::size_t>(a)] > differences[static_cast<std::size_t>(b)];
+    };
+    std::ranges::stable_sort(rows, is_worse);
+    std::vector<RowPlace> chosen;
+    if (problem.rows() <= most) {
+        for (const Index row : rows) {
+            chosen.push_back(problem.place(row));
+        }
+        return chosen;
+    }
+    const auto add = [&](RowPlace place) {
+        if (std::ranges::find(chosen, place) == chosen.end()) {
+            chosen.push_back(place);
+        }
+    };
+    for (Index n = 0; n < worst_rows; ++n) {
+        add(problem.place(rows[static_cast<std::size_t>(n)]));
+    }
+    const std::vector<Index> heads = spread_out(l.B * l.H, std::max<Index>((most - worst_rows) / 16, 2));
+    const Index per_head = (most - worst_rows) / static_cast<Index>(heads.size());
+    for (const Index head : heads) {
+        for (const Index i : spread_out(l.T, per_head)) {
+            add({head / l.H, head % l.H, i});
+        }
+    }
+    return chosen;
+}
+
+// ---- measuring -------------------------------------------------------------------------------------------------------------
+
+Variant variant_of(const std::vector<const Mistake*>& mistakes)
+{
+    Variant variant;
+    for (const Mistake* mistake : mistakes) {
+        variant = mistake->on(variant);
+    }
+    return variant;
+}
+
+/// Whether a row of the result is one of the same head.
+bool stays_in_head(const Variant& variant)
+{
+    return variant.written == Reading::right && !variant.heads_as_positions && !variant.mean_of_heads &&
+           !variant.heads_reversed;
+}
+
+/// Those of `rows` that are worth their time: what mixes the rows of a head is measured on one head of many.
+std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
+{
+    std::vector<RowPlace> chosen = rows;
+    if (mixes_rows(variant) && stays_in_head(variant) && problem.rows() > static_cast<Index>(rows.size())) {
+        std::erase_if(chosen, [&](RowPlace place) { return place.b != rows.front().b || place.h != rows.front().h; });
+    }
+    return chosen;
+}
+
+std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
+{
+    const Sizes l = sizes_of(problem.call, variant);
+    std::vector<Index> heads;
+    for (Index head = 0; head < l.B * l.H; ++head) {
+        const auto here = [&](RowPlace place) { return place.b * l.H + place.h == head; };
+        if (!stays_in_head(variant) || std::ranges::any_of(rows, here)) {
+            heads.push_back(head);
+        }
+    }
+    return heads;
+}
+
+/// On some rows; stops at one that is farther than `limit`.
+void measure(Candidate& candidate, const Problem& problem, const std::vector<RowPlace>& rows, Shared& shared, double limit)
+{
+    const Variant variant = variant_of(candidate.mistakes);
+    const std::vector<RowPlace> chosen = worthwhile(variant, problem, rows);
+    const Across known = across(problem.call, variant, heads_of(variant, problem, chosen), {});
+    Rows made(problem.call, variant, shared, known);
+    for (const RowPlace place : chosen) {
+        candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
+        if ((candidate.rounds ? candidate.distance.typical() : candidate.distance.worst) > limit) {
+            return;
+        }
+    }
+    candidate.complete = static_cast<Index>(candidate.distance.count) == problem.rows() * problem.width();
+}
+
+void measure_all(std::vector<Candidate>& candidates, const Problem& problem, const std::vector<RowPlace>& rows, double limit,
+                 const core::Work& work)
+{
+    std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(problem.call, true));
+    core::for_each_block(static_cast<Index>(candidates.size()), work, [&](Index block, int worker) {
+        measure(candidates[static_cast<std::size_t>(block)], problem, rows, of_workers[static_cast<std::size_t>(worker)],
+                limit);
+    });
+}
+
+/// On everything.
+void confirm(Candidate& candidate, const Problem& problem, const core::Work& work)
+{
+    if (candidate.complete) {
+        return;
+    }
+    const std::vector<double> values = evaluate(problem.call, variant_of(candidate.mistakes), problem.compared, work);
+    candidate.distance = {};
+    candidate.distance.add(problem.numbers, 0, values);
+    candidate.complete = true;
+}
+
+double order_of(const Candidate& candidate)
+{
+    return candidate.distance.typical();
+}
+
+void sort(std::vector<Candidate>& candidates)
+{
+    std::ranges::stable_sort(candidates, {}, order_of);
+}
+
+/// Computes wholly what may be the nearest, until that is known.
+void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem, const core::Work& work)
+{
+    for (std::size_t n = 0; n < confirmed; ++n) {
+        sort(candidates);
+        const Candidate& best = candidates.front();
+        const auto next = std::ranges::find_if(candidates, [&](const Candidate& other) {
+            return !other.complete && other.fits() && (!best.complete || times_farther(best, other) < clearly);
+        });
+        if (next == candidates.end()) {
+            return;
+        }
+        confirm(*next, problem, work);
+    }
+}
+
+// ---- candidates ------------------------------------------------------------------------------------------------------------
+
+std::vector<Candidate> singles(const Problem& problem, const std::vector<const Mistake*>& list)
+{
+    std::vector<Candidate> candidates(1);
+    for (const Mistake* mistake : list) {
+        const Variant variant = mistake->on({});
+        if (can_compare(variant, problem.compared)) {
+            candidates.push_back({{mistake}, {}, false, rounds(variant)});
+        }
+    }
+    return candidates;
+}
+
+/// Whether two mistakes can be made together: neither undoes what the other changes.
+bool combine(const Mistake& a, const Mistake& b)
+{
+    const Variant both = b.on(a.on({}));
+    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) &&
+           !(a.group == Group::precision && b.group == Group::precision) && !(both.tile > 0 && both.over != Over::keys);
+}
+
+std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)
+{
+    const core::AttentionDims& l = problem.call.views.sizes;
+    constexpr Index quick = Index{1} << 16; // scores
+    const bool mixing = l.B * l.H * l.T * l.total() <= quick;
+    std::vector<Candidate> candidates;
+    for (std::size_t a = 0; a < list.size(); ++a) {
+        for (std::size_t b = a + 1; b < list.size(); ++b) {
+            if (!combine(*list[a], *list[b])) {
+                continue;
+            }
+            const Variant variant = list[b]->on(list[a]->on({}));
+            if (mixes_rows(variant) && !mixing) {
+                all = false;
+            } else if (can_compare(variant, problem.compared)) {
+                candidates.push_back({{list[a], list[b]}, {}, false, rounds(variant)});
+            }
+        }
+    }
+    return candidates;
+}
+
+} // namespace
+
+double times_farther(const Candidate& best, const Candidate& other)
+{
+    const auto ratio = [](double near, double far) { return std::max(far, same) / std::max(near, same); };
+    const double typical = ratio(best.distance.typical(), other.distance.typical());
+    return best.rounds ? typical : std::max(typical, ratio(best.distance.worst, other.distance.worst));
+}
+
+void judge(Diagnosis& diagnosis)
+{
+    std::vector<Candidate>& candidates = diagnosis.candidates;
+    sort(candidates);
+    const Candidate best = candidates.front();
+    const auto is_peer = [&](const Candidate& other) { return times_farther(best, other) < clearly; };
+    const auto others = std::stable_partition(candidates.begin(), candidates.end(), is_peer);
+    diagnosis.named = static_cast<std::size_t>(others - candidates.begin());
+    diagnosis.farther = std::numeric_limits<double>::infinity();
+    for (auto other = others; other != candidates.end(); ++other) {
+        diagnosis.farther = std::min(diagnosis.farther, times_farther(best, *other));
+    }
+    const bool right_is_peer = std::any_of(candidates.begin(), others, [](const Candidate& peer) { return peer.right(); });
+    diagnosis.verdict = !best.fits() || right_is_peer ? Verdict::unknown
+                        : diagnosis.named == 1        ? Verdict::named
+                                                      : Verdict::tied;
+    diagnosis.named = diagnosis.verdict == Verdict::unknown ? 0 : diagnosis.named;
+}
+
+Diagnosis diagnose(const Call& call, Compared compared, const Yardstick& numbers, const std::vector<double>& right,
+                   const core::Work& work)
+{
+    const Problem problem{call, compared, numbers, right};
+    const std::vector<const Mistake*> list = mistakes_in(call.setting());
+    const std::vector<RowPlace> rows = sampled_rows(problem);
+    Diagnosis diagnosis;
+    diagnosis.candidates = singles(problem, list);
+    constexpr double unlimited = std::numeric_limits<double>::infinity();
+    measure_all(diagnosis.candidates, problem, rows, unlimited, work);
+    confirm_nearest(diagnosis.candidates, problem, work);
+    diagnosis.tried = diagnosis.candidates.size() - 1;
+    if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
+        std::vector<Candidate> two = pairs(problem, list, diagnosis.all_pairs);
+        diagnosis.tried += two.size();
+        measure_all(two, problem, rows, hopeless, work);
+        std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
+        std::ranges::move(two, std::back_inserter(diagnosis.candidates));
+        confirm_nearest(diagnosis.candidates, problem, work);
+    }
+    judge(diagnosis);
+    return diagnosis;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,50 @@
+// Which mistake, or which two, gives the numbers of a file: every one of the list is computed and measured against them.
+//
+// A few rows tell most candidates apart; those that are near there are computed wholly. Pairs are tried where no mistake alone
+// is within the tolerance.
+#pragma once
+
+#include "attn/model/diagnose/distance.hpp"
+#include "attn/model/diagnose/evaluate.hpp"
+
+namespace attn::model::diagnose {
+
+/// What may have given the numbers.
+struct Candidate {
+    std::vector<const Mistake*> mistakes; ///< none: the right result
+    Distance distance;
+    bool complete = false; ///< measured over everything, otherwise over some rows
+    bool rounds = false;   ///< its numbers differ by a rounding, which may tip over: what counts is the typical difference
+
+    [[nodiscard]] bool right() const { return mistakes.empty(); }
+    /// Whether it is as near as the tolerance demands.
+    [[nodiscard]] bool fits() const { return (rounds ? distance.typical() : distance.worst) <= 1; }
+};
+
+/// How many times farther `other` is than `best`; what is under a hundredth of the tolerance counts as that much.
+[[nodiscard]] double times_farther(const Candidate& best, const Candidate& other);
+
+enum class Verdict {
+    named,   ///< one candidate fits, and is ten times nearer than the next
+    tied,    ///< some fit that this input does not tell apart
+    unknown, ///< nothing of the list fits, or it fits no better than the right result does
+};
+inline constexpr std::array<std::string_view, 3> verdict_names{"named", "tied", "unknown"};
+
+struct Diagnosis {
+    Verdict verdict = Verdict::unknown;
+    std::vector<Candidate> candidates; ///< the nearest first; of pairs those that came near
+    std::size_t named = 0;             ///< the first so many are what the verdict is about
+    double farther = 0;                ///< how many times the next is farther, where one is named
+    std::size_t tried = 0;             ///< single mistakes and pairs
+    bool all_pairs = true;             ///< large inputs leave out pairs with a softmax over other rows
+};
+
+/// `numbers`: of the file, (B, H, T, d_v) or (B, H, T, S); `right`: the result, likewise.
+[[nodiscard]] Diagnosis diagnose(const Call& call, Compared compared, const Yardstick& numbers,
+                                 const std::vector<double>& right, const core::Work& work);
+
+/// Sorts, and fills verdict, named and farther.
+void judge(Diagnosis& diagnosis);
+
+} // namespace attn::model::diagnose

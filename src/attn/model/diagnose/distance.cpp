@@ -1,0 +1,61 @@
+#include "attn/model/diagnose/distance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn::model::diagnose {
+
+Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance)
+    : numbers_(std::move(numbers)), tolerance_(tolerance)
+{
+    double squares = 0;
+    double count = 0;
+    for (const double number : numbers_) {
+        if (std::isfinite(number)) {
+            squares += number * number;
+            ++count;
+        }
+    }
+    typical_ = count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+double Yardstick::measure(std::size_t at, double value) const
+{
+    const double number = numbers_[at];
+    if (std::isfinite(number) && std::isfinite(value)) {
+        const double allowed = tolerance_.atol + tolerance_.rtol * std::max(std::abs(number), typical_);
+        const double difference = std::abs(number - value);
+        return difference == 0 ? 0 : difference / allowed; // with a tolerance of 0 infinite
+    }
+    const bool same = number == value || (std::isnan(number) && std::isnan(value));
+    return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const double> values)
+{
+    for (std::size_t x = 0; x < values.size(); ++x) {
+        const double measured = yardstick.measure(at + x, values[x]);
+        largest = measured == 0          ? largest
+                  : std::isinf(measured) ? measured
+                                         : std::max(largest, std::abs(yardstick.numbers()[at + x] - values[x]));
+        worst = std::max(worst, measured);
+        squares += measured * measured;
+    }
+    count += values.size();
+}
+
+void Distance::add(const Distance& other)
+{
+    largest = std::max(largest, other.largest);
+    worst = std::max(worst, other.worst);
+    squares += other.squares;
+    count += other.count;
+}
+
+double Distance::typical() const
+{
+    return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,42 @@
+// How far a variant's numbers are from those of a file.
+#pragma once
+
+#include "attn/model/check/agreement.hpp"
+
+#include <span>
+#include <vector>
+
+namespace attn::model::diagnose {
+
+/// The numbers of a file as a yardstick: a difference of 1 is as much as the tolerance allows,
+/// |a - x| / (atol + rtol·max(|a|, root mean square of a)), because an error of float16 is one of the sums, not of the small
+/// numbers that they may cancel to.
+class Yardstick {
+public:
+    Yardstick(std::vector<double> numbers, const Tolerance& tolerance);
+
+    [[nodiscard]] const std::vector<double>& numbers() const { return numbers_; }
+    /// The difference of number `at` from `value`, in tolerances: 0 for NaN from NaN and equal infinities, infinite for either
+    /// from anything else.
+    [[nodiscard]] double measure(std::size_t at, double value) const;
+
+private:
+    std::vector<double> numbers_;
+    Tolerance tolerance_;
+    double typical_ = 0;
+};
+
+/// What was measured of some numbers.
+struct Distance {
+    double largest = 0;    ///< |a - x|
+    double worst = 0;      ///< in tolerances
+    double squares = 0;    ///< of all, in tolerances
+    std::size_t count = 0; ///< of numbers
+
+    void add(const Yardstick& yardstick, std::size_t at, std::span<const double> values);
+    void add(const Distance& other);
+    /// The root of the mean of squares, in tolerances.
+    [[nodiscard]] double typical() const;
+};
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,229 @@
+#include "attn/model/diagnose/evaluate.hpp"
+
+#include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/rounding.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attn::model::diagnose {
+namespace {
+
+/// Where row (h, i) of the result is taken from when the memory of (H, T, d) was written in the other order.
+RowPlace swapped(RowPlace place, const core::AttentionDims& l, bool side_by_side)
+{
+    if (side_by_side) {
+        const Index row = place.i * l.H + place.h;
+        return {place.b, row / l.T, row % l.T};
+    }
+    const Index row = place.h * l.T + place.i;
+    return {place.b, row % l.H, row / l.H};
+}
+
+std::vector<Index> all_heads(const Sizes& l)
+{
+    std::vector<Index> heads(static_cast<std::size_t>(l.B * l.H));
+    std::iota(heads.begin(), heads.end(), Index{0});
+    return heads;
+}
+
+std::vector<double> weight_matrix(const Call& call, const Variant& variant, Shared& shared, const Across& known, Index b,
+                                  Index h)
+{
+    Variant plain = variant;
+    plain.weights_transposed = false;
+    Rows rows(call, plain, shared, known);
+    std::vector<double> matrix;
+    for (Index i = 0; i < sizes_of(call, variant).T; ++i) {
+        const std::vector<double> row = rows.weights({b, h, i});
+        matrix.insert(matrix.end(), row.begin(), row.end());
+    }
+    return matrix;
+}
+
+} // namespace
+
+bool can_compare(const Variant& variant, Compared compared)
+{
+    return compared == Compared::context || (!variant.heads_as_positions && !variant.cache_missing);
+}
+
+Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work)
+{
+    Across found;
+    if (!mixes_rows(variant)) {
+        return found;
+    }
+    const Sizes l = sizes_of(call, variant);
+    const bool spans = variant.over == Over::queries || variant.over == Over::matrix || variant.over == Over::all;
+    const std::vector<Index> needed = variant.over == Over::all ? all_heads(l) : heads;
+    for (const Index head : needed) {
+        found.spreads[head];
+        found.weights[head];
+    }
+    const auto count = static_cast<Index>(needed.size());
+    core::for_each_block(spans ? count : 0, work, [&](Index block) {
+        const Index head = needed[static_cast<std::size_t>(block)];
+        Shared shared(call, false);
+        for (Index i = 0; i < l.T; ++i) {
+            found.spreads.at(head).add(score_row(call, variant, shared, head / l.H, head % l.H, i),
+                                       variant.over == Over::queries);
+        }
+    });
+    if (variant.over == Over::all) {
+        Spread all;
+        for (const auto& [head, spread] : found.spreads) {
+            all.add(spread);
+        }
+        for (auto& [head, spread] : found.spreads) {
+            spread = all;
+        }
+    }
+    core::for_each_block(variant.weights_transposed ? count : 0, work, [&](Index block) {
+        const Index head = needed[static_cast<std::size_t>(block)];
+        Shared shared(call, false);
+        found.weights.at(head) = weight_matrix(call, variant, shared, found, head / l.H, head % l.H);
+    });
+    return found;
+}
+
+const Spread* Rows::spread(RowPlace place)
+{
+    if (variant_.over == Over::keys) {
+        return nullptr;
+    }
+    if (variant_.over != Over::heads) {
+        return &across_.spreads.at(place.b * sizes_.H + place.h);
+    }
+    if (over_heads_at_ != std::array{place.b, place.i}) {
+        over_heads_at_ = {place.b, place.i};
+        over_heads_ = {};
+        for (Index h = 0; h < sizes_.H; ++h) {
+            over_heads_.add(score_row(call_, variant_, shared_, place.b, h, place.i), true);
+        }
+    }
+    return &over_heads_;
+}
+
+std::vector<double> Rows::weights(RowPlace place)
+{
+    if (variant_.weights_transposed) {
+        const std::vector<double>& matrix = across_.weights.at(place.b * sizes_.H + place.h);
+        std::vector<double> column;
+        for (Index j = 0; j < sizes_.T; ++j) {
+            column.push_back(matrix[static_cast<std::size_t>(j * sizes_.S + place.i)]);
+        }
+        return column;
+    }
+    return weigh(call_, variant_, score_row(call_, variant_, shared_, place.b, place.h, place.i), spread(place));
+}
+
+/// Σ_j w_j · v_j; a weight of 0 contributes nothing.
+std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace place)
+{
+    const Operand operand = variant_.summed == Summed::values ? Operand::values
+                            : variant_.summed == Summed::keys ? Operand::keys
+                                                              : Operand::queries;
+    const Index head = operand == Operand::queries ? place.h : key_head(sizes_, variant_, place.h);
+    const HeadRows& values = shared_.operands().head(variant_, operand, place.b, head);
+    std::vector<double> sum(static_cast<std::size_t>(values.size));
+    for (Index j = 0; j < values.count; ++j) {
+        const double weight = weights[static_cast<std::size_t>(j)];
+        if (weight == 0) {
+            continue;
+        }
+        const double* row = values.row(j);
+        for (std::size_t x = 0; x < sum.size(); ++x) {
+            sum[x] += weight * row[x];
+        }
+        round_all(sum, variant_.accumulator);
+    }
+    return sum;
+}
+
+const std::vector<double>& Rows::head_context(RowPlace place)
+{
+    const std::array key{place.b, place.h, place.i};
+    if (const auto found = contexts_.find(key); found != contexts_.end()) {
+        return found->second;
+    }
+    const bool dropped = variant_.last_rows_dropped && place.i >= sizes_.T / variant_.tile * variant_.tile;
+    std::vector<double> row =
+        dropped ? std::vector<double>(static_cast<std::size_t>(sizes_.d_v)) : summed(weights(place), place);
+    return contexts_.emplace(key, std::move(row)).first->second;
+}
+
+/// Of the heads of the call, before they are written.
+std::vector<double> Rows::merged(RowPlace place)
+{
+    const Index H = call_.views.sizes.H;
+    const auto of = [&](Index h) -> const std::vector<double>& {
+        return head_context(variant_.heads_as_positions ? RowPlace{place.b, place.i, h} : RowPlace{place.b, h, place.i});
+    };
+    if (!variant_.mean_of_heads) {
+        return of(variant_.heads_reversed ? H - 1 - place.h : place.h);
+    }
+    std::vector<double> mean(static_cast<std::size_t>(sizes_.d_v));
+    for (Index h = 0; h < H; ++h) {
+        const std::vector<double>& row = of(h);
+        for (std::size_t x = 0; x < mean.size(); ++x) {
+            mean[x] += row[x] / static_cast<double>(H);
+        }
+    }
+    return mean;
+}
+
+std::vector<double> Rows::result(RowPlace place)
+{
+    const core::AttentionDims& l = call_.views.sizes;
+    std::vector<double> row;
+    switch (variant_.written) {
+    case Reading::right: row = merged(place); break;
+    case Reading::swapped: row = merged(swapped(place, l, call_.views.side_by_side)); break;
+    case Reading::strided:
+        for (Index x = 0; x < l.d_v; ++x) {
+            const Index column = place.h * l.d_v + x;
+            row.push_back(merged({place.b, column % l.H, place.i})[static_cast<std::size_t>(column / l.H)]);
+        }
+        break;
+    }
+    round_all(row, variant_.result);
+    if (variant_.denormals_flushed) {
+        flush_all(row, smallest_normal(call_.views.queries.type));
+    }
+    return row;
+}
+
+std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place)
+{
+    return compared == Compared::context ? rows.result(place) : rows.weights(place);
+}
+
+std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    const Across known = across(call, variant, all_heads(sizes_of(call, variant)), work);
+    const Index width = compared == Compared::context ? l.d_v : l.total();
+    std::vector<double> result(static_cast<std::size_t>(l.B * l.H * l.T * width));
+    constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
+    const Index blocks = (l.T + at_once - 1) / at_once;
+    std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(call, false));
+    core::for_each_block(l.B * blocks, work, [&](Index block, int worker) {
+        Rows rows(call, variant, of_workers[static_cast<std::size_t>(worker)], known);
+        const Index b = block / blocks;
+        const Index first = block % blocks * at_once;
+        for (Index i = first; i < std::min(first + at_once, l.T); ++i) {
+            for (Index h = 0; h < l.H; ++h) {
+                const std::vector<double> row = compared_row(rows, compared, {b, h, i});
+                const Index to = ((b * l.H + h) * l.T + i) * width;
+                std::copy(row.begin(), row.end(), result.begin() + to);
+            }
+            if (variant.written == Reading::right) {
+                rows.forget();
+            }
+        }
+    });
+    return result;
+}
+
+} // namespace attn::model::diagnose

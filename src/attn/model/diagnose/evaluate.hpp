@@ -1,0 +1,67 @@
+// The result of a call under a variant, in float64: all of it, or some of its rows.
+#pragma once
+
+#include "attn/core/work.hpp"
+#include "attn/model/diagnose/weighing.hpp"
+
+#include <array>
+
+namespace attn::model::diagnose {
+
+/// The array that is compared: the context (B, H, T, d_v), or the weights (B, H, T, S).
+enum class Compared { context, weights };
+
+/// Whether there are such weights at all, of the right shape.
+[[nodiscard]] bool can_compare(const Variant& variant, Compared compared);
+
+/// Row i of head h of batch entry b.
+struct RowPlace {
+    Index b, h, i;
+    bool operator==(const RowPlace&) const = default;
+};
+
+/// What a variant needs of more than one row: of each head that was asked for, b·H + h.
+struct Across {
+    std::map<Index, Spread> spreads;
+    std::map<Index, std::vector<double>> weights; ///< (T, S), for weights_transposed
+};
+/// `heads`: those that are needed, b·H + h; all of them count where the softmax is over everything.
+[[nodiscard]] Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work);
+
+/// Makes rows of the result. For one thread.
+class Rows {
+public:
+    Rows(const Call& call, const Variant& variant, Shared& shared, const Across& across)
+        : call_(call), variant_(variant), shared_(shared), across_(across), sizes_(sizes_of(call, variant))
+    {
+    }
+
+    [[nodiscard]] std::vector<double> weights(RowPlace place);
+    /// Of a head, as the variant computes it.
+    [[nodiscard]] const std::vector<double>& head_context(RowPlace place);
+    /// A row of the result, as it is written.
+    [[nodiscard]] std::vector<double> result(RowPlace place);
+    void forget() { contexts_.clear(); }
+
+private:
+    [[nodiscard]] const Spread* spread(RowPlace place);
+    [[nodiscard]] std::vector<double> summed(const std::vector<double>& weights, RowPlace place);
+    [[nodiscard]] std::vector<double> merged(RowPlace place);
+
+    const Call& call_;
+    const Variant& variant_;
+    Shared& shared_;
+    const Across& across_;
+    Sizes sizes_;
+    std::map<std::array<Index, 3>, std::vector<double>> contexts_;
+    std::array<Index, 2> over_heads_at_{-1, -1};
+    Spread over_heads_;
+};
+
+/// A row of what is compared.
+[[nodiscard]] std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place);
+
+/// All of what is compared, row-major.
+[[nodiscard]] std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work);
+
+} // namespace attn::model::diagnose

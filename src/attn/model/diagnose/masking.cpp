@@ -1,0 +1,151 @@
+#include "attn/model/diagnose/masking.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace attn::model::diagnose {
+namespace {
+
+/// Keys [begin, end).
+struct Range {
+    Index begin, end;
+    void keep(Index from, Index to)
+    {
+        begin = std::max(begin, from);
+        end = std::min(end, to);
+    }
+};
+
+constexpr Index far = std::numeric_limits<Index>::max() / 4;
+
+Index length_of(const Call& call, Index b)
+{
+    return call.views.lengths.empty() ? call.views.sizes.total() : call.views.lengths[static_cast<std::size_t>(b)];
+}
+
+Index offset_of(const Call& call, const Variant& v, Index b)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    if (v.heads_as_positions) {
+        return 0;
+    }
+    switch (v.offset) {
+    case Offset::right: return call.views.offsets[static_cast<std::size_t>(b)];
+    case Offset::top_left: return 0;
+    case Offset::bottom_right: return length_of(call, b) - l.T;
+    case Offset::all_keys: return l.total() - l.T;
+    case Offset::cache: return l.P;
+    }
+    return 0;
+}
+
+Index floor_to(Index position, Index tile)
+{
+    const Index below = position >= 0 ? position / tile : -((tile - 1 - position) / tile);
+    return below * tile;
+}
+
+void keep_causal(const Variant& v, Index p, Range& seen)
+{
+    switch (v.causal) {
+    case CausalUse::right: return seen.keep(-far, p + v.shift + 1);
+    case CausalUse::missing: return;
+    case CausalUse::inverted: return seen.keep(p + v.shift + 1, far);
+    case CausalUse::backwards: return seen.keep(p + v.shift, far);
+    case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
+    case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
+    }
+}
+
+void keep_window(const core::Window& window, const Variant& v, Index p, Range& seen)
+{
+    const Index left = window.left < 0 || v.window_left_open ? far : window.left + v.window_left;
+    const Index right = window.right < 0 || v.window_right_open ? far : window.right + v.window_right;
+    seen.keep(p - left, p + (v.window_right_as_left ? left : right) + 1);
+}
+
+/// What causal and window let query i see.
+Range placed(const Call& call, const Variant& v, Index b, Index i)
+{
+    const Index p = i + offset_of(call, v, b);
+    Range seen{-far, far};
+    if (call.options.causal) {
+        keep_causal(v, p, seen);
+    }
+    if (call.options.window && !v.window_missing) {
+        keep_window(*call.options.window, v, p, seen);
+    }
+    return seen;
+}
+
+/// What the lengths let it see, of S keys.
+Range valid(const Call& call, const Variant& v, Index b, Index S)
+{
+    if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.heads_as_positions) {
+        return {0, S};
+    }
+    const Index length = std::clamp<Index>(length_of(call, b) + v.length_shift, 0, S);
+    return v.lengths == LengthUse::other_end ? Range{S - length, S} : Range{0, length};
+}
+
+std::vector<double> row_of_mask(const TensorView& mask, const Variant& v, Index b, Index h, Index i)
+{
+    if (v.mask != MaskUse::transposed) {
+        const Matrix<double> row = load_matrix<double>(row_block(slice(mask, std::array{b, h}), i, 1), {});
+        return {row.data(), row.data() + row.size()};
+    }
+    std::vector<double> column;
+    for (Index j = 0; j < mask.shape[2]; ++j) {
+        column.push_back(mask.at(std::array{b, h, j, i}));
+    }
+    return column;
+}
+
+void apply_mask(const TensorView& mask, const Variant& v, const std::vector<double>& numbers, MaskRow& row, Index S)
+{
+    const bool boolean = mask.type == ElementType::boolean;
+    const auto given = std::min<Index>(S, static_cast<Index>(numbers.size()));
+    std::fill(row.seen.begin() + given, row.seen.begin() + S, char{0});
+    if (!boolean) {
+        row.added.assign(row.seen.size(), 0);
+    }
+    for (Index j = 0; j < given; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        const double number = numbers[at];
+        if (boolean) {
+            row.seen[at] = row.seen[at] != 0 && (number != 0) != (v.mask == MaskUse::inverted) ? 1 : 0;
+        } else if (number == -std::numeric_limits<double>::infinity()) {
+            row.seen[at] = row.seen[at] != 0 && v.mask == MaskUse::negated ? 1 : 0;
+        } else {
+            row.added[at] = v.mask == MaskUse::negated ? -number : v.mask == MaskUse::twice ? 2 * number : number;
+        }
+    }
+}
+
+} // namespace
+
+MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys)
+{
+    const Index S = sizes_of(call, variant).S;
+    MaskRow row;
+    row.seen.assign(static_cast<std::size_t>(keys), 0);
+    const Range place = placed(call, variant, b, i);
+    const Range length = valid(call, variant, b, S);
+    const auto show = [&](Index from, Index to) {
+        const Index begin = std::max(from, place.begin);
+        const Index end = std::min(to, place.end);
+        if (begin < end) {
+            std::fill(row.seen.begin() + begin, row.seen.begin() + end, char{1});
+        }
+    };
+    show(length.begin, length.end);
+    show(S, keys);
+    if (call.views.mask && variant.mask != MaskUse::missing && !variant.heads_as_positions) {
+        apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
+    }
+    return row;
+}
+
+} // namespace attn::model::diagnose

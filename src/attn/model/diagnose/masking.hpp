@@ -1,0 +1,18 @@
+// What a variant hides, and what it adds to the scores.
+#pragma once
+
+#include "attn/model/diagnose/operands.hpp"
+
+#include <vector>
+
+namespace attn::model::diagnose {
+
+struct MaskRow {
+    std::vector<double> added; ///< empty, or a number for each key; 0 where the mask's own is -inf
+    std::vector<char> seen;    ///< for each key, padded ones among them
+};
+
+/// Of query i of a head, `keys` of them; those from S on are padding.
+[[nodiscard]] MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys);
+
+} // namespace attn::model::diagnose

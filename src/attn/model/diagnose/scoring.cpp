@@ -1,0 +1,169 @@
+#include "attn/model/diagnose/scoring.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/model/diagnose/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::model::diagnose {
+namespace {
+
+/// Adds left_i · right_j for every j.
+void add_products(const HeadRows& left, Index i, const HeadRows& right, std::vector<double>& to)
+{
+    const double* row = left.row(i);
+    for (Index x = 0; x < left.size; ++x) {
+        const double factor = row[x];
+        const double* column = right.column(x);
+        for (Index j = 0; j < right.count; ++j) {
+            to[static_cast<std::size_t>(j)] += factor * column[j];
+        }
+    }
+}
+
+double usual_scale(const Sizes& l, const Variant& v)
+{
+    return 1 / std::sqrt(static_cast<double>(v.one_head ? l.H * l.d_k : l.d_k));
+}
+
+double scale_of(const Call& call, const Variant& v)
+{
+    const Sizes l = sizes_of(call, v);
+    const double right = call.options.scale.value_or(usual_scale(l, v));
+    const auto root = [](Index number) { return 1 / std::sqrt(static_cast<double>(std::max<Index>(number, 1))); };
+    switch (v.scale) {
+    case Scale::right: return right;
+    case Scale::none: return 1;
+    case Scale::size: return 1 / static_cast<double>(l.d_k);
+    case Scale::model: return root(call.views.sizes.H * l.d_k);
+    case Scale::value_size: return root(l.d_v);
+    case Scale::keys: return root(l.S);
+    case Scale::twice: return right * right;
+    case Scale::inverse: return 1 / right;
+    case Scale::usual: return usual_scale(l, v);
+    }
+    return right;
+}
+
+double capped(double score, double c, Cap cap)
+{
+    switch (cap) {
+    case Cap::missing: return score;
+    case Cap::undivided: return c * math::tanh(score);
+    case Cap::unmultiplied: return math::tanh(score / c);
+    default: return c * math::tanh(score / c);
+    }
+}
+
+/// Scale, softcap and the numbers of the mask, in the variant's order.
+void shape_scores(const Call& call, const Variant& v, const MaskRow& mask, std::vector<double>& scores)
+{
+    const double scale = scale_of(call, v);
+    const std::optional<double> c = call.options.softcap;
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+        const double added = mask.added.empty() ? 0 : mask.added[j];
+        double s = scores[j];
+        if (v.mask == MaskUse::before_scale) {
+            s += added;
+        }
+        const bool early = c && v.cap == Cap::before_scale;
+        s = (early ? capped(s, *c, v.cap) : s) * scale;
+        if (c && v.cap == Cap::after_mask) {
+            s = mask.seen[j] != 0 ? capped(s + added, *c, v.cap) : -*c;
+            scores[j] = s;
+            continue;
+        }
+        s = c && !early ? capped(s, *c, v.cap) : s;
+        scores[j] = v.mask == MaskUse::before_scale ? s : s + added;
+    }
+}
+
+/// What becomes of hidden keys; `row.counted` says what is seen.
+void hide(const Call& call, const Variant& v, ScoreRow& row)
+{
+    const auto keys = static_cast<std::size_t>(row.keys); // padding is hidden as it is
+    row.empty = std::find(row.counted.begin(), row.counted.end(), char{1}) == row.counted.end();
+    const bool capped_mask = call.options.softcap && v.cap == Cap::after_mask;
+    if (v.hidden == Hidden::right && !(row.empty && v.empty == EmptyRow::unmasked) && !capped_mask) {
+        return;
+    }
+    if (v.hidden == Hidden::after_softmax) {
+        row.hidden_after.assign(row.counted.size(), 0);
+    }
+    for (std::size_t j = 0; j < keys; ++j) {
+        if (row.counted[j] != 0) {
+            continue;
+        }
+        if (v.hidden == Hidden::after_softmax) {
+            row.hidden_after[j] = 1;
+        }
+        row.scores[j] = v.hidden == Hidden::added ? row.scores[j] + v.hidden_number
+                        : v.hidden == Hidden::set ? v.hidden_number
+                                                  : row.scores[j];
+        row.counted[j] = 1;
+    }
+    row.empty = keys == 0;
+}
+
+} // namespace
+
+Index key_head(const Sizes& sizes, const Variant& variant, Index h)
+{
+    switch (variant.key_head) {
+    case KeyHead::repeated: return h / (sizes.H / sizes.H_kv);
+    case KeyHead::interleaved: return h % sizes.H_kv;
+    case KeyHead::first: return 0;
+    }
+    return h;
+}
+
+const std::vector<double>& Shared::products(const Call& call, const Variant& v, Index b, Index h, Index i)
+{
+    const Sizes l = sizes_of(call, v);
+    const Index of_keys = key_head(l, v, h);
+    const int flags = (v.denormals_flushed ? 1 : 0) + (v.heads_as_positions ? 2 : 0) + (v.cache_missing ? 4 : 0) +
+                      (v.cache_last ? 8 : 0) + (v.scores_transposed ? 16 : 0) + (v.scores_of_values ? 32 : 0) +
+                      (v.one_head ? 64 : 0);
+    const Key key{b, v.one_head ? 0 : h, v.one_head ? 0 : of_keys, i, v.read, v.inputs, flags};
+    if (const auto found = products_.find(key); found != products_.end()) {
+        return found->second;
+    }
+    if (!few_ && products_.size() > 1) {
+        products_.clear();
+    }
+    std::vector<double>& row = products_.try_emplace(key, static_cast<std::size_t>(l.S)).first->second;
+    const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
+    for (Index head = v.one_head ? 0 : h; head < (v.one_head ? l.H : h + 1); ++head) {
+        const HeadRows& queries = operands_.head(v, Operand::queries, b, head);
+        const HeadRows& keys = operands_.head(v, other, b, key_head(l, v, head));
+        v.scores_transposed ? add_products(keys, i, queries, row) : add_products(queries, i, keys, row);
+    }
+    return row;
+}
+
+ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, Index h, Index i)
+{
+    ScoreRow row;
+    row.scores = shared.products(call, v, b, h, i);
+    row.keys = static_cast<Index>(row.scores.size());
+    round_all(row.scores, v.scores);
+    if (v.last_tile == LastTile::padded) {
+        row.scores.resize(static_cast<std::size_t>((row.keys + v.tile - 1) / v.tile * v.tile));
+    }
+    MaskRow mask = mask_row(call, v, b, h, i, static_cast<Index>(row.scores.size()));
+    shape_scores(call, v, mask, row.scores);
+    row.counted = std::move(mask.seen);
+    if (v.last_tile == LastTile::dropped && row.keys > 0) {
+        const Index kept = (row.keys - 1) / v.tile * v.tile;
+        std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
+    }
+    hide(call, v, row);
+    round_all(row.scores, v.softmax);
+    for (double& score : row.scores) {
+        score *= v.exponent;
+    }
+    return row;
+}
+
+} // namespace attn::model::diagnose

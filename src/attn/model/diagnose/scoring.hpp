@@ -1,0 +1,40 @@
+// The scores of a row, up to the softmax, as a variant has them.
+#pragma once
+
+#include "attn/model/diagnose/masking.hpp"
+
+namespace attn::model::diagnose {
+
+/// What variants share: queries, keys and values as they are read, and of few rows their products. For one thread.
+class Shared {
+public:
+    /// `few`: rows come again, for other variants; products are kept.
+    Shared(const Call& call, bool few) : operands_(call), few_(few) {}
+
+    [[nodiscard]] Operands& operands() { return operands_; }
+    /// q·k of query i of a head and every key, unrounded.
+    [[nodiscard]] const std::vector<double>& products(const Call& call, const Variant& variant, Index b, Index h, Index i);
+
+private:
+    using Key = std::tuple<Index, Index, Index, Index, Reading, Precision, int>;
+
+    Operands operands_;
+    bool few_;
+    std::map<Key, std::vector<double>> products_;
+};
+
+/// A row that is ready for the softmax.
+struct ScoreRow {
+    std::vector<double> scores;     ///< of S keys, and of padding; already times Variant::exponent
+    std::vector<char> counted;      ///< takes part in the softmax
+    std::vector<char> hidden_after; ///< its weight becomes 0 afterwards; empty: none
+    bool empty = false;             ///< nothing is seen
+    Index keys = 0;                 ///< S
+};
+
+[[nodiscard]] ScoreRow score_row(const Call& call, const Variant& variant, Shared& shared, Index b, Index h, Index i);
+
+/// The key/value head of a query head.
+[[nodiscard]] Index key_head(const Sizes& sizes, const Variant& variant, Index h);
+
+} // namespace attn::model::diagnose

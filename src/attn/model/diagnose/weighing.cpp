@@ -1,0 +1,218 @@
+#include "attn/model/diagnose/weighing.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/model/diagnose/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn::model::diagnose {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+using Numbers = std::vector<double>;
+
+/// What each exponential of a row has subtracted.
+Numbers maxima(const ScoreRow& row, Maximum of, Index tile)
+{
+    const auto width = static_cast<std::size_t>(of == Maximum::row || tile == 0 ? std::max<std::size_t>(row.scores.size(), 1)
+                                                                                : static_cast<std::size_t>(tile));
+    Numbers result(row.scores.size());
+    double largest = -infinity;
+    for (std::size_t begin = 0; begin < result.size(); begin += width) {
+        const std::size_t end = std::min(begin + width, result.size());
+        largest = of == Maximum::running ? largest : -infinity;
+        for (std::size_t j = begin; j < end; ++j) {
+            largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
+        }
+        std::fill(result.begin() + static_cast<std::ptrdiff_t>(begin), result.begin() + static_cast<std::ptrdiff_t>(end),
+                  largest);
+    }
+    return result;
+}
+
+/// exp(s - maximum); 0 for what does not count.
+Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
+{
+    Numbers result(row.scores.size());
+    for (std::size_t j = 0; j < result.size(); ++j) {
+        result[j] = row.counted[j] != 0 ? row.scores[j] - maximum[j] : -infinity;
+    }
+    math::exp(result.data(), result.data(), static_cast<Index>(result.size()));
+    return result;
+}
+
+double sum_of(const Numbers& numbers)
+{
+    double sum = 0;
+    for (const double number : numbers) {
+        sum += number;
+    }
+    return sum;
+}
+
+Numbers divided(Numbers numbers, double by)
+{
+    for (double& number : numbers) {
+        number /= by;
+    }
+    return numbers;
+}
+
+/// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞.
+Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
+{
+    Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
+    const Precision precision = core::is_wide(call.views) ? Precision::exact : Precision::float32;
+    round_all(e, precision);
+    round_all(e, v.exponentials);
+    const double sum = rounded(sum_of(e), precision);
+    return divided(std::move(e), sum);
+}
+
+Numbers softmax(const Variant& v, const ScoreRow& row)
+{
+    Numbers e = exponentials(row, maxima(row, v.numerator, v.tile));
+    const double sum = sum_of(v.denominator == v.numerator ? e : exponentials(row, maxima(row, v.denominator, v.tile)));
+    round_all(e, v.exponentials);
+    return divided(std::move(e), sum);
+}
+
+Numbers softmax_over(const ScoreRow& row, const Spread& over)
+{
+    const auto one = [&](const Numbers& numbers) {
+        return numbers.size() == 1 ? Numbers(row.scores.size(), numbers.front()) : numbers;
+    };
+    Numbers e = exponentials(row, one(over.maximum));
+    const Numbers sums = one(over.sum);
+    for (std::size_t j = 0; j < e.size(); ++j) {
+        e[j] = e[j] == 0 ? 0 : e[j] / sums[j];
+    }
+    return e;
+}
+
+Numbers seen_scores(const ScoreRow& row)
+{
+    Numbers result = row.scores;
+    for (std::size_t j = 0; j < result.size(); ++j) {
+        result[j] = row.counted[j] != 0 ? result[j] : 0;
+    }
+    return result;
+}
+
+Numbers largest_alone(const ScoreRow& row)
+{
+    Numbers result(row.scores.size());
+    std::optional<std::size_t> at;
+    for (std::size_t j = 0; j < result.size(); ++j) {
+        if (row.counted[j] != 0 && (!at || row.scores[j] > row.scores[*at])) {
+            at = j;
+        }
+    }
+    result[*at] = 1;
+    return result;
+}
+
+/// A row of plain numbers, all of which count.
+ScoreRow plain(Numbers scores)
+{
+    ScoreRow row;
+    row.counted.assign(scores.size(), 1);
+    row.scores = std::move(scores);
+    return row;
+}
+
+Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, const Spread* over)
+{
+    switch (v.weighting) {
+    case Weighting::none: return seen_scores(row);
+    case Weighting::proportional: {
+        const Numbers scores = seen_scores(row);
+        return divided(scores, sum_of(scores));
+    }
+    case Weighting::undivided: return exponentials(row, maxima(row, v.numerator, v.tile));
+    case Weighting::unshifted: return exponentials(row, Numbers(row.scores.size(), 0));
+    case Weighting::largest: return largest_alone(row);
+    case Weighting::uniform: {
+        Numbers ones(row.counted.begin(), row.counted.end());
+        return divided(ones, sum_of(ones));
+    }
+    case Weighting::softmax:
+    case Weighting::twice: break;
+    }
+    Numbers weights = over != nullptr        ? softmax_over(row, *over)
+                      : v.maximum_subtracted ? softmax(v, row)
+                                             : unshifted(call, v, row);
+    if (v.weighting == Weighting::twice) {
+        weights.resize(static_cast<std::size_t>(row.keys));
+        return softmax({}, plain(std::move(weights)));
+    }
+    return weights;
+}
+
+Numbers empty_row(const Call& call, const Variant& v, Index keys)
+{
+    const auto count = static_cast<std::size_t>(keys);
+    switch (v.empty) {
+    case EmptyRow::nan: return Numbers(count, nan);
+    case EmptyRow::uniform: return Numbers(count, 1 / static_cast<double>(keys));
+    default: return Numbers(count, call.options.nan_for_empty_rows ? nan : 0);
+    }
+}
+
+} // namespace
+
+void Spread::add(const ScoreRow& row, bool by_key)
+{
+    maximum.resize(by_key ? row.scores.size() : 1, -infinity);
+    sum.resize(maximum.size(), 0);
+    for (std::size_t j = 0; j < row.scores.size(); ++j) {
+        if (row.counted[j] == 0) {
+            continue;
+        }
+        const std::size_t at = by_key ? j : 0;
+        const double s = row.scores[j];
+        if (s > maximum[at]) {
+            sum[at] = sum[at] * math::exp(maximum[at] - s) + 1;
+            maximum[at] = s;
+        } else {
+            sum[at] += math::exp(s - maximum[at]);
+        }
+    }
+}
+
+void Spread::add(const Spread& other)
+{
+    maximum.resize(other.maximum.size(), -infinity);
+    sum.resize(other.sum.size(), 0);
+    for (std::size_t at = 0; at < sum.size(); ++at) {
+        const double largest = std::max(maximum[at], other.maximum[at]);
+        if (largest != -infinity) {
+            sum[at] = sum[at] * math::exp(maximum[at] - largest) + other.sum[at] * math::exp(other.maximum[at] - largest);
+            maximum[at] = largest;
+        }
+    }
+}
+
+std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& row, const Spread* over)
+{
+    if (row.empty) {
+        return empty_row(call, v, row.keys);
+    }
+    Numbers weights = weights_of(call, v, row, over);
+    weights.resize(static_cast<std::size_t>(row.keys)); // padding has values of zeros
+    for (std::size_t j = 0; j < weights.size() && !row.hidden_after.empty(); ++j) {
+        weights[j] = row.hidden_after[j] != 0 ? 0 : weights[j];
+    }
+    round_all(weights, v.softmax);
+    round_all(weights, v.weights);
+    if (v.denormals_flushed) {
+        flush_all(weights, smallest_normal(call.views.queries.type));
+    }
+    return weights;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,83 @@
+#include "attn/report/json/diagnosis_json.hpp"
+
+#include "attn/report/json_writer.hpp"
+#include "attn/report/text/diagnosis.hpp"
+
+namespace attn::report {
+namespace {
+
+using model::diagnose::Against;
+using model::diagnose::Candidate;
+using model::diagnose::Diagnosis;
+using model::diagnose::Mistake;
+
+std::vector<std::string> names_of(const Candidate& candidate)
+{
+    std::vector<std::string> names;
+    for (const Mistake* mistake : candidate.mistakes) {
+        names.push_back(mistake->name);
+    }
+    return names;
+}
+
+void write_candidate(JsonWriter& json, const Candidate& candidate)
+{
+    json.begin_object();
+    json.member("mistakes", names_of(candidate));
+    json.member("largest_difference", candidate.distance.largest);
+    json.member("largest_in_tolerances", candidate.distance.worst);
+    json.member("typical_in_tolerances", candidate.distance.typical());
+    json.member("complete", candidate.complete);
+    json.end_object();
+}
+
+void write(JsonWriter& json, const Diagnosis& diagnosis)
+{
+    json.member("verdict", model::diagnose::verdict_names[static_cast<std::size_t>(diagnosis.verdict)]);
+    json.begin_array("named");
+    for (std::size_t n = 0; n < diagnosis.named; ++n) {
+        json.begin_object();
+        json.member("mistakes", names_of(diagnosis.candidates[n]));
+        json.member("what", what_of(diagnosis.candidates[n]));
+        json.begin_array("advice");
+        for (const Mistake* mistake : diagnosis.candidates[n].mistakes) {
+            json.string(mistake->advice);
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    if (diagnosis.named == 1) {
+        json.member("times_farther", diagnosis.farther);
+    }
+    json.member("tried", static_cast<Index>(diagnosis.tried));
+    json.begin_array("candidates");
+    for (const Candidate& candidate : diagnosis.candidates) {
+        write_candidate(json, candidate);
+    }
+    json.end_array();
+}
+
+} // namespace
+
+void write_diagnosis_json(const Against& against, std::string_view name, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    const model::TensorComparison& compared = against.comparison;
+    json.begin_object();
+    json.member("schema", "attn-cli/diagnosis/1");
+    json.member("file", name);
+    json.member("agrees", compared.agrees());
+    json.member("compared", compared.compared);
+    json.member("mismatched", compared.mismatched);
+    json.member("largest_difference", compared.absolute ? compared.absolute->value : 0);
+    if (against.diagnosis) {
+        write(json, *against.diagnosis);
+    }
+    json.end_object();
+    json.newline();
+    buffer.flush();
+}
+
+} // namespace attn::report

@@ -1,0 +1,127 @@
+#include "attn/report/text/diagnosis.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/buffer.hpp"
+#include "attn/report/text/display.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+using model::diagnose::Against;
+using model::diagnose::Candidate;
+using model::diagnose::Diagnosis;
+using model::diagnose::Mistake;
+using model::diagnose::Verdict;
+
+constexpr std::size_t most_named = 6;
+
+/// Two digits: "0.31", "7.1e-07", "2300".
+std::string about(double value)
+{
+    constexpr double least_fixed = 1e-3, most_fixed = 1e6;
+    if (value == 0 || !std::isfinite(value)) {
+        return value == 0 ? "0" : math::fixed(value, 0);
+    }
+    if (value < least_fixed || value >= most_fixed) {
+        return math::scientific(value, 1);
+    }
+    return math::fixed(value, value < 0.1 ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0);
+}
+
+/// One digit, and thousands with commas: "3,000,000".
+std::string roughly(double times)
+{
+    constexpr double least = 10;
+    double unit = 1;
+    while (times / unit >= least) {
+        unit *= least;
+    }
+    const std::string plain = math::fixed(std::floor(times / unit) * unit, 0);
+    std::string text;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        text += i > 0 && (plain.size() - i) % 3 == 0 ? "," : "";
+        text += plain[i];
+    }
+    return text;
+}
+
+void write_advice(const Candidate& candidate, Buffer& buffer)
+{
+    for (const Mistake* mistake : candidate.mistakes) {
+        buffer.append("try: " + std::string(mistake->advice) + "\n");
+    }
+}
+
+void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
+{
+    const Candidate& best = diagnosis.candidates.front();
+    buffer.append(name + " is what " + what_of(best) + " gives: largest difference " + about(best.distance.largest));
+    if (std::isfinite(diagnosis.farther)) {
+        buffer.append("; the next candidate is " + roughly(diagnosis.farther) + " times farther");
+    }
+    buffer.append("\n");
+    write_advice(best, buffer);
+}
+
+void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
+{
+    buffer.append(name + " cannot be told apart on this input: it is as near to each of\n");
+    const std::size_t shown = std::min(diagnosis.named, most_named);
+    for (std::size_t n = 0; n < shown; ++n) {
+        const Candidate& peer = diagnosis.candidates[n];
+        buffer.append("  " + what_of(peer) + ": largest difference " + about(peer.distance.largest) + "\n");
+    }
+    if (diagnosis.named > shown) {
+        buffer.append("  and " + std::to_string(diagnosis.named - shown) + " more, which --json lists\n");
+    }
+    write_advice(diagnosis.candidates.front(), buffer);
+}
+
+void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
+{
+    const Candidate& best = diagnosis.candidates.front();
+    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; ");
+    const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
+    constexpr double clearly = 10;
+    const bool no_nearer = right != diagnosis.candidates.end() && times_farther(best, *right) < clearly;
+    buffer.append(no_nearer ? "no mistake comes nearer than the right result" : "the nearest is " + what_of(best));
+    buffer.append(": largest difference " + about(best.distance.largest) + "\n");
+}
+
+} // namespace
+
+std::string what_of(const Candidate& candidate)
+{
+    std::string text;
+    for (const Mistake* mistake : candidate.mistakes) {
+        text += (text.empty() ? "\"" : " and \"") + mistake->what + "\"";
+    }
+    return text.empty() ? "the right result" : text;
+}
+
+void write_diagnosis(const Against& against, std::string_view name, const Sink& sink)
+{
+    Buffer buffer(sink);
+    const model::TensorComparison& compared = against.comparison;
+    const std::string shown = visible(name);
+    const std::string largest = compared.absolute ? ", largest difference " + about(compared.absolute->value) : std::string();
+    if (compared.agrees()) {
+        buffer.append(shown + " agrees: " + std::to_string(compared.compared) + " numbers" + largest + "\n");
+        return buffer.flush();
+    }
+    buffer.append("differs: " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared) + largest +
+                  "\n");
+    if (against.diagnosis) {
+        switch (against.diagnosis->verdict) {
+        case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
+        case Verdict::tied: write_tied(*against.diagnosis, shown, buffer); break;
+        case Verdict::unknown: write_unknown(*against.diagnosis, shown, buffer); break;
+        }
+    }
+    buffer.flush();
+}
+
+} // namespace attn::report

@@ -1,0 +1,153 @@
+"""attend --against: which mistake gives the numbers of a file. The mistakes here are made with NumPy."""
+
+import json
+
+import pytest
+from program import assert_fails, run, succeeds
+from tensors import normal, numpy
+
+H, H_KV, T, S, D = 4, 2, 11, 19, 8
+CAUSAL = ("--causal", "--causal-align", "bottom-right")
+
+
+def attention(q, k, v, scale=D**-0.5, offset=S - T, head=lambda h: h * H_KV // H):
+    q, k, v = (array.astype("float64") for array in (q, k, v))
+    k, v = (numpy.stack([array[head(h)] for h in range(H)]) for array in (k, v))
+    seen = numpy.arange(S) <= numpy.arange(T)[:, None] + offset
+    scores = numpy.where(seen, q @ k.transpose(0, 2, 1) * scale, -numpy.inf)
+    weights = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return (weights / weights.sum(-1, keepdims=True) @ v).astype("float32")
+
+
+@pytest.fixture
+def qkv(tmp_path):
+    arrays = normal(1, H, T, D), normal(2, H_KV, S, D), normal(3, H_KV, S, D)
+    for name, array in zip("qkv", arrays):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    return arrays
+
+
+def against(folder, *files, options=CAUSAL):
+    return run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, "--against", *files, cwd=folder)
+
+
+def save(folder, array, name="mine.npy"):
+    numpy.save(folder / name, array)
+    return name
+
+
+def test_a_right_result_agrees(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv)))
+    assert (done.code, done.err) == (0, b"")
+    assert done.text.startswith(f"mine.npy agrees: {H * T * D} numbers, largest difference ")
+
+
+def test_a_mistake_is_named_with_what_to_do(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv, offset=0)))
+    assert (done.code, done.err) == (1, b"")
+    differs, verdict, advice = done.text.splitlines()
+    assert differs.startswith(f"differs: {H * T * D} of {H * T * D}, largest difference ")
+    assert verdict.startswith('mine.npy is what "causal mask aligned top-left" gives: largest difference ')
+    assert verdict.endswith(",000 times farther")
+    assert advice == "try: --causal-align top-left, or align your mask at keys - queries"
+
+
+@pytest.mark.parametrize(
+    "name, options",
+    [("no-scale", {"scale": 1}), ("causal-strict", {"offset": S - T - 1}), ("heads-interleaved", {"head": lambda h: h % H_KV})],
+)
+def test_the_report_for_programs_has_every_candidate(name, options, qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv, **options)), "--json")
+    assert done.code == 1
+    report = done.json
+    assert (report["verdict"], report["named"][0]["mistakes"]) == ("named", [name])
+    assert report["candidates"][0]["mistakes"] == [name] and report["candidates"][0]["complete"]
+    assert [] in [candidate["mistakes"] for candidate in report["candidates"]]  # the right result
+    assert report["tried"] > 80 and len(report["candidates"]) == report["tried"] + 1
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_two_mistakes_are_both_named(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1, offset=0)))
+    assert done.code == 1
+    assert 'is what "no scale of the scores" and "causal mask aligned top-left" gives' in done.text
+    assert done.text.count("try: ") == 2
+
+
+def test_what_no_mistake_gives_is_not_named(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv) + 0.01 * normal(9, H, T, D)))
+    assert done.code == 1
+    assert " gives: " not in done.text and "is what none of " in done.text
+    assert "no mistake comes nearer than the right result" in done.text
+
+
+def test_mistakes_that_this_input_does_not_tell_apart_are_all_named(tmp_path):
+    for name, array in zip("qkv", (normal(1, 1, 5, 4), normal(2, 1, 5, 4), normal(3, 1, 5, 4))):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    q, k, v = (numpy.load(tmp_path / f"{name}.npy").astype("float64") for name in "qkv")
+    scores = q @ k.transpose(0, 2, 1) / 4  # 1/d, and 1/√d twice
+    weights = numpy.exp(scores)
+    save(tmp_path, (weights / weights.sum(-1, keepdims=True) @ v).astype("float32"))
+    done = against(tmp_path, "mine.npy", options=())
+    assert done.code == 1
+    assert "cannot be told apart on this input" in done.text
+    assert '"scores divided by d_k"' in done.text and '"scores scaled twice"' in done.text
+
+
+def test_weights_are_compared_where_they_are_shown(qkv, tmp_path):
+    q, k = qkv[0].astype("float64"), numpy.repeat(qkv[1], H // H_KV, axis=0).astype("float64")
+    weights = numpy.exp(q @ k.transpose(0, 2, 1) / numpy.sqrt(D))
+    weights /= weights.sum(1, keepdims=True)
+    done = against(tmp_path, save(tmp_path, weights.astype("float32")), options=("--show", "weights"))
+    assert done.code == 1 and 'is what "softmax over the queries" gives' in done.text
+
+
+def test_any_file_that_compare_reads_will_do(qkv, tmp_path):
+    mine = attention(*qkv, scale=1)
+    numpy.savez(tmp_path / "mine.npz", other=mine[0], context=mine)
+    tensor = {"schema": "attn-cli/tensor/1", "name": "y", "dtype": "float32", "shape": list(mine.shape), "data": mine.tolist()}
+    (tmp_path / "mine.json").write_text(json.dumps(tensor))
+    with numpy.printoptions(precision=4, threshold=10**9, suppress=True):
+        (tmp_path / "pasted.txt").write_text(str(mine))
+        (tmp_path / "torch.txt").write_text(f"tensor({numpy.array2string(mine, separator=', ')})\n")
+    for file in ("mine.npz", "mine.npz:context", "mine.json", "pasted.txt", "torch.txt"):
+        done = against(tmp_path, file)
+        assert done.code == 1 and 'is what "no scale of the scores" gives' in done.text, (file, done)
+
+
+def test_an_overflow_is_named_by_its_nan(tmp_path):
+    q, k, v = 40 * normal(1, 3, 4), 40 * normal(2, 3, 4), normal(3, 3, 4)
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    with numpy.errstate(all="ignore"):
+        e = numpy.exp(q @ k.T / numpy.float32(2))
+        mine = e / e.sum(-1, keepdims=True) @ v
+    assert numpy.isnan(mine).any()
+    done = against(tmp_path, save(tmp_path, mine), options=())
+    assert done.code == 1 and "whose maximum was not subtracted" in done.text
+
+
+def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
+    right = attention(*qkv)
+    right[1, 2, 3] = numpy.nan
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "text.txt").write_text("hello, world\n")
+    (tmp_path / "ragged.txt").write_text("[[1.0, 2.0], [3.0]]\n")
+    numpy.savez(tmp_path / "two.npz", a=right, b=right)
+    for file, message in {
+        save(tmp_path, normal(1, 3, 4), "shape.npy"): "'shape.npy': got the shape (3, 4); allowed: (4, 11, 8), that of the context",
+        save(tmp_path, right, "nan.npy"): "'nan.npy'[1][2][3]: got nan; allowed: finite numbers",
+        "empty": "'empty': got an empty file; allowed: a result or tensor as JSON, an array as PyTorch or NumPy prints it",
+        "text.txt": "'text.txt': got a file that begins with 'hello, wo'; allowed: ",
+        "ragged.txt": "'ragged.txt' up to character 18: got 1 element in a row; allowed: 2, as before",
+        "two.npz": "tensor of 'two.npz': got 2 tensors; allowed: one, one named 'context', or FILE:NAME",
+    }.items():
+        assert_fails(against(tmp_path, file), 65, message)
+    assert_fails(against(tmp_path, "missing.npy"), 66, "missing.npy")
+
+
+def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
+    save(tmp_path, attention(*qkv))
+    assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
+    assert_fails(against(tmp_path, "mine.npy", options=("-o", "y.npy")), 2, "-o")

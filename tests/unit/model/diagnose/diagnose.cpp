@@ -1,0 +1,85 @@
+#include "attn/model/diagnose/diagnose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+using namespace attn::model::diagnose;
+
+const Mistake& called(std::string_view name)
+{
+    return *std::ranges::find(mistakes(), name, &Mistake::name);
+}
+
+/// As far, in tolerances, everywhere.
+Candidate candidate(std::vector<const Mistake*> made, double distance)
+{
+    Candidate candidate{std::move(made), {}, true, false};
+    candidate.distance = {distance, distance, 4 * distance * distance, 4};
+    return candidate;
+}
+
+Diagnosis judged(std::vector<Candidate> candidates)
+{
+    Diagnosis diagnosis;
+    diagnosis.candidates = std::move(candidates);
+    judge(diagnosis);
+    return diagnosis;
+}
+
+const Mistake* const one = &called("no-scale");
+const Mistake* const two = &called("scale-1/d");
+
+TEST(Verdict, NamesWhatFitsAndIsTenTimesNearerThanTheNext)
+{
+    const Diagnosis diagnosis = judged({candidate({}, 1000), candidate({two}, 9), candidate({one}, 0.5)});
+    EXPECT_EQ(diagnosis.verdict, Verdict::named);
+    EXPECT_EQ(diagnosis.named, 1);
+    EXPECT_EQ(diagnosis.candidates.front().mistakes, std::vector{one});
+    EXPECT_DOUBLE_EQ(diagnosis.farther, 18);
+}
+
+TEST(Verdict, NamesAPair)
+{
+    const Diagnosis diagnosis = judged({candidate({}, 1000), candidate({one}, 50), candidate({one, two}, 0)});
+    EXPECT_EQ(diagnosis.verdict, Verdict::named);
+    EXPECT_EQ(diagnosis.candidates.front().mistakes, (std::vector{one, two}));
+}
+
+TEST(Verdict, TiesWhatThisInputDoesNotTellApart)
+{
+    const Diagnosis diagnosis = judged({candidate({}, 1000), candidate({one}, 0.5), candidate({two}, 0.6)});
+    EXPECT_EQ(diagnosis.verdict, Verdict::tied);
+    EXPECT_EQ(diagnosis.named, 2);
+}
+
+TEST(Verdict, TiesWhatIsFartherByNoneThatCounts)
+{
+    EXPECT_EQ(judged({candidate({}, 1000), candidate({one}, 0), candidate({two}, 1e-9)}).verdict, Verdict::tied);
+}
+
+TEST(Verdict, NamesNothingThatIsBeyondTheTolerance)
+{
+    const Diagnosis diagnosis = judged({candidate({}, 1000), candidate({one}, 1.5)});
+    EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+    EXPECT_EQ(diagnosis.named, 0);
+}
+
+TEST(Verdict, NamesNothingThatIsHardlyNearerThanTheRightResult)
+{
+    EXPECT_EQ(judged({candidate({}, 5), candidate({one}, 0.9)}).verdict, Verdict::unknown);
+}
+
+TEST(Yardstick, ADifferenceOfOneIsWhatTheToleranceAllows)
+{
+    const Yardstick yardstick({3, -3, 0}, {.rtol = 0.1, .atol = 0});
+    EXPECT_NEAR(yardstick.measure(0, 3.3), 1, 1e-12);
+    EXPECT_NEAR(yardstick.measure(2, 0.1 * std::sqrt(6.0)), 1, 1e-12); // the root mean square of the numbers is √6
+    EXPECT_TRUE(std::isinf(yardstick.measure(0, std::nan(""))));
+    EXPECT_EQ(Yardstick({std::nan("")}, {.rtol = 0, .atol = 0}).measure(0, std::nan("")), 0);
+}
+
+} // namespace

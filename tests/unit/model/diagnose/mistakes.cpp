@@ -1,0 +1,186 @@
+#include "attn/model/diagnose/mistakes.hpp"
+
+#include "attn/model/diagnose/diagnose.hpp"
+#include "attn/tensor/stored.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <set>
+
+namespace {
+
+using attn::ElementType;
+using attn::Index;
+using attn::Shape;
+using attn::model::Attend;
+using attn::model::AttendInputs;
+using namespace attn::model::diagnose;
+
+/// Tensors of random numbers that live as long as the test.
+class Inputs {
+public:
+    attn::TensorView tensor(const Shape& shape, ElementType type = ElementType::float32)
+    {
+        std::vector<double> values(static_cast<std::size_t>(attn::element_count(shape)));
+        std::ranges::generate(values, [&] { return normal_(random_); });
+        return keep(shape, type, values);
+    }
+    attn::TensorView keep(const Shape& shape, ElementType type, const std::vector<double>& values)
+    {
+        kept_.push_back(std::make_unique<std::vector<std::byte>>(attn::to_bytes<double>(type, values)));
+        return attn::row_major_view(type, shape, *kept_.back());
+    }
+
+private:
+    std::mt19937 random_{1};
+    std::normal_distribution<double> normal_;
+    std::vector<std::unique_ptr<std::vector<std::byte>>> kept_;
+};
+
+/// Calls that between them let every mistake of the list be made, and matter.
+std::vector<Call> calls(Inputs& inputs)
+{
+    std::vector<Call> all;
+    Attend square;
+    square.causal = true;
+    square.softcap = 3;
+    const auto of = [&](Index T, Index S, Index d_v, ElementType type = ElementType::float32) {
+        return AttendInputs{.queries = inputs.tensor({2, 4, T, 8}, type),
+                            .keys = inputs.tensor({2, 2, S, 8}, type),
+                            .values = inputs.tensor({2, 2, S, d_v}, type),
+                            .past_key = {},
+                            .past_value = {},
+                            .mask = {},
+                            .lengths = {}};
+    };
+    all.push_back(call_of(of(21, 21, 8), square));
+
+    AttendInputs equal = of(21, 21, 8); // as many key/value heads as query heads
+    equal.keys = inputs.tensor({2, 4, 21, 8});
+    equal.values = inputs.tensor({2, 4, 21, 8});
+    all.push_back(call_of(equal, {}));
+
+    Attend windowed;
+    windowed.window = attn::core::Window{5, 3};
+    windowed.scale = 0.7;
+    windowed.causal = true;
+    windowed.align = attn::model::CausalAlign::bottom_right;
+    AttendInputs padded = of(19, 300, 6, ElementType::float64);
+    padded.lengths = inputs.keep({2}, ElementType::int64, {280, 12}); // of which a few queries see no key
+    all.push_back(call_of(padded, windowed));
+    windowed.causal = false;
+    all.push_back(call_of(padded, windowed));
+    windowed.causal = true;
+    windowed.align = attn::model::CausalAlign::top_left;
+    all.push_back(call_of(padded, windowed));
+
+    AttendInputs masked = of(21, 21, 8, ElementType::float16);
+    masked.mask = inputs.tensor({21, 21});
+    all.push_back(call_of(masked, {}));
+    std::vector<double> seen;
+    for (Index i = 0; i < 21 * 21; ++i) {
+        seen.push_back(i % 3 == 0 || i % 7 == 0 ? 1 : 0);
+    }
+    masked.mask = inputs.keep({21, 21}, ElementType::boolean, seen);
+    all.push_back(call_of(masked, {}));
+
+    AttendInputs cached = of(5, 5, 8);
+    cached.past_key = inputs.tensor({2, 2, 7, 8});
+    cached.past_value = inputs.tensor({2, 2, 7, 8});
+    Attend causal;
+    causal.causal = true;
+    all.push_back(call_of(cached, causal));
+    causal.align = attn::model::CausalAlign::top_left;
+    all.push_back(call_of(cached, causal));
+
+    Attend by_width; // heads side by side
+    by_width.heads = 4;
+    AttendInputs wide = of(300, 300, 8);
+    wide.queries = inputs.tensor({300, 32});
+    wide.keys = inputs.tensor({300, 32});
+    wide.values = inputs.tensor({300, 32});
+    by_width.causal = true;
+    all.push_back(call_of(wide, by_width));
+
+    AttendInputs large = of(3, 4, 2, ElementType::float16); // scores that overflow, and numbers that are denormal
+    std::vector<double> tall(2 * 4 * 3 * 8, 9);
+    tall[0] = 3e-5;
+    large.queries = inputs.keep({2, 4, 3, 8}, ElementType::float16, tall);
+    large.keys = inputs.keep({2, 2, 4, 8}, ElementType::float16, std::vector<double>(2 * 2 * 4 * 8, 9));
+    all.push_back(call_of(large, {}));
+    return all;
+}
+
+bool differ(const std::vector<double>& a, const std::vector<double>& b)
+{
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (std::isnan(a[i]) != std::isnan(b[i]) || std::abs(a[i] - b[i]) > 1e-12) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(Mistakes, HaveNamesOfTheirOwnInSmallLettersWithASentenceAndAdvice)
+{
+    std::set<std::string> names;
+    for (const Mistake& mistake : mistakes()) {
+        EXPECT_TRUE(names.insert(mistake.name).second) << mistake.name;
+        EXPECT_EQ(mistake.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-/"), std::string::npos) << mistake.name;
+        EXPECT_FALSE(mistake.what.empty() || mistake.advice.empty()) << mistake.name;
+        EXPECT_NE(mistake.on({}), Variant{}) << mistake.name;
+    }
+}
+
+TEST(Mistakes, NoTwoTurnTheSameKnobs)
+{
+    for (const Mistake& a : mistakes()) {
+        for (const Mistake& b : mistakes()) {
+            EXPECT_TRUE(&a == &b || a.on({}) != b.on({})) << a.name << " and " << b.name;
+        }
+    }
+}
+
+TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
+{
+    Inputs inputs;
+    std::set<std::string> without_effect;
+    for (const Mistake& mistake : mistakes()) {
+        without_effect.insert(mistake.name);
+    }
+    for (const Call& call : calls(inputs)) {
+        const std::vector<double> right = evaluate(call, {}, Compared::context, {});
+        for (const Mistake* mistake : mistakes_in(call.setting())) {
+            if (without_effect.contains(mistake->name) &&
+                differ(right, evaluate(call, mistake->on({}), Compared::context, {}))) {
+                without_effect.erase(mistake->name);
+            }
+        }
+    }
+    EXPECT_EQ(without_effect, std::set<std::string>{});
+}
+
+TEST(Mistakes, WithoutOneTheResultIsThatOfAttend)
+{
+    Inputs inputs;
+    for (const Call& call : calls(inputs)) {
+        const attn::core::AttentionDims& l = call.views.sizes;
+        attn::StoredTensor expected("context", ElementType::float64, {l.B, l.H, l.T, l.d_v});
+        attn::core::AttentionOutputs outputs{};
+        outputs.context = {ElementType::float64, expected.bytes.data(), l.H * l.T * l.d_v, l.T * l.d_v, l.d_v};
+        (void)attn::core::attention(call.views, call.options, outputs, {});
+        const std::vector<double> wanted = attn::load<double>(expected.view()).values;
+        const std::vector<double> got = evaluate(call, {}, Compared::context, {.threads = 2});
+        ASSERT_EQ(got.size(), wanted.size());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            ASSERT_NEAR(got[i], wanted[i], 2e-6) << i;
+        }
+    }
+}
+
+} // namespace
