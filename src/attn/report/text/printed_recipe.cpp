@@ -50,6 +50,7 @@ Published vocabulary(const std::vector<std::string>& words)
 std::vector<std::string> texts_of(const std::vector<Index>& integers)
 {
     std::vector<std::string> texts;
+    texts.reserve(integers.size());
     for (const Index integer : integers) {
         texts.push_back(std::to_string(integer));
     }
