@@ -62,6 +62,14 @@ public:
         return read->stack != 0 ? read->out : read->out / heads;
     }
 
+    /// What each head has of a vector.
+    [[nodiscard]] std::optional<Index> share(Target vector, Index heads) const
+    {
+        const Draw* draw = find(vector);
+        const Index count = draw == nullptr ? 0 : element_count(draw->values->shape);
+        return count == 0 || count % heads != 0 ? std::nullopt : std::optional(count / heads);
+    }
+
     [[nodiscard]] std::optional<Index> stack(Target W) const
     {
         const std::optional<Sizes> read = sizes(W);
@@ -117,6 +125,18 @@ Dims dims_of(const Recipe& recipe)
     if (const std::optional<Sizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
         fill(dims.d_v, W_o->in / H);
         fill(dims.output_dim, W_o->out == dims.embed_dim ? std::nullopt : std::optional(W_o->out));
+    }
+    for (const Target W : {Target::W_a, Target::U_a}) {
+        const std::optional<Sizes> matrix = stated.sizes(W);
+        fill(dims.d_k, matrix ? std::optional(matrix->in) : std::nullopt);
+        if (recipe.attention.score == core::Score::additive) {
+            fill(dims.d_a, stated.head_size(W, H));
+        }
+    }
+    if (recipe.attention.score == core::Score::additive) {
+        for (const Target vector : {Target::v_a, Target::b_Wa, Target::b_Ua}) {
+            fill(dims.d_a, stated.share(vector, H));
+        }
     }
     return dims;
 }

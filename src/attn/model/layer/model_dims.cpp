@@ -128,15 +128,15 @@ void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
                     (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
 }
 
-/// Outputs of W_a.
-Index alignment_size(const Recipe& recipe, Index d_k, const Origin& origin)
+/// Outputs of W_a: as many as are said, or d_k.
+Index alignment_size(const Recipe& recipe, const Dims& said, Index d_k, const Origin& origin)
 {
     const core::Score score = recipe.attention.score;
     if (recipe.dims.d_a && score != core::Score::additive) {
         throw Error(origin.fault({&field::d_a, &field::score}), origin.name_of(field::d_a), std::to_string(*recipe.dims.d_a),
                     "only with additive scores; these are " + std::string(name_of(score)));
     }
-    return score == core::Score::additive ? recipe.dims.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
+    return score == core::Score::additive ? said.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
 }
 
 Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
@@ -254,7 +254,7 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     require_rope(recipe, l.d_k, origin);
     require_width(l.H, l.d_k, field::d_k, origin);
     require_width(l.H, l.d_v, field::d_v, origin);
-    l.d_a = alignment_size(recipe, l.d_k, origin);
+    l.d_a = alignment_size(recipe, dims, l.d_k, origin);
     if (l.d_a != 0) {
         require_width(l.H, l.d_a, field::d_a, origin);
     }

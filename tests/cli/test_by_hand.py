@@ -1,0 +1,47 @@
+"""Recipes as somebody writes them by hand from an article: what is taken as it is printed, and errors that say what to do."""
+
+import json
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import numpy
+
+ROWS = [[0.5, -1.5], [2, 0.25], [1, 1]]
+EYE = [[1, 0], [0, 1]]
+PLAIN = [{"tensor": "embeddings", "values": ROWS}, *({"tensor": name, "values": EYE} for name in ("W_q", "W_k", "W_v"))]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(draws=PLAIN, **more):
+        path = tmp_path / "by-hand.json"
+        path.write_text(json.dumps({"schema": "attn-cli/recipe/1", "input": {"positions": 3}, "draws": draws, **more}))
+        return path
+
+    return write
+
+
+def refused(path, *parts, command=("run", "--recipe")):
+    """With these parts in the message; one that ends in a new line ends it."""
+    done = run(*command, path)
+    assert_fails(done, 65, *(part.rstrip("\n") for part in parts))
+    assert all(done.message.endswith(part) for part in parts if part.endswith("\n")), done
+
+
+def test_stated_tensors_of_additive_scores_say_how_many_numbers_are_hidden(write):
+    W_a, U_a, v_a = [[0.5, 1], [-1, 2], [0, 0.25]], [[1, 0], [1, 1], [0.5, 2]], [1, -1, 2]
+    scores = [{"tensor": name, "values": values} for name, values in (("W_a", W_a), ("U_a", U_a), ("v_a", v_a), ("b_Wa", [1, 2, 3]))]
+    additive = {"dtype": "float64", "attention": {"score": "additive"}}
+    done = succeeds("run", "--recipe", write([*PLAIN, *scores], **additive), "--show", "scores", "--json").json
+    X = numpy.array(ROWS)
+    hidden = (X @ numpy.array(W_a).T + [1, 2, 3])[:, None] + (X @ numpy.array(U_a).T)[None]
+    numpy.testing.assert_allclose(done["scores"][0], numpy.tanh(hidden) @ v_a, rtol=1e-14)
+    drawn = [{"seed": 1}, *PLAIN[:1], *({"tensor": name, "init": "uniform"} for name in ("W_q", "W_k", "W_v"))]
+    more = [*({"tensor": name, "init": "linear"} for name in ("W_a", "U_a")), scores[2]]
+    done = succeeds("run", "--recipe", write([*drawn, *more], **additive), "--show", "parameters", "--json").json
+    assert numpy.shape(done["parameters"]["U_a"]) == (3, 24)
+    general = write([*drawn, {"tensor": "W_a", "values": EYE}], attention={"score": "general"})
+    assert numpy.shape(succeeds("run", "--recipe", general, "--show", "queries", "--json").json["queries"]) == (1, 3, 2)
+    two_heads = write([*PLAIN, {"tensor": "W_a", "values": [[1], [2], [3], [4]]}, {"tensor": "U_a", "values": [[1], [2], [3], [4]]},
+                       {"tensor": "v_a", "values": [1, 2, 3, 4]}], dims={"heads": 2}, attention={"score": "additive"})  # fmt: skip
+    succeeds("run", "--recipe", two_heads)
