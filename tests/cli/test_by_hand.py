@@ -45,3 +45,23 @@ def test_stated_tensors_of_additive_scores_say_how_many_numbers_are_hidden(write
     two_heads = write([*PLAIN, {"tensor": "W_a", "values": [[1], [2], [3], [4]]}, {"tensor": "U_a", "values": [[1], [2], [3], [4]]},
                        {"tensor": "v_a", "values": [1, 2, 3, 4]}], dims={"heads": 2}, attention={"score": "additive"})  # fmt: skip
     succeeds("run", "--recipe", two_heads)
+
+
+def test_a_linear_output_projection_of_a_recipe_says_its_side(write, tmp_path):
+    def with_W_o(**side):
+        return write([*PLAIN, {"seed": 1}, {"tensor": "W_o", "init": "linear", **side}])
+
+    refused(with_W_o(), 'draws[5]: side of W_o: got none; allowed: "left", as nn.Linear draws it, or "right", its transpose')
+    refused(with_W_o(), "draws[5]: side of W_o: got none", command=["check"])
+    done = succeeds("run", "--recipe", with_W_o(side="left"), "--json", "--show", "all").json
+    numpy.testing.assert_allclose(done["output"], numpy.array(done["context"]) @ numpy.array(done["parameters"]["W_o"]).T, rtol=1e-5)
+    options = ("run", "a b c", "--heads", "4", "--init", "linear")
+    succeeds(*options, "--show", "output", "-o", "my.recipe.json", cwd=tmp_path)
+    assert json.loads((tmp_path / "my.recipe.json").read_text())["draws"][-1] == {"tensor": "W_o", "init": "linear", "side": "right"}
+    succeeds("check", "my.recipe.json", cwd=tmp_path)
+    for saved in ("saved.json", "saved.safetensors"):  # as those of 0.1.0, their config need not
+        succeeds(*options, "--show", "all", "-o", saved, cwd=tmp_path)
+    assert json.loads((tmp_path / "saved.json").read_text())["config"]["draws"][-1] == {"tensor": "W_o", "init": "linear"}
+    succeeds("check", "saved.json", cwd=tmp_path)
+    again = succeeds("run", "a b c", "--params", "saved.safetensors", "--show", "output", "--json", cwd=tmp_path).json
+    assert again["output"] == json.loads((tmp_path / "saved.json").read_text())["output"]

@@ -221,7 +221,7 @@ TEST(EveryField, IsReadBackAsItWasWritten)
         Choices choose(seed);
         const Recipe recipe = random_recipe(choose);
         const std::string text = text_of(recipe);
-        const Recipe back = attn::io::parse_recipe(text);
+        const Recipe back = attn::io::parse_config(text);
         EXPECT_EQ(text_of(back), text) << seed;
         EXPECT_EQ(back.draws, recipe.draws) << seed;
         for (const field::Recipes* f : field::all) {

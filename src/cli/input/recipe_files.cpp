@@ -99,7 +99,7 @@ void take_hints(io::TensorFile& tensors, model::Recipe& recipe, const std::strin
     }
     model::Recipe config;
     try {
-        config = io::parse_recipe(text("config"));
+        config = io::parse_config(text("config"));
     } catch (const Error& error) { // the library does not know whose it is
         throw Error(error.kind(), file + ": config in its metadata: " + error.what());
     }

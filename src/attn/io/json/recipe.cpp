@@ -431,10 +431,23 @@ Recipe recipe_of(const JsonValue& value)
     return recipe;
 }
 
-Recipe parse_recipe(std::string_view json)
+Recipe parse_config(std::string_view json)
 {
     const JsonDocument document(json);
     return recipe_of(document.root());
+}
+
+Recipe parse_recipe(std::string_view json)
+{
+    Recipe recipe = parse_config(json);
+    for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
+        const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
+        if (draw != nullptr && draw->target == Target::W_o && draw->init == model::Initialisation::linear && !draw->side) {
+            throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "]: side of W_o", "none",
+                        "\"left\", as nn.Linear draws it, or \"right\", its transpose");
+        }
+    }
+    return recipe;
 }
 
 } // namespace attn::io

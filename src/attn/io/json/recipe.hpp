@@ -13,7 +13,9 @@ class JsonValue;
 /// place ("draws[2].shape"), the value and what is allowed. Never recurses deeper than a fixed limit.
 [[nodiscard]] model::Recipe parse_recipe(std::string_view json);
 
-/// The same of a recipe inside another document, such as the "config" of a result.
+/// The same of the "config" of a result, where a linear W_o that says no side is from the right, as it was before recipes had to
+/// say it.
+[[nodiscard]] model::Recipe parse_config(std::string_view json);
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 
 /// "float32" or "float64".

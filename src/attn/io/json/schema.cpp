@@ -207,9 +207,21 @@ Json layer_schema()
     return layer;
 }
 
+/// A linear W_o that says no side.
+Json side_unsaid()
+{
+    const auto name = [](const auto& names, auto value) { return names.at(static_cast<std::size_t>(value)); };
+    const Json W_o{{"const", name(model::target_names, Target::W_o)}};
+    const Json linear{{"const", name(model::init_names, model::Initialisation::linear)}};
+    const Json side{{"required", Json::array({draw_field::side.name()})}};
+    return {{"properties", {{draw_field::tensor.name(), W_o}, {draw_field::init.name(), linear}}}, {"not", side}};
+}
+
+enum class Form { recipe, config }; ///< a config need not say the side of a linear W_o
+
 /// A seed, a tensor drawn or stated, a draw that is thrown away, or a layer. What is thrown away needs a shape, and has nothing
 /// that speaks of its tensor.
-Json step_schema()
+Json step_schema(Form form)
 {
     const std::string_view shape = draw_field::shape.name();
     const std::string_view take = draw_field::take.name();
@@ -220,6 +232,9 @@ Json step_schema()
     });
     Json drawn = draw_schema(of_tensor);
     drawn["dependentRequired"] = {{take, Json::array({shape})}};
+    if (form == Form::recipe) {
+        drawn["not"] = side_unsaid();
+    }
     Fields fields{&draw_field::discard};
     std::ranges::copy_if(of_tensor, std::back_inserter(fields), [](const FieldInfo* f) {
         return f != &draw_field::tensor && f->only.other != &draw_field::tensor && f != &draw_field::take;
@@ -231,12 +246,12 @@ Json step_schema()
     return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, stated, discarded, layer_schema()}}};
 }
 
-Json recipe_schema()
+Json recipe_schema(Form form)
 {
     Json schema = skeleton("recipe");
     schema.update(object_schema({field::all.begin(), field::all.end()}, ""));
     Json& parts = schema["$defs"];
-    parts["draws"]["items"] = step_schema();
+    parts["draws"]["items"] = step_schema(form);
     parts["array_name"]["enum"] = stated_names();
     return schema;
 }
@@ -301,9 +316,9 @@ Json result_schema()
 
 std::string json_schema(std::string_view name)
 {
-    Json schema = name == "recipe" ? recipe_schema() : name == "result" ? result_schema() : skeleton(name);
+    Json schema = name == "recipe" ? recipe_schema(Form::recipe) : name == "result" ? result_schema() : skeleton(name);
     if (Json& parts = schema["$defs"]; parts.contains("config")) {
-        parts["config"] = recipe_schema();
+        parts["config"] = recipe_schema(Form::config);
         parts["config"].erase("$schema");
     }
     return schema.dump(2) + "\n";

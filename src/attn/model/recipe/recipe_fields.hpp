@@ -556,7 +556,7 @@ inline constexpr Draws head{{.key = "head",
 inline constexpr Draws side{{.key = "side",
                              .allowed = allow::one_of(side_names),
                              .meaning = "W·x or x·W",
-                             .usual = "left, and right for W_o",
+                             .usual = "left, and right for W_o, whose linear draw in a recipe says its side",
                              .only = projections},
                             at<&Draw::side>};
 inline constexpr Draws shape{{.key = "shape",

@@ -28,7 +28,7 @@ void write_json(const model::Result& result, Index index, const ConfigText& conf
 /// {"index":n,"error":{"code":65,"message":"…"}} and a newline: the answer to a line that could not be computed.
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer);
 
-/// A recipe as parse_recipe reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
+/// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, const Sink& sink);
 
 } // namespace attn::report

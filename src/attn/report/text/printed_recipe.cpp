@@ -57,11 +57,23 @@ std::vector<std::string> texts_of(const std::vector<Index>& integers)
     return texts;
 }
 
+/// Of a W_o drawn as linear, which a config need not say.
+void state_sides(model::Recipe& recipe)
+{
+    for (model::Step& step : recipe.draws) {
+        auto* draw = std::get_if<model::Draw>(&step);
+        if (draw != nullptr && draw->target == model::Target::W_o && draw->init == model::Initialisation::linear) {
+            draw->side = draw->side.value_or(model::Side::right);
+        }
+    }
+}
+
 } // namespace
 
 model::Recipe printed_recipe(const model::Result& result, int digits)
 {
     model::Recipe recipe = result.config;
+    state_sides(recipe);
     for (const Item item : result.show) {
         if (const auto* words = result.words(item)) {
             recipe.published.push_back(item == Item::vocabulary ? vocabulary(*words) : stated(item, *words));
