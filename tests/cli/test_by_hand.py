@@ -65,3 +65,30 @@ def test_a_linear_output_projection_of_a_recipe_says_its_side(write, tmp_path):
     succeeds("check", "saved.json", cwd=tmp_path)
     again = succeeds("run", "a b c", "--params", "saved.safetensors", "--show", "output", "--json", cwd=tmp_path).json
     assert again["output"] == json.loads((tmp_path / "saved.json").read_text())["output"]
+
+
+TRIANGLE = numpy.tri(3)
+DOUBT = "attn-cli: warning: the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans"
+
+
+def test_a_mask_of_zeros_and_ones_that_are_numbers_is_warned_of_once(write, tmp_path):
+    def warned(*arguments):
+        done = run(*arguments, cwd=tmp_path)
+        assert done.code in (0, 1) and done.message.count("\n") == 1, done
+        return DOUBT.removeprefix("attn-cli: warning: ") in done.message
+
+    numpy.save(tmp_path / "mask.npy", TRIANGLE.astype("float32"))
+    numpy.save(tmp_path / "truths.npy", TRIANGLE.astype(bool))
+    numpy.save(tmp_path / "q.npy", numpy.ones((2, 2, 3, 4), "float32"))
+    numpy.savez(tmp_path / "many.npz", mask=numpy.broadcast_to(TRIANGLE, (2, 2, 3, 3)).astype("float16"))
+    attend = ("attend", "-q", "q.npy", "-k", "q.npy", "-v", "q.npy")
+    values = write(attention={"mask": {"values": TRIANGLE.astype(int).tolist()}}, published=[{"array": "weights", "shape": [1, 3, 3]}])
+    assert warned("run", "a b c", "--mask", "mask.npy") and warned("run", "a b c", "--mask", "mask.npy", "--json")
+    assert warned("explain", "a b c", "--query", "0", "--mask", "mask.npy")
+    assert warned(*attend, "--mask", "mask.npy") and warned(*attend, "--mask", "many.npz:mask")
+    assert warned("run", "--recipe", values) and warned("check", values)
+    for mask in ([[0, 0, 0]] * 3, [[0, None, 1]] * 3, [[0, 1, 2]] * 3, TRIANGLE.astype(bool).tolist()):
+        succeeds("run", "--recipe", write(attention={"mask": {"values": mask}}))
+    succeeds("run", "a b c", "--mask", "truths.npy", cwd=tmp_path)
+    succeeds(*attend, "--mask", "truths.npy", cwd=tmp_path)
+    succeeds("run", "a b c", "--mask", "mask.npy", "--quiet", cwd=tmp_path)

@@ -1,6 +1,7 @@
 // attn-cli attend: the attention operator over tensors from files.
 #include "attn/model/attend/attend.hpp"
 
+#include "attn/model/layer/mask.hpp"
 #include "attn/report/json/diagnosis_json.hpp"
 #include "attn/report/json/tensor_json.hpp"
 #include "attn/report/text/diagnosis.hpp"
@@ -135,6 +136,9 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
     inputs.require_unchanged();
     for (const std::string& warning : result.warnings) {
         log.warning(warning);
+    }
+    if (const auto doubt = options.mask ? model::doubt_about(*inputs.tensors().mask) : std::nullopt) {
+        log.warning(*doubt);
     }
     if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
         log.warning(*note);

@@ -176,7 +176,11 @@ void Checker::document(std::string_view json, const std::string& name, const std
         }
         model::Recipe recipe = io::parse_recipe(json);
         (void)load_files(recipe, {files, settings_, log_, Digests::stated, folder});
-        return report(model::check(recipe, settings_), name);
+        report(model::check(recipe, settings_), name);
+        if (const auto doubt = doubt_about_mask(recipe, settings_)) {
+            log_.warning(name + ": " + *doubt);
+        }
+        return;
     }
     case io::Document::result: {
         model::SavedResult saved = io::parse_saved_result(json);

@@ -4,6 +4,7 @@
 #include "attn/model/layer/checkpoint.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/literal.hpp"
+#include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
@@ -190,6 +191,14 @@ std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& 
         load_mask(*recipe.attention.mask, files);
     }
     return assumption;
+}
+
+std::optional<std::string> doubt_about_mask(const model::Recipe& recipe, const model::RunSettings& settings)
+{
+    if (const std::optional<StoredTensor> stated = model::stated_mask(recipe)) {
+        return model::doubt_about(stated->view());
+    }
+    return settings.mask ? model::doubt_about(*settings.mask) : std::nullopt;
 }
 
 } // namespace attn::cli

@@ -23,4 +23,7 @@ struct LoadedFiles {
 /// that are not finite.
 std::optional<std::string> load_files(model::Recipe& recipe, const LoadedFiles& files);
 
+/// Of the mask that the recipe states or names, once its numbers have been read: a warning, if it looks like another one.
+[[nodiscard]] std::optional<std::string> doubt_about_mask(const model::Recipe& recipe, const model::RunSettings& settings);
+
 } // namespace attn::cli

@@ -113,6 +113,10 @@ void RunInput::warn_of_assumptions()
     if (assumption_) {
         log_.warning(*assumption_);
     }
+    const bool read = options_.source != Source::lines; // the numbers of a mask, which lines read one by one
+    if (const auto doubt = read ? doubt_about_mask(recipe_, settings_) : std::nullopt) {
+        log_.warning(*doubt);
+    }
     if (const auto rows = warning_of_rows(recipe_, settings_.origin, options_.source == Source::lines)) {
         log_.warning(*rows);
     }

@@ -25,7 +25,8 @@ public:
     /// Takes all of standard input as the sentence. Throws Error for a terminal that nobody pointed to, saying what might be
     /// given `otherwise`, and for no words.
     void read_standard_input(std::string_view otherwise);
-    /// What load() assumed, and whose the rows of a table are, to be said once nothing is wrong.
+    /// What load() assumed, whether the mask may be another, and whose the rows of a table are, to be said once nothing is
+    /// wrong.
     void warn_of_assumptions();
 
     [[nodiscard]] const model::Recipe& recipe() const { return recipe_; }
