@@ -92,3 +92,15 @@ def test_a_mask_of_zeros_and_ones_that_are_numbers_is_warned_of_once(write, tmp_
     succeeds("run", "a b c", "--mask", "truths.npy", cwd=tmp_path)
     succeeds(*attend, "--mask", "truths.npy", cwd=tmp_path)
     succeeds("run", "a b c", "--mask", "mask.npy", "--quiet", cwd=tmp_path)
+
+
+def test_rows_of_a_file_in_the_order_of_a_sentence_go_with_ids(write, tmp_path):
+    numpy.save(tmp_path / "rows.npy", numpy.array(ROWS))
+    table = {"draws": PLAIN[1:], "embeddings": {"file": "rows.npy"}}
+    way_out = 'embeddings: got an input of bare positions, which look up no rows; allowed: a sentence, or "input": {"ids": '
+    refused(write(**table), way_out + "[0, 1, 2]}, which takes the rows in their order")
+    refused(write(**table, input={"positions": 9}), way_out + "[0, 1, 2, …, 8]}")
+    refused(write(**table, input={"positions": 4}), way_out + "[0, 1, 2, 3]}")
+    refused(write(**table, input={"positions": 1}), way_out + "[0]}")
+    path = write(**table, input={"ids": [0, 1, 2], "labels": ["my", "own", "words"]})  # and no vocab_size
+    assert succeeds("run", "--recipe", path, "--show", "embeddings", "--json").json["embeddings"] == ROWS

@@ -314,6 +314,16 @@ void require_heads(const Places& places, const ModelDims& dims)
     }
 }
 
+/// "[0, 1, 2, …, 7]"
+std::string first_ids(Index count)
+{
+    std::string ids;
+    for (Index id = 0; id < std::min<Index>(count, 3); ++id) {
+        ids += (id == 0 ? "[" : ", ") + std::to_string(id);
+    }
+    return ids + (count > 4 ? ", …" : "") + (count > 3 ? ", " + std::to_string(count - 1) : "") + "]";
+}
+
 /// What attention cannot do without.
 void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 {
@@ -357,7 +367,13 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
         refuse_if(in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
                   ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
     }
-    require(!(table || tables_of_sides) || !std::holds_alternative<PositionsInput>(recipe.input),
+    const auto* positions = std::get_if<PositionsInput>(&recipe.input);
+    if (positions != nullptr && recipe.embeddings) {
+        throw Error(ErrorKind::data, "embeddings", "an input of bare positions, which look up no rows",
+                    R"(a sentence, or "input": {"ids": )" + first_ids(positions->count) +
+                        "}, which takes the rows in their order");
+    }
+    require(!(table || tables_of_sides) || positions == nullptr,
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
     require(l.keys_read() == l.D || drawn(Target::key_embedding),
             "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
