@@ -104,3 +104,54 @@ def test_rows_of_a_file_in_the_order_of_a_sentence_go_with_ids(write, tmp_path):
     refused(write(**table, input={"positions": 1}), way_out + "[0]}")
     path = write(**table, input={"ids": [0, 1, 2], "labels": ["my", "own", "words"]})  # and no vocab_size
     assert succeeds("run", "--recipe", path, "--show", "embeddings", "--json").json["embeddings"] == ROWS
+
+
+def checked(path):
+    done = run("check", path)
+    return done.text.splitlines()[0]
+
+
+def test_a_batch_of_one_may_be_stated_and_a_forgotten_head_is_named(write):
+    context = succeeds("run", "--recipe", write(), "--show", "context,weights", "--json").json
+    for values in (context["context"], [context["context"]], [[context["context"]]]):
+        assert checked(write(published=[{"array": "context", "values": values}])) == "ok        context  6 compared, all equal"
+    assert checked(write(published=[{"array": "context", "shape": [1, 3, 2]}])).startswith("ok ")
+    wrong = checked(write(published=[{"array": "context", "shape": [2, 3, 2]}]))
+    assert wrong == "MISMATCH  context  1 of 1: context: stated shape (2, 3, 2), computed (3, 2)"
+    assert checked(write(published=[{"array": "weights", "values": context["weights"][0]}])) == (
+        'MISMATCH  weights  1 of 1: weights: stated shape (3, 3), computed (1, 3, 3); "at": [0] states the first head'
+    )
+    row = checked(write(published=[{"array": "context", "values": context["context"][0]}]))
+    assert row.endswith('stated shape (2,), computed (3, 2); "at": [0] states the first row')
+    changed = [[context["context"][0], context["context"][1], [0, context["context"][2][1]]]]
+    assert "context[2][0]: stated 0, computed" in checked(write(published=[{"array": "context", "values": changed}]))
+
+
+def test_what_the_mean_of_heads_leaves_out_is_said(write):
+    path = write(dims={"heads": 2}, head="mean", published=[{"array": "queries", "at": [0], "values": [[1, 1]]}])
+    assert checked(path) == (
+        'MISMATCH  queries[0]  1 of 1: queries[0]: stated, but no part of this run; "head": "mean" leaves of the arrays by head only the '
+        "mean of the weights"
+    )
+    assert checked(write(published=[{"array": "output", "shape": [3, 2]}])).endswith("output: stated, but no part of this run")
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_matrix_of_all_heads_may_be_stated_as_it_is_printed(write, side):
+    draws = [{"seed": 1}, PLAIN[0], *({"tensor": W, "init": "uniform", "side": side} for W in ("W_q", "W_k", "W_v"))]
+    run_ = {"draws": draws, "dims": {"heads": 2, "d_k": 2, "d_v": 3}}
+    stack = succeeds("run", "--recipe", write(**run_), "--show", "parameters", "--json").json["parameters"]
+    for W, d in (("W_q", 2), ("W_v", 3)):
+        heads = numpy.array(stack[W])
+        assert heads.shape == ((2, d, 2) if side == "left" else (2, 2, d))
+        one = heads.reshape(2 * d, 2) if side == "left" else numpy.concatenate(list(heads), axis=1)
+        for values in (one, heads):
+            assert checked(write(**run_, published=[{"array": W, "values": values.tolist()}])) == f"ok        {W}  {4 * d} compared, all equal"
+        other = one.copy()
+        other[1, 1] = 7
+        found = checked(write(**run_, published=[{"array": W, "values": other.tolist()}]))
+        assert f"{W}[0][1][1]: stated 7" in found
+        printed = f"tensor({numpy.array2string(one, separator=', ', precision=4, floatmode='fixed')})"
+        assert checked(write(**run_, published=[{"array": W, "values": printed}])).startswith("ok ")
+        if d == 3:
+            assert f"stated shape {one.T.shape}" in checked(write(**run_, published=[{"array": W, "values": one.T.tolist()}]))

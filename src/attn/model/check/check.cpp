@@ -2,6 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -71,6 +72,71 @@ bool agrees_as_printed(Published published, const Computed& computed, const std:
     return true;
 }
 
+/// What a matrix of all heads is made of, (H, d, D) from the left and (H, D, d) from the right, in the order of that matrix.
+std::vector<std::size_t> as_one_matrix(const Shape& stack, Side side)
+{
+    const auto heads = static_cast<std::size_t>(stack[0]);
+    const auto rows = static_cast<std::size_t>(stack[1]);
+    const auto columns = static_cast<std::size_t>(stack[2]);
+    std::vector<std::size_t> places;
+    places.reserve(heads * rows * columns);
+    for (std::size_t line = 0; line < heads * rows; ++line) { // a row of one head
+        const std::size_t row = side == Side::left ? line : line % heads * rows + line / heads;
+        for (std::size_t column = 0; column < columns; ++column) {
+            places.push_back(row * columns + column);
+        }
+    }
+    return places;
+}
+
+/// Where the stated elements lie in the computed array. An article may print a batch of one in front, and the matrices of heads
+/// as the one that its layer holds. Nothing for any other shape.
+std::optional<std::vector<std::size_t>> places_of(const Published& published, const Part& part, const Result& result)
+{
+    const Shape& stated = published.shape;
+    const std::size_t more = stated.size() - std::min(stated.size(), part.shape.size());
+    const auto rest = stated.begin() + static_cast<std::ptrdiff_t>(more);
+    if (std::all_of(stated.begin(), rest, [](Index length) { return length == 1; }) &&
+        std::equal(rest, stated.end(), part.shape.begin(), part.shape.end())) {
+        return part.places;
+    }
+    const auto W = std::ranges::find(result.parameters, published.array, &Array::name);
+    if (W == result.parameters.end() || !published.at.empty() || part.shape.size() != 3) {
+        return std::nullopt;
+    }
+    const auto [heads, rows, columns] = std::tuple(part.shape[0], part.shape[1], part.shape[2]);
+    const Shape one = W->side == Side::left ? Shape{heads * rows, columns} : Shape{rows, heads * columns};
+    return stated == one ? std::optional(as_one_matrix(part.shape, W->side)) : std::nullopt;
+}
+
+/// The indices that a statement without the first dimension lacks.
+std::string missing_index(const Published& published, const Shape& computed)
+{
+    const bool fits = !computed.empty() && Shape(computed.begin() + 1, computed.end()) == published.shape;
+    if (!fits || !published.at.empty()) {
+        return {};
+    }
+    const std::optional<Item> item = item_called(published.array);
+    const bool heads = item ? info_of(*item).heads != Heads::none : computed.size() == 3;
+    return std::string(R"("at": [0] states the first )") + (heads ? "head" : "row");
+}
+
+/// Why the run has no such array, if it is for the mean of its heads.
+std::string why_absent(const std::string& array, const Result& result)
+{
+    Recipe of_all = result.config;
+    of_all.head.clear();
+    const std::optional<Item> item = item_called(array);
+    const bool lost = is_mean(result.config.head) && item && everything(of_all).contains(*item);
+    return lost ? R"("head": "mean" leaves of the arrays by head only the mean of the weights)" : "";
+}
+
+Finding with_hint(Finding finding, std::string hint)
+{
+    finding.hint = std::move(hint);
+    return finding;
+}
+
 Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
 {
     const bool other_type = published.dtype && *published.dtype != recipe_dtype;
@@ -79,14 +145,17 @@ Finding compare(const Published& published, const Result& result, Dtype recipe_d
                                                                                                             : " in float64");
     const std::optional<Computed> computed = find_computed(result, published.array);
     if (!computed) {
-        return mismatch(what, what + ": stated, but no part of this run");
+        return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, result));
     }
     const std::optional<Part> part = part_of(computed->shape, published.at);
     if (!part) {
         return mismatch(what, what + ": these indices do not fit the computed shape " + to_string(computed->shape));
     }
-    if (part->shape != published.shape) {
-        return mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape));
+    const std::optional<std::vector<std::size_t>> places = places_of(published, *part, result);
+    if (!places) {
+        return with_hint(
+            mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape)),
+            missing_index(published, part->shape));
     }
     if (published.values.empty()) {
         Finding finding;
@@ -95,15 +164,15 @@ Finding compare(const Published& published, const Result& result, Dtype recipe_d
         return finding;
     }
     Tally tally;
-    const auto place = [&](std::size_t i) { return part->places[i]; };
+    const auto place = [&](std::size_t i) { return (*places)[i]; };
     const auto stated = [&](std::size_t i) -> const std::string& { return published.values.at(i); };
-    for (std::size_t i = 0; i < part->places.size(); ++i) {
+    for (std::size_t i = 0; i < places->size(); ++i) {
         const bool same = agrees(published, *computed, place(i), stated(i));
         count(tally, same, *computed, place(i), [&] { return stated_number(published, *computed, stated(i)); });
     }
     Finding finding = finding_of(what, tally, published.array, *computed, place, stated);
     const bool exact_numbers = computed->value && !published.printed && published.rtol == 0 && published.atol == 0;
-    if (finding.mismatched > 0 && exact_numbers && agrees_as_printed(published, *computed, part->places)) {
+    if (finding.mismatched > 0 && exact_numbers && agrees_as_printed(published, *computed, *places)) {
         finding.hint = "to compare printed digits, write them as strings, or give atol";
     }
     return finding;
