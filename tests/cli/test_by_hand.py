@@ -155,3 +155,48 @@ def test_a_matrix_of_all_heads_may_be_stated_as_it_is_printed(write, side):
         assert checked(write(**run_, published=[{"array": W, "values": printed}])).startswith("ok ")
         if d == 3:
             assert f"stated shape {one.T.shape}" in checked(write(**run_, published=[{"array": W, "values": one.T.tolist()}]))
+
+
+def stated(write, W_q, **dims):
+    return write([*PLAIN[:1], {"tensor": "W_q", "values": W_q}, *PLAIN[2:]], dims=dims)
+
+
+def test_a_shape_that_does_not_fit_names_the_default_and_the_other_side(write):
+    def with_W_q(**W_q):
+        return write([{"seed": 1}, *PLAIN[:1], {"tensor": "W_q", "init": "uniform", **W_q}, *({"tensor": W, "init": "uniform"} for W in ("W_k", "W_v"))])
+
+    refused(with_W_q(shape=[2, 2], side="right"), "draws[2]: W_q: got the shape (2, 2); allowed: (2, 24) or (1, 2, 24) with these dimensions; "
+                                                  "d_k is 24 by default, dims.d_k sets it")  # fmt: skip
+    refused(with_W_q(shape=[2, 24]), 'allowed: (24, 2) or (1, 24, 2) or (2, 24) with "side": "right" with these dimensions')
+    tall = [[1, 2], [3, 4], [5, 6]]
+    wide = [[1, 2, 3], [4, 5, 6]]
+    refused(stated(write, tall, d_k=2), "W_q: got the shape (3, 2); allowed: (2, 2) or (1, 2, 2) with these dimensions\n")
+    for dims in ({"d_k": 3}, {}):
+        refused(stated(write, wide, **dims), '(2, 3) with "side": "right" with these dimensions\n')
+    drawn = [{"tensor": W, "init": "uniform"} for W in ("W_q", "W_k", "W_v")]
+    refused(write([{"seed": 1}, {"tensor": "embeddings", "init": "normal", "shape": [3, 5]}, *drawn]),
+            "embeddings: got the shape (3, 5); allowed: (3, 16) with these dimensions; embed_dim is 16 by default, dims.embed_dim sets it")  # fmt: skip
+
+
+def test_heads_drawn_one_by_one_without_their_number_are_told_of_it(write):
+    draws = [{"seed": 1}, *PLAIN[:1], *({"tensor": W, "init": "linear"} for W in ("W_q", "W_k", "W_v", "W_q", "W_k", "W_v"))]
+    twice = "draws[5]: W_q is drawn twice, first by draws[2]; allowed: once"
+    refused(write(draws, dims={"heads": 2, "d_k": 1, "d_v": 1}), twice + ', or once for each head, with "head": 0, 1, …\n')
+    refused(write(draws), twice + "\n")
+    tables = [*PLAIN, PLAIN[0]]
+    refused(write(tables, dims={"heads": 2}), "draws[4]: embeddings is drawn twice, first by draws[0]; allowed: once\n")
+
+
+def test_a_vector_may_have_the_shape_of_a_layer_of_one_output(write):
+    vectors = {"b_q": [1, -1], "b_Wa": [0.5, 2], "v_a": [3, -2]}
+    matrices = [{"tensor": name, "values": EYE} for name in ("W_a", "U_a")]
+    published = [{"array": name, "values": [values]} for name, values in vectors.items()]
+    more = {"attention": {"score": "additive"}, "published": [*published, *({"array": a, "values": v} for a, v in vectors.items())]}
+    results = []
+    for rows in (vectors, {name: [values] for name, values in vectors.items()}):
+        path = write([*PLAIN, *matrices, *({"tensor": name, "values": values} for name, values in rows.items())], **more)
+        assert succeeds("check", path).text.endswith(": passed\n")
+        results.append(succeeds("run", "--recipe", path, "--json", "--show", "all").json | {"config": None})
+    assert results[0] == results[1] and results[0]["parameters"]["v_a"] == [3, -2]
+    drawn = [*PLAIN, *matrices, {"seed": 1}, {"tensor": "v_a", "init": "linear", "shape": [1, 2]}]
+    succeeds("run", "--recipe", write(drawn, attention={"score": "additive"}))

@@ -314,6 +314,8 @@ std::vector<Shape> allowed_shapes(const Draw& draw, const ModelDims& dims)
         } else {
             shapes.push_back({rows, heads * columns});
         }
+    } else if (natural.size() == 1) {
+        shapes.push_back({1, natural.front()}); // as a layer of one output prints its weight
     }
     return shapes;
 }

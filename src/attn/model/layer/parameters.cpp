@@ -1,6 +1,7 @@
 #include "attn/model/layer/parameters.hpp"
 
 #include "attn/model/layer/literal.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ struct PlacedDraw {
     const Draw& draw;
     Shape shape; ///< before `take`
     std::string place;
+    const Recipe* recipe = nullptr; ///< whose draw it is; none: it stands for a tensor of a file
 };
 
 /// How many numbers one output of a layer reads, and how many outputs there are: what the initialisers of layers go by.
@@ -248,47 +250,113 @@ void pad(Tensor<Scalar>& table, const PlacedDraw& placed)
     table.matrix().row(*row).setZero();
 }
 
-void require_shape(const Draw& draw, const Shape& shape, const ModelDims& dims, const std::string& place)
+bool fits(const Draw& draw, const Shape& shape, const ModelDims& dims)
 {
     const std::vector<Shape> allowed = allowed_shapes(draw, dims);
-    if (std::find(allowed.begin(), allowed.end(), shape) == allowed.end()) {
-        std::string list;
-        for (const Shape& one : allowed) {
-            list += (list.empty() ? "" : " or ") + to_string(one);
-        }
-        throw Error(ErrorKind::data, place + ": " + std::string(name_of(draw.target)), "the shape " + to_string(shape),
-                    list + " with these dimensions");
+    return std::ranges::find(allowed, shape) != allowed.end();
+}
+
+/// For a matrix that stands the other way round. The sizes of heads follow from it where the recipe does not say them.
+std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims dims)
+{
+    Draw draw = placed.draw;
+    if (!goes_with(draw_field::side.only, static_cast<Index>(draw.target))) {
+        return {};
     }
+    draw.side = side_of(draw) == Side::left ? Side::right : Side::left;
+    if (draw.values && draw.target <= Target::W_v && shape.size() == 2) {
+        const Index size = (draw.side == Side::left ? shape.front() : shape.back()) / heads_of(draw.target, dims);
+        dims.d_k = placed.recipe->dims.d_k.value_or(size);
+        dims.d_v = placed.recipe->dims.d_v.value_or(size);
+    }
+    return !fits(draw, shape, dims) ? ""
+                                    : " or " + to_string(shape) + " with \"side\": \"" +
+                                          std::string(side_names.at(static_cast<std::size_t>(*draw.side))) + "\"";
+}
+
+/// The sizes that the recipe leaves to their defaults, of those that the tensor has and the shape does not.
+std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
+{
+    const Dims said = dims_of(*placed.recipe);
+    const Shape natural = allowed_shapes({.target = placed.draw.target, .side = placed.draw.side}, dims).front();
+    std::string list;
+    const auto add = [&](const FieldInfo& field, const std::optional<Index>& given, Index size) {
+        const bool of_tensor = std::ranges::find(natural, size) != natural.end();
+        if (!given && of_tensor && std::ranges::find(shape, size) == shape.end()) {
+            list += "; " + std::string(field.name()) + " is " + std::to_string(size) + " by default, " +
+                    std::string(field.key) + " sets it";
+        }
+    };
+    const Target target = placed.draw.target;
+    const bool of_score = target == Target::W_a || target == Target::U_a;
+    add(field::embed_dim, of_score ? Index{0} : said.embed_dim, dims.D);
+    add(field::d_k, target == Target::W_v || target == Target::W_o ? Index{0} : said.d_k, dims.d_k);
+    add(field::d_v, target == Target::W_v ? said.d_v : Index{0}, dims.d_v);
+    add(field::d_a, of_score ? said.d_a : Index{0}, dims.d_a);
+    return list;
+}
+
+void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims& dims)
+{
+    if (fits(placed.draw, shape, dims)) {
+        return;
+    }
+    std::string list;
+    for (const Shape& one : allowed_shapes(placed.draw, dims)) {
+        list += (list.empty() ? "" : " or ") + to_string(one);
+    }
+    list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
+    throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
+                "the shape " + to_string(shape),
+                list + " with these dimensions" + (placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
+}
+
+bool is_vector(Target target)
+{
+    return target >= Target::b_q;
+}
+
+/// A vector without its dimensions of length 1.
+template <typename Scalar>
+Tensor<Scalar> flat(Tensor<Scalar> tensor, Target target)
+{
+    if (is_vector(target)) {
+        tensor.shape = {element_count(tensor.shape)};
+    }
+    return tensor;
 }
 
 /// Where each parameter, or each head of it, comes from: "draws[2]", or a file.
 using Places = std::map<Target, std::map<Index, std::string>>;
 constexpr Index all_heads = -1;
 
-void add_place(std::map<Index, std::string>& heads, const Draw& draw, const std::string& place)
+void add_place(std::map<Index, std::string>& heads, const Draw& draw, const std::string& place, const ModelDims& dims)
 {
     const bool whole = !draw.head || heads.contains(all_heads);
     const auto first = whole ? heads.begin() : heads.find(*draw.head);
     if (first != heads.end()) {
         const bool drawn = first->second.starts_with("draws[");
+        const bool whole_twice = !draw.head && heads.contains(all_heads) && heads_of(draw.target, dims) > 1;
+        const bool by_head = whole_twice && goes_with(draw_field::head.only, static_cast<Index>(draw.target));
+        const std::string once = std::string("once") + (by_head ? R"(, or once for each head, with "head": 0, 1, …)" : "");
         throw Error(ErrorKind::data, place + ": " + name_with_head(draw.target, draw.head) + " is drawn " +
-                                         (drawn ? "twice, first by " + first->second + "; allowed: once"
+                                         (drawn ? "twice, first by " + first->second + "; allowed: " + once
                                                 : "and also in " + first->second + "; allowed: one of them"));
     }
     heads.emplace(draw.head.value_or(all_heads), place);
 }
 
-Places places_of(const Recipe& recipe, std::span<const StoredParameter> stored)
+Places places_of(const Recipe& recipe, const ParameterInputs& inputs)
 {
     Places places;
-    for (const StoredParameter& parameter : stored) {
+    for (const StoredParameter& parameter : inputs.stored) {
         places[parameter.target].emplace(all_heads, quoted(recipe.parameters->file));
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
         for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
             if (draw.target != Target::none) {
-                add_place(places[draw.target], draw, place_of(step));
+                add_place(places[draw.target], draw, place_of(step), inputs.dims);
             }
         }
     }
@@ -327,7 +395,7 @@ std::string first_ids(Index count)
 /// What attention cannot do without.
 void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    const Places places = places_of(recipe, inputs.stored);
+    const Places places = places_of(recipe, inputs);
     require_heads(places, inputs.dims);
     const auto require = [&](bool there, const char* what) {
         if (!there) {
@@ -405,11 +473,6 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
               ", whose key has no position for alibi; allowed: other positions");
 }
 
-bool is_vector(Target target)
-{
-    return target >= Target::b_q;
-}
-
 /// Puts one head of a parameter where it lies among all of them, which the first of them makes room for.
 template <typename Scalar>
 void add_head(std::vector<Parameter<Scalar>>& parameters, const Parameter<Scalar>& one, const PlacedDraw& placed,
@@ -436,7 +499,8 @@ void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<dou
     const Draw& draw = placed.draw;
     require_exact<Scalar>(placed);
     Parameter<Scalar> parameter{draw.target, side_of(draw), taken<Scalar>(values, placed)};
-    require_shape(draw, parameter.tensor.shape, dims, placed.place);
+    require_shape(placed, parameter.tensor.shape, dims);
+    parameter.tensor = flat(std::move(parameter.tensor), draw.target);
     pad(parameter.tensor, placed);
     if (draw.head) {
         add_head(parameters, parameter, placed, dims);
@@ -445,16 +509,13 @@ void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<dou
     }
 }
 
-/// As the file holds it; a vector without its dimensions of length 1.
+/// As the file holds it.
 template <typename Scalar>
 Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, const ModelDims& dims)
 {
-    Parameter<Scalar> parameter{stored.target, stored.side, load<Scalar>(stored.tensor)};
-    if (is_vector(stored.target)) {
-        parameter.tensor.shape = {element_count(parameter.tensor.shape)};
-    }
-    require_shape({.target = stored.target, .side = stored.side}, parameter.tensor.shape, dims,
-                  quoted(recipe.parameters->file));
+    Parameter<Scalar> parameter{stored.target, stored.side, flat(load<Scalar>(stored.tensor), stored.target)};
+    const Draw draw{.target = stored.target, .side = stored.side};
+    require_shape({draw, {}, quoted(recipe.parameters->file)}, parameter.tensor.shape, dims);
     return parameter;
 }
 
@@ -482,10 +543,11 @@ Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
             continue;
         }
         for (const Draw& draw : parts_of(std::get<Draw>(recipe.draws[step]))) {
-            const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step)};
+            const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step), &recipe};
             if (draw.values) {
-                require_shape(draw, placed.shape, dims, placed.place);
-                parameters.push_back({draw.target, side_of(draw), tensor_of<Scalar>(*draw.values, placed.place + ".values")});
+                require_shape(placed, placed.shape, dims);
+                Tensor<Scalar> stated = flat(tensor_of<Scalar>(*draw.values, placed.place + ".values"), draw.target);
+                parameters.push_back({draw.target, side_of(draw), std::move(stated)});
                 continue;
             }
             const std::vector<double> values = values_of(stream, placed, dims);
