@@ -200,3 +200,32 @@ def test_a_vector_may_have_the_shape_of_a_layer_of_one_output(write):
     assert results[0] == results[1] and results[0]["parameters"]["v_a"] == [3, -2]
     drawn = [*PLAIN, *matrices, {"seed": 1}, {"tensor": "v_a", "init": "linear", "shape": [1, 2]}]
     succeeds("run", "--recipe", write(drawn, attention={"score": "additive"}))
+
+
+def test_a_value_in_the_place_of_an_object_is_told_its_form(write):
+    refused(write(attention={"dropout": 0.5}), 'attention.dropout: got 0.5; allowed: an object, such as {"p": 0.5}\n')
+    refused(write(attention={"mask": [[True]]}), 'attention.mask: got an array of 1 element; allowed: an object, such as {"values": …}\n')
+    refused(write(attention={"mask": "m.npy"}), "attention.mask: got 'm.npy'; allowed: an object, such as {\"file\": …}\n")
+    refused(write(attention={"mask": 1}), 'attention.mask: got 1; allowed: an object, such as {"file": …} or {"values": …}\n')
+    refused(write(attention={"positions": "rope"}), "attention.positions: got 'rope'; allowed: an object, such as {\"kind\": …}\n")
+    refused(write(embeddings="glove.txt"), "embeddings: got 'glove.txt'; allowed: an object, such as {\"file\": …}\n")
+    refused(write(input="a b"), "input: got 'a b'; allowed: an object, such as {\"sentence\": …}\n")
+    refused(write(input=3), 'input: got 3; allowed: an object, such as {"positions": 3}\n')
+    refused(write(dims=3), "dims: got 3; allowed: an object\n")
+
+
+def test_the_names_of_articles_lead_to_those_of_recipes(write):
+    for called, init in (("randint", "integers"), ("rand", "uniform"), ("randn", "normal"), ("xavier_uniform", "xavier")):
+        refused(write([{"tensor": "W_q", "init": called}]), f"draws[0].init: got '{called}'; allowed: ", f"; did you mean '{init}'?")
+        assert_fails(run("run", SENTENCE, "--init", called), 2, f"--init: got '{called}'; allowed: ", f"; did you mean '{init}'?")
+    for called, score in (("bahdanau", "additive"), ("luong", "general"), ("concat", "additive"), ("cosin", "cosine")):
+        refused(write(attention={"score": called}), f"attention.score: got '{called}'; allowed: ", f"; did you mean '{score}'?")
+        assert_fails(run("run", SENTENCE, "--score", called), 2, f"; did you mean '{score}'?")
+
+
+def test_a_difference_that_is_no_number_is_not_called_small(write):
+    digits = "tensor([[0.5000, inf],\n        [2.0001, 0.2500],\n        [1.0000, 1.0000]])"
+    found = checked(write(published=[{"array": "embeddings", "values": digits}]))
+    assert found == "MISMATCH  embeddings  2 of 6: embeddings[0][1]: stated inf, computed -1.5; largest finite difference 1.0e-04"
+    finite = checked(write(published=[{"array": "embeddings", "values": digits.replace("inf", "1.5")}]))
+    assert finite.endswith("largest difference 3.0e+00")

@@ -38,11 +38,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
     return d[a.size()][b.size()];
 }
 
-std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates)
+std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates, std::span<const Alias> aliases)
 {
     const std::string_view typed = without_dashes(text);
     if (typed.empty() || typed.size() > longest) {
         return {};
+    }
+    if (const auto known = std::ranges::find(aliases, typed, &Alias::first); known != aliases.end()) {
+        return "; did you mean " + quoted(known->second) + "?";
     }
     std::string_view best;
     std::size_t smallest = longest;

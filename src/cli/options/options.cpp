@@ -206,7 +206,7 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
     }
     case FieldType::choice: {
         const auto first = static_cast<std::size_t>(allowed.least);
-        return static_cast<Index>(first + choice(option, text, allowed.names.subspan(first)));
+        return static_cast<Index>(first + choice(option, text, allowed.names.subspan(first), allowed.aliases));
     }
     case FieldType::texts: return texts_of(option, text);
     case FieldType::integers: return integers_of(option, text, allowed);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attn/tensor/shape.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -71,8 +72,9 @@ public:
     [[nodiscard]] std::vector<std::string> strings() const;      ///< of an array of strings
     using Member = std::pair<std::string, JsonValue>;
     [[nodiscard]] std::vector<Member> members() const; ///< of an object
-    /// The one of `names` that the string is, as an index.
-    [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names) const;
+    /// The one of `names` that the string is, as an index. Where some have aliases, an error says
+    /// which one was probably meant.
+    [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names, std::span<const Alias> aliases = {}) const;
     [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> names) const
     {
         return one_of(std::span(names.begin(), names.size()));

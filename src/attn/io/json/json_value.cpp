@@ -177,11 +177,12 @@ std::vector<JsonValue::Member> JsonValue::members() const
     return all;
 }
 
-std::size_t JsonValue::one_of(std::span<const std::string_view> names) const
+std::size_t JsonValue::one_of(std::span<const std::string_view> names, std::span<const Alias> aliases) const
 {
     const auto found = kind() == JsonKind::string ? std::find(names.begin(), names.end(), text()) : names.end();
     if (found == names.end()) {
-        refuse(joined(names));
+        const bool named = kind() == JsonKind::string && !aliases.empty();
+        refuse(joined(names) + (named ? did_you_mean(text(), names, aliases) : ""));
     }
     return static_cast<std::size_t>(found - names.begin());
 }

@@ -168,7 +168,7 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     case FieldType::real: return real_of(value, allowed);
     case FieldType::choice: {
         const auto first = static_cast<std::size_t>(allowed.least);
-        return static_cast<Index>(first + value.one_of(allowed.names.subspan(first)));
+        return static_cast<Index>(first + value.one_of(allowed.names.subspan(first), allowed.aliases));
     }
     case FieldType::text: return value.string();
     case FieldType::texts: return value.strings();
@@ -371,6 +371,39 @@ model::Step step_of(const JsonValue& value)
 
 // ---- the whole -------------------------------------------------------------------------------------------------------
 
+/// Whether a value of a field can be of this kind.
+bool takes(const FieldInfo& field, JsonKind kind)
+{
+    switch (field.allowed.type) {
+    case FieldType::text:
+    case FieldType::choice: return kind == JsonKind::string;
+    case FieldType::integer:
+    case FieldType::real: return kind == JsonKind::number;
+    case FieldType::mask:
+    case FieldType::integers: return kind == JsonKind::array;
+    default: return false;
+    }
+}
+
+/// An object is wanted: the forms that begin with a required field, where there are, of those that could have this value.
+[[noreturn]] void refuse_form(const JsonValue& value, std::string_view section)
+{
+    std::string all, fitting;
+    for (const auto& kind : model::kinds_of(section, field::all)) {
+        const FieldInfo& first = *kind.front();
+        if (!section.empty() && first.required && first.section() == section) {
+            const bool fits = takes(first, value.kind());
+            const bool number = fits && value.kind() == JsonKind::number && value.text().size() <= 40;
+            const std::string form =
+                "{\"" + std::string(first.name()) + "\": " + (number ? std::string(value.text()) : "…") + "}";
+            all += (all.empty() ? "" : " or ") + form;
+            fitting += !fits ? "" : (fitting.empty() ? "" : " or ") + form;
+        }
+    }
+    const std::string& forms = fitting.empty() ? all : fitting;
+    value.refuse(forms.empty() ? "an object" : "an object, such as " + forms);
+}
+
 /// The fields of the kind of section that is there.
 std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::string_view section)
 {
@@ -390,6 +423,9 @@ std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::str
 
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
+    if (value.kind() != JsonKind::object) {
+        refuse_form(value, section);
+    }
     const std::vector<const field::Recipes*> fields = fields_given(value, section);
     const std::vector<std::string_view> keys = keys_within(section, fields);
     const JsonObject object(value, keys);

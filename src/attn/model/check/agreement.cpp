@@ -93,6 +93,7 @@ void Tally::count(bool agrees, double difference, double stated)
         largest_relative = difference / std::abs(stated);
         relative_at = compared;
     }
+    unmeasured |= !agrees && !std::isfinite(difference);
     count(agrees);
 }
 

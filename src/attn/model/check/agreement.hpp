@@ -32,6 +32,7 @@ struct Tally {
     double largest_absolute = 0;
     double largest_relative = 0; ///< difference / |stated|, over stated ≠ 0
     Index absolute_at = 0, relative_at = 0;
+    bool unmeasured = false; ///< a mismatch whose difference is infinite or NaN
 
     void count(bool agrees);
     /// Of numbers. A difference that is not finite is not measured.

@@ -46,7 +46,8 @@ struct Finding {
     std::string first; ///< of the first mismatch: "weights[0][2][3]: stated 0.0185, computed 0.0186"; empty: all agree
     double largest_absolute = 0;
     double largest_relative = 0;
-    std::string hint = {}; ///< what would make it agree; empty: nothing known
+    std::string hint = {};   ///< what would make it agree; empty: nothing known
+    bool unmeasured = false; ///< another difference is infinite or NaN
 };
 
 struct CheckReport {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
+#include "attn/tensor/suggest.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -56,6 +57,7 @@ struct Allowed {
     double below = std::numeric_limits<double>::infinity();  ///< of a real
     std::optional<double> none = {};                         ///< of a real: the number that "none" stands for
     std::span<const std::string_view> names = {};            ///< of a choice, in the order of its enumeration
+    std::span<const Alias> aliases = {};                     ///< of a choice: what others call some of the names
     std::string_view in_words = {};                          ///< of a real or of several: what an error says is allowed
     std::string_view instead = {};                           ///< of integers: the word that stands for -1 alone
 };
@@ -122,9 +124,9 @@ namespace allow {
 {
     return {.type = FieldType::integer, .least = least, .most = most};
 }
-[[nodiscard]] constexpr Allowed one_of(std::span<const std::string_view> names)
+[[nodiscard]] constexpr Allowed one_of(std::span<const std::string_view> names, std::span<const Alias> aliases = {})
 {
-    return {.type = FieldType::choice, .names = names};
+    return {.type = FieldType::choice, .names = names, .aliases = aliases};
 }
 /// Any finite number; or one above a limit, or from it on.
 [[nodiscard]] constexpr Allowed real(std::string_view in_words)

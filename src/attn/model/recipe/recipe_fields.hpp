@@ -251,9 +251,16 @@ inline constexpr Recipes window{{.key = "attention.window",
                                  .meaning = "a query sees L keys back and R ahead; -1 is no limit; one number means both",
                                  .symbol = "L[,R]"},
                                 at<&Recipe::attention, &Attention::window>};
+inline constexpr std::array<Alias, 7> score_aliases{{{"scaled_dot_product", "scaled_dot"},
+                                                     {"dot_product", "dot"},
+                                                     {"luong", "general"},
+                                                     {"bilinear", "general"},
+                                                     {"multiplicative", "general"},
+                                                     {"bahdanau", "additive"},
+                                                     {"concat", "additive"}}};
 inline constexpr Recipes score{
     {.key = "attention.score",
-     .allowed = allow::one_of(core::score_names),
+     .allowed = allow::one_of(core::score_names, score_aliases),
      .meaning = "what a query q and a key k score, in all but the first without a scale; dot: q·k; cosine: q·k/(|q|·|k|); "
                 "general (Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
      .usual = "scaled_dot",
@@ -479,8 +486,17 @@ inline constexpr Draws tensor{{.key = "tensor",
                               at<&Draw::target>};
 /// In place of the tensor: the draw moves the stream and is thrown away.
 inline constexpr Draws discard{{.key = target_names[0], .allowed = allow::flag}, {}};
+inline constexpr std::array<Alias, 9> init_aliases{{{"rand", "uniform"},
+                                                    {"random_sample", "uniform"},
+                                                    {"randn", "normal"},
+                                                    {"standard_normal", "normal"},
+                                                    {"gaussian", "normal"},
+                                                    {"randint", "integers"},
+                                                    {"eye", "identity"},
+                                                    {"xavier_uniform", "xavier"},
+                                                    {"glorot", "xavier"}}};
 inline constexpr Draws init{{.key = "init",
-                             .allowed = allow::one_of(init_names),
+                             .allowed = allow::one_of(init_names, init_aliases),
                              .meaning = "initialisation of the projections",
                              .usual = "uniform",
                              .symbol = "NAME",

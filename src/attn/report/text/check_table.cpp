@@ -11,7 +11,8 @@ namespace {
 
 std::string describe(const model::Finding& finding)
 {
-    const std::string difference = "largest difference " + math::scientific(finding.largest_absolute, 1);
+    const std::string difference = std::string(finding.unmeasured ? "largest finite difference " : "largest difference ") +
+                                   math::scientific(finding.largest_absolute, 1);
     if (!finding.first.empty()) {
         return std::to_string(finding.mismatched) + " of " + std::to_string(finding.compared) + ": " + visible(finding.first) +
                (finding.largest_absolute == 0 ? "" : "; " + difference) + (finding.hint.empty() ? "" : "; " + finding.hint);
