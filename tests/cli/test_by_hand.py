@@ -229,3 +229,13 @@ def test_a_difference_that_is_no_number_is_not_called_small(write):
     assert found == "MISMATCH  embeddings  2 of 6: embeddings[0][1]: stated inf, computed -1.5; largest finite difference 1.0e-04"
     finite = checked(write(published=[{"array": "embeddings", "values": digits.replace("inf", "1.5")}]))
     assert finite.endswith("largest difference 3.0e+00")
+
+
+def test_numbers_of_a_draw_may_be_pasted_as_they_are_printed(write):
+    pasted = "tensor([[ 0.5000, -1.5000],\n        [ 2.0000,  0.2500],\n        [ 1., 1.]], grad_fn=<AddBackward0>)"
+    draws = [{"tensor": "embeddings", "values": pasted}, *({"tensor": W, "values": "[[1. 0.]\n [0. 1.]]"} for W in ("W_q", "W_k", "W_v"))]
+    once = succeeds("run", "--recipe", write(draws), "--json", "--show", "all")
+    assert once.out == succeeds("run", "--recipe", write(), "--json", "--show", "all").out
+    refused(write([{"tensor": "W_q", "values": "tensor([[1., x]])"}]), "draws[0].values at character 13: got 'x'; allowed: numbers as PyTorch")
+    refused(write([{"tensor": "W_q", "values": "[[1 nan]]"}]), "draws[0].values: got 'nan'; allowed: finite numbers\n")
+    refused(write(attention={"mask": {"values": "[[1 0]]"}}), "attention.mask.values: got '[[1 0]]'; allowed: nested arrays of true and false")

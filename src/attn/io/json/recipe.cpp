@@ -1,6 +1,7 @@
 #include "attn/io/json/recipe.hpp"
 
 #include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/printed_array.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
@@ -110,6 +111,18 @@ std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vec
     return places;
 }
 
+/// One text, as an article prints the array.
+JsonValue::Nested printed_numbers(const JsonValue& text)
+{
+    PrintedArray array = parse_printed_array(text.text(), text.place());
+    for (const std::string& number : array.numbers) {
+        if (!std::isfinite(math::parse_printed(number).value)) {
+            throw Error(ErrorKind::data, text.place(), quoted(number), "finite numbers");
+        }
+    }
+    return {std::move(array.shape), std::move(array.numbers)};
+}
+
 model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
 {
     const bool mask = allowed.type == FieldType::mask;
@@ -123,10 +136,11 @@ model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
         truths = truth;
         return hidden ? "-inf" : truth ? (text == "true" ? "1" : "0") : text;
     };
-    if (value.kind() != JsonKind::array) {
+    const bool printout = !mask && value.kind() == JsonKind::string;
+    if (!printout && value.kind() != JsonKind::array) {
         value.refuse("nested arrays of " + std::string(allowed.in_words));
     }
-    JsonValue::Nested given = value.nested(leaf, allowed.in_words);
+    const JsonValue::Nested given = printout ? printed_numbers(value) : value.nested(leaf, allowed.in_words);
     if (given.leaves.size() < allowed.fewest) {
         value.refuse("at least one value");
     }
