@@ -239,3 +239,16 @@ def test_numbers_of_a_draw_may_be_pasted_as_they_are_printed(write):
     refused(write([{"tensor": "W_q", "values": "tensor([[1., x]])"}]), "draws[0].values at character 13: got 'x'; allowed: numbers as PyTorch")
     refused(write([{"tensor": "W_q", "values": "[[1 nan]]"}]), "draws[0].values: got 'nan'; allowed: finite numbers\n")
     refused(write(attention={"mask": {"values": "[[1 0]]"}}), "attention.mask.values: got '[[1 0]]'; allowed: nested arrays of true and false")
+
+
+def test_brackets_that_are_left_open_are_named(write):
+    open_row = "tensor([[0.5000, -1.5000],\n        [2.0000, 0.2500], grad_fn=<SelectBackward0>)"
+    path = write(published=[{"array": "embeddings", "values": open_row}])
+    why = "published[0].values at character 53: got 'grad_fn=<SelectBackward0>'; allowed: a ']' before it for each '[' that is open, of which there is 1\n"
+    refused(path, why, command=["check"])
+
+
+@pytest.mark.parametrize(("topic", "page"), [("draws", "recipes"), ("numpy", "recipes"), ("torch", "recipes"), ("recipe", "recipe")])
+def test_help_knows_what_the_pages_tell_of(topic, page):
+    done = run("help", topic)
+    assert f"; did you mean '{page}'?" in done.message if done.code else page == topic

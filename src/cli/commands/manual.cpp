@@ -19,6 +19,14 @@ constexpr std::array examples{
     Example{"attn-cli help run", "what attn-cli run --help shows"},
 };
 
+/// What is looked for under names of its own.
+constexpr std::array<Alias, 6> topics{{{"draws", "recipes"},
+                                       {"published", "recipes"},
+                                       {"numpy", "recipes"},
+                                       {"pytorch", "recipes"},
+                                       {"torch", "recipes"},
+                                       {"embeddings", "models"}}};
+
 /// The first line of a page, without its "# ".
 std::string title_of(const io::BuiltinFile& page)
 {
@@ -42,7 +50,7 @@ int execute_help(const Operands& operands, const Globals&, Log&)
               report::wrapped("", joined(std::span(names).subspan(pages.size())), 0, 80));
         return success;
     }
-    const std::size_t chosen = choice("help", operands.words.front(), names);
+    const std::size_t chosen = choice("help", operands.words.front(), names, topics);
     if (chosen < pages.size()) {
         print_paged(pages[chosen].contents);
     } else {

@@ -95,6 +95,11 @@ private:
             throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), quoted(number),
                         "all numbers; paste the whole array, printed with threshold=10**9 in set_printoptions");
         }
+        if (depth > 0 && number.find('=') != std::string_view::npos) {
+            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), quoted(number, 30),
+                        "a ']' before it for each '[' that is open, of which there " +
+                            (depth == 1 ? "is 1" : "are " + std::to_string(depth)));
+        }
         if (!math::find_printed(number)) {
             refuse("numbers as PyTorch or NumPy prints them, such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");
         }
