@@ -1,0 +1,413 @@
+"""Each mistake by its name: the steps of Attention that it replaces, from the words of src/attn/model/diagnose, not its code.
+
+`self.case` is the case, `right.step(self, …)` the right step. NEEDS says where a mistake can be made at all; whether it then
+changes anything is for the judge to see.
+"""
+import itertools
+from copy import copy
+
+import numpy as np
+
+from mistaken_attention import INF, Attention, rounded
+
+right = Attention
+LN2 = np.log(2)
+
+
+def right_scores(self, products, scale=None):
+    """Scaled and capped, but without the mask of numbers."""
+    return self.cap(products * (self.scale() if scale is None else scale))
+
+
+def shifted(by):
+    return {"causal": lambda self, p, j: j <= p + by}
+
+
+def placed(keys):
+    """Query 0 at another key."""
+    return {"offset": lambda self: np.broadcast_to(keys(self.case), self.case.B)}
+
+
+def sided(change):
+    return {"sides": lambda self: change(*right.sides(self))}
+
+
+def hidden(score):
+    """Hidden keys take part, with another score."""
+    return {"hidden": lambda self, s, seen: (np.where(seen, s, score(s)), np.ones(s.shape, bool))}
+
+
+# ---- softmax
+
+def over(*axes):
+    return {"softmax": lambda self, s, seen: right.softmax(self, s, seen, axes)}
+
+
+def weights(formula):
+    """Other weights: formula(scores with 0 where hidden, seen)."""
+    return {"softmax": lambda self, s, seen: np.where(seen, formula(np.where(seen, s, 0), seen), 0)}
+
+
+def undivided(self, s, seen):
+    return np.where(seen, self.exponential(s - self.largest(s, seen, -1)), 0)
+
+
+def softmax_twice(self, s, seen):
+    e = np.exp(right.softmax(self, s, seen))
+    return e / e.sum(-1, keepdims=True) * seen.any(-1, keepdims=True)
+
+
+def first_largest(self, s, seen):
+    s = np.where(seen, s, -INF)
+    return (np.arange(s.shape[-1]) == s.argmax(-1)[..., None]) & seen
+
+
+def no_maximum(type):
+    def softmax(self, s, seen):
+        e = np.where(seen, self.exponential(s), 0).astype(type)
+        return np.where(seen.any(-1, keepdims=True), e / e.sum(-1, keepdims=True, dtype="f4"), 0).astype(float)
+    return {"softmax": softmax}
+
+
+def empty(weight):
+    """Weights of queries that see nothing."""
+    def softmax(self, s, seen):
+        return np.where(seen.any(-1, keepdims=True), right.softmax(self, s, seen), weight(self, s, seen))
+    return {"softmax": softmax}
+
+
+# ---- heads: memory read in another shape
+
+def swapped(case, x):
+    B, H, n, d = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(B, H, n, d) if case.layout == "BTHd" else x.reshape(B, n, H, d).transpose(0, 2, 1, 3)
+
+
+def swapped_back(case, x):
+    """Written in the wrong order, then read in the right one."""
+    B, H, n, d = x.shape
+    return x.reshape(B, n, H, d).transpose(0, 2, 1, 3) if case.layout == "BTHd" else x.transpose(0, 2, 1, 3).reshape(B, H, n, d)
+
+
+def strided(case, x):
+    B, H, n, d = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(B, n, d, H).transpose(0, 3, 1, 2)
+
+
+def strided_back(case, x):
+    B, H, n, d = x.shape
+    return x.transpose(0, 2, 3, 1).reshape(B, n, H, d).transpose(0, 2, 1, 3)
+
+
+def reading(view):
+    return {"inputs": lambda self: [view(self.case, x) for x in right.inputs(self)]}
+
+
+def writing(view):
+    return {"output": lambda self, context: view(self.case, context)}
+
+
+def heads_as_positions(self):
+    """The same attention, of T heads over H positions."""
+    c = copy(self.case)
+    c.T, c.S, c.H, c.Hk, c.mask, c.lengths, c.align, c.inside = c.H, c.Hk, c.T, c.S, None, None, "top-left", c.Hk
+    c.q, c.k, c.v = (x.transpose(0, 2, 1, 3) for x in (c.q, c.k, c.v))
+    return Attention(c).result().transpose(0, 2, 1, 3)
+
+
+def one_head(self, q, k):
+    products = right.products(self, q, k)
+    return np.broadcast_to(products.sum(1, keepdims=True), products.shape)
+
+
+def without_past(self):
+    """The new keys alone, and queries where they were."""
+    c, offset = copy(self.case), self.offset()
+    c.k, c.v, c.S, c.inside = c.k[:, :, c.P:], c.v[:, :, c.P:], c.S - c.P, c.S - c.P
+    return Attention(c, {"offset": lambda self: offset}).result()
+
+
+def past_last(self):
+    """The new keys first, then the cache."""
+    roll = lambda x: np.roll(x, -self.case.P, 2)
+    return self.case.q, roll(self.case.k), roll(self.case.v)
+
+
+# ---- precision
+
+def inputs(type):
+    return {"inputs": lambda self: [rounded(x, type) for x in right.inputs(self)]}
+
+
+def products(type):
+    return {"products": lambda self, q, k: rounded(right.products(self, q, k), type)}
+
+
+def softmax_in(type):
+    return {"softmax": lambda self, s, seen: rounded(right.softmax(self, rounded(s, type), seen), type)}
+
+
+def exponentials(type):
+    def softmax(self, s, seen):
+        e = undivided(self, s, seen)
+        total = e.sum(-1, keepdims=True)
+        return rounded(e, type) / np.where(total == 0, 1, total)
+    return {"softmax": softmax}
+
+
+def rounded_weights(type):
+    return {"weigh": lambda self, w, v: right.weigh(self, rounded(w, type), v)}
+
+
+def accumulated(type):
+    def weigh(self, w, v):
+        context = np.zeros((*w.shape[:3], v.shape[-1]))
+        for j in range(w.shape[-1]):
+            context = rounded(context + w[..., j, None] * v[:, :, None, j], type)
+        return context
+    return {"weigh": weigh}
+
+
+def products_in(type):
+    return {**inputs(type), **rounded_weights(type)}
+
+
+def flushed(self, x):
+    return np.where(abs(x) < (2.0**-14 if self.case.type == "float16" else 2.0**-126), 0, x)
+
+
+FLUSHED = {
+    "inputs": lambda self: [flushed(self, x) for x in right.inputs(self)],
+    "weigh": lambda self, w, v: right.weigh(self, flushed(self, w), v),
+    "output": flushed,
+}
+
+
+# ---- tiles
+
+def running(keep_sum, keep_context, own_maximum=False):
+    """FlashAttention's loop over the tiles of keys, which forgets to rescale."""
+    def softmax(self, s, seen, tile):
+        s, largest, total, weights = np.where(seen, s, -INF), -INF, 0.0, []
+        for first in range(0, s.shape[-1], tile):
+            part = s[..., first:first + tile]
+            old = largest
+            largest = np.maximum(part.max(-1, keepdims=True), -INF if own_maximum else old)
+            safe = np.where(largest > -INF, largest, 0)
+            e = np.where(part > -INF, self.exponential(part - safe), 0)
+            rescale = np.where(old > -INF, self.exponential(old - safe), 0)
+            weights = [w if keep_context else w * rescale for w in weights] + [e]
+            total = (total if keep_sum else total * rescale) + e.sum(-1, keepdims=True)
+        return np.concatenate(weights, -1) / np.where(total == 0, 1, total)
+    return lambda tile: {"softmax": lambda self, s, seen: softmax(self, s, seen, tile)}
+
+
+def last_dropped(tile):
+    return {"seen": lambda self: right.seen(self) & (np.arange(self.case.S) < (self.case.S - 1) // tile * tile)}
+
+
+def padding_counted(tile):
+    """Keys and values of zeros behind the last, which lengths and masks do not hide."""
+    def mix(self, s, seen, v):
+        p, j = self.places()
+        more = np.arange(self.case.S, -(-self.case.S // tile) * tile)
+        zeros = lambda x, axis: np.concatenate([x, np.zeros((*x.shape[:axis], len(more), *x.shape[axis + 1:]))], axis)
+        near = np.broadcast_to(self.near(p, more), (*seen.shape[:3], len(more)))
+        return right.mix(self, zeros(s, 3), np.concatenate([seen, near], -1), zeros(v, 2))
+    return {"mix": mix}
+
+
+def rows_dropped(tile):
+    return {"output": lambda self, context: context * (np.arange(self.case.T) < self.case.T // tile * tile)[:, None]}
+
+
+def diagonal_seen(tile):
+    return {"causal": lambda self, p, j: j < (p // tile + 1) * tile}
+
+
+def diagonal_dropped(tile):
+    return {"causal": lambda self, p, j: j < p // tile * tile}
+
+
+MISTAKES = {
+    "no-scale": {"scale": lambda self: 1},
+    "scale-1/d": {"scale": lambda self: 1 / self.case.d},
+    "scale-model": {"scale": lambda self: 1 / np.sqrt(self.case.H * self.case.d)},
+    "scale-value": {"scale": lambda self: 1 / np.sqrt(self.case.dv)},
+    "scale-keys": {"scale": lambda self: 1 / np.sqrt(self.case.S)},
+    "scale-twice": {"scale": lambda self: right.scale(self) ** 2},
+    "scale-inverse": {"scale": lambda self: 1 / right.scale(self)},
+    "scale-usual": {"scale": lambda self: 1 / np.sqrt(self.case.d)},
+    "scores-transposed": {"products": lambda self, q, k: right.products(self, k, q)},
+    "scores-negated": {
+        "exponential": lambda self, s: np.exp(-s),
+        "largest": lambda self, s, seen, axis: -right.largest(self, -s, seen, axis),
+    },
+    "exp-base-2": {"exponential": lambda self, s: np.exp(s * LN2)},
+    "log2e-twice": {"exponential": lambda self, s: np.exp(s / LN2)},
+    "softcap-missing": {"cap": lambda self, s: s},
+    "softcap-before-scale": {"scores": lambda self, products: self.cap(products) * self.scale() + self.added()},
+    "softcap-after-mask": {
+        "scores": lambda self, products: self.cap(products * self.scale() + self.added()),
+        "hidden": lambda self, s, seen: (np.where(seen, s, -self.case.softcap), np.ones(s.shape, bool)),
+    },
+    "softcap-undivided": {"cap": lambda self, s: self.case.softcap * np.tanh(s)},
+    "softcap-unmultiplied": {"cap": lambda self, s: np.tanh(s / self.case.softcap)},
+    "no-maximum": no_maximum("f4"),
+    "no-maximum-float16": no_maximum("f2"),
+    "mask-missing": {"whole_mask": lambda self: np.ones((1, 1, self.case.T, self.case.S), bool), "mask_end": lambda self: INF},
+    "mask-inverted": {"allowed": lambda self: ~self.whole_mask()},
+    "mask-negated": {
+        "allowed": lambda self: np.ones((self.case.T, self.case.S), bool),
+        "scores": lambda self, products: right_scores(self, products) - right.added(self),
+    },
+    "mask-twice": {"scores": lambda self, products: right_scores(self, products) + 2 * self.added()},
+    "mask-before-scale": {"scores": lambda self, products: self.cap((products + self.added()) * self.scale())},
+    "mask-transposed": {"whole_mask": lambda self: right.whole_mask(self).swapaxes(2, 3)},
+    "causal-missing": {"causal": lambda self, p, j: j < INF},
+    "causal-inverted": {"causal": lambda self, p, j: j > p},
+    "causal-backwards": {"causal": lambda self, p, j: j >= p},
+    "causal-strict": shifted(-1),
+    "causal-one-more": shifted(1),
+    "causal-top-left": placed(lambda case: 0),
+    "causal-bottom-right": placed(lambda case: (case.S if case.lengths is None else case.lengths) - case.T),
+    "causal-all-keys": placed(lambda case: case.S - case.T),
+    "causal-at-cache": placed(lambda case: case.P),
+    "window-missing": {"window": lambda self, p, j: j < INF},
+    "window-left-less": sided(lambda left, right: (left - 1, right)),
+    "window-left-more": sided(lambda left, right: (left + 1, right)),
+    "window-right-less": sided(lambda left, right: (left, right - 1)),
+    "window-right-more": sided(lambda left, right: (left, right + 1)),
+    "window-left-open": sided(lambda left, right: (INF, right)),
+    "window-right-open": sided(lambda left, right: (left, INF)),
+    "window-symmetric": sided(lambda left, right: (left, left)),
+    "lengths-missing": {"valid": lambda self, j: j < INF},
+    "lengths-other-end": {"valid": lambda self, j: j >= self.case.S - self.case.lengths[:, None, None, None]},
+    "lengths-less": {"valid": lambda self, j: right.valid(self, j + 1)},
+    "lengths-more": {"valid": lambda self, j: right.valid(self, j - 1)},
+    "hidden-added-1": hidden(lambda s: s + 1),
+    "hidden-added-minus-1": hidden(lambda s: s - 1),
+    "hidden-added-minus-10": hidden(lambda s: s - 10),
+    "hidden-added-0": hidden(lambda s: s),
+    "hidden-set-0": hidden(lambda s: 0),
+    "hidden-set-minus-1": hidden(lambda s: -1),
+    "hidden-set-minus-10": hidden(lambda s: -10),
+    "mask-after-softmax": {"softmax": lambda self, s, seen: right.softmax(self, s, np.ones(s.shape, bool)) * seen},
+    "empty-rows-nan": empty(lambda self, s, seen: np.nan),
+    "empty-rows-uniform": empty(lambda self, s, seen: 1 / self.case.S),
+    "empty-rows-unmasked": empty(lambda self, s, seen: right.softmax(self, s, np.ones(s.shape, bool))),
+    "heads-interleaved": {"key_head": lambda self, head: head % self.case.Hk},
+    "heads-first": {"key_head": lambda self, head: 0},
+    "heads-as-positions": {"result": heads_as_positions},
+    "heads-viewed-in": reading(swapped),
+    "heads-viewed-out": writing(swapped_back),
+    "heads-viewed": {**reading(swapped), **writing(swapped_back)},
+    "heads-strided-in": reading(strided),
+    "heads-strided-out": writing(strided_back),
+    "heads-strided": {**reading(strided), **writing(strided_back)},
+    "heads-reversed": {"output": lambda self, context: context[:, ::-1]},
+    "heads-mean": {"output": lambda self, context: np.broadcast_to(context.mean(1, keepdims=True), context.shape)},
+    "one-head": {"products": one_head, "scale": lambda self: self.case.factor or 1 / np.sqrt(self.case.H * self.case.d)},
+    "softmax-over-queries": over(2),
+    "softmax-over-heads": over(1),
+    "softmax-over-matrix": over(2, 3),
+    "softmax-over-all": over(0, 1, 2, 3),
+    "softmax-missing": weights(lambda s, seen: s),
+    "softmax-undivided": {"softmax": undivided},
+    "softmax-unshifted": {"softmax": lambda self, s, seen: np.where(seen, self.exponential(s), 0)},
+    "softmax-proportional": weights(lambda s, seen: s / s.sum(-1, keepdims=True)),
+    "softmax-twice": {"softmax": softmax_twice},
+    "softmax-largest": {"softmax": first_largest},
+    "softmax-uniform": weights(lambda s, seen: 1 / seen.sum(-1, keepdims=True)),
+    "weights-transposed": {"weigh": lambda self, w, v: right.weigh(self, w.swapaxes(2, 3), v)},
+    "weights-times-keys": {"summed": lambda self, q, k, v: self.share(k)},
+    "weights-times-queries": {"summed": lambda self, q, k, v: q},
+    "scores-of-values": {"products": lambda self, q, k: right.products(self, q, self.share(self.inputs()[2]))},
+    "keys-values-swapped": {"inputs": lambda self: (self.case.q, self.case.v, self.case.k)},
+    "cache-missing": {"result": without_past},
+    "cache-last": {"inputs": past_last},
+    "inputs-bfloat16": inputs("bfloat16"),
+    "inputs-float16": inputs("float16"),
+    "inputs-tf32": inputs("tf32"),
+    "scores-bfloat16": products("bfloat16"),
+    "scores-float16": products("float16"),
+    "softmax-bfloat16": softmax_in("bfloat16"),
+    "softmax-float16": softmax_in("float16"),
+    "exponentials-bfloat16": exponentials("bfloat16"),
+    "exponentials-float16": exponentials("float16"),
+    "weights-bfloat16": rounded_weights("bfloat16"),
+    "weights-float16": rounded_weights("float16"),
+    "products-tf32": products_in("tf32"),
+    "accumulator-bfloat16": accumulated("bfloat16"),
+    "accumulator-float16": accumulated("float16"),
+    "result-bfloat16": {"output": lambda self, context: rounded(context, "bfloat16")},
+    "result-float16": {"output": lambda self, context: rounded(context, "float16")},
+    "denormals-flushed": FLUSHED,
+}
+
+TILES = {
+    "tile-accumulator": running(keep_sum=False, keep_context=True),
+    "tile-sum": running(keep_sum=True, keep_context=False),
+    "tile-no-rescale": running(keep_sum=True, keep_context=True),
+    "tile-own-maximum": running(keep_sum=True, keep_context=True, own_maximum=True),
+    "tile-last-dropped": last_dropped,
+    "tile-padding-counted": padding_counted,
+    "tile-rows-dropped": rows_dropped,
+    "tile-diagonal-seen": diagonal_seen,
+    "tile-diagonal-dropped": diagonal_dropped,
+}
+SIZES = (16, 32, 64)  # no tensor has more keys than 64, so that larger tiles give the same, but for padded ones
+MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in SIZES}
+MISTAKES |= {f"tile-padding-counted-{size}": padding_counted(size) for size in (128, 256)}
+
+
+def kinds_of_masks(case):
+    return case.causal + (case.window is not None) + (case.mask is not None) + (case.lengths is not None)
+
+
+NEEDS = {
+    "scale-value": lambda case: case.d != case.dv,
+    "softcap": lambda case: case.softcap,
+    "no-maximum-float16": lambda case: case.type == "float16",
+    "mask-inverted": lambda case: case.mask is not None and case.mask.dtype == bool,
+    "mask-negated": lambda case: case.mask is not None and case.mask.dtype != bool,
+    "mask-transposed": lambda case: case.mask is not None and case.T == case.S == case.inside and case.P == 0,
+    "causal-all-keys": lambda case: case.lengths is not None,
+    "causal-at-cache": lambda case: case.P,
+    "hidden-added-0": lambda case: kinds_of_masks(case) > 1,
+    "scores-transposed": lambda case: case.T == case.S and case.P == 0,
+    "scores-of-values": lambda case: case.d == case.dv,
+    "keys-values-swapped": lambda case: case.d == case.dv,
+    "weights-transposed": lambda case: case.T == case.S and case.P == 0,
+    "weights-times-keys": lambda case: case.d == case.dv,
+    "weights-times-queries": lambda case: case.T == case.S and case.d == case.dv and case.P == 0,
+    "heads-as-positions": lambda case: case.H == case.Hk > 1 and case.T == case.S and case.P == 0,
+    "heads-viewed": lambda case: case.P == 0,
+    "heads-strided": lambda case: case.P == 0 and case.layout == "BTHd",
+    "one-head": lambda case: case.H == case.Hk,
+    "cache-missing": lambda case: case.P and case.mask is None,
+    "result-": lambda case: case.type == "float32",
+}
+
+
+def possible(case):
+    """The names of those that can be made in this case."""
+    return [name for name in MISTAKES if all(need(case) for prefix, need in NEEDS.items() if name.startswith(prefix))]
+
+
+def rounds(name):
+    """Whether another order of sums may tip its roundings over."""
+    return name.endswith(("float16", "tf32", "flushed"))
+
+
+def whole_tile(case, name):
+    """Whether a mistake of tiles has more than one of them to make it in."""
+    rows = case.T if "rows" in name else case.S
+    return not name.startswith("tile-") or "padding" in name or int(name.split("-")[-1]) < rows
+
+
+def pairs(names):
+    """Those that do not contradict each other by replacing the same step, or by another number of keys."""
+    return [(a, b) for a, b in itertools.combinations(names, 2)
+            if not MISTAKES[a].keys() & MISTAKES[b].keys() and "result" not in {*MISTAKES[a], *MISTAKES[b]}
+            and not (a == "weights-transposed" and "padding" in b)]

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Judges `attn-cli attend --against`: plants mistakes.py in random cases, with a kernel's noise, and counts what it says.
+
+A case counts where the mistake can be told apart: its result differs from the right one by more than the tolerance of the type,
+and every other mistake is ten times farther from the file. Where another is as near, the program must state the tie. --pairs
+plants two at once; both must be named. Fails below 99 % named (of pairs 95 %), at a wrong name, and where a correct result is
+accused.
+
+usage: planted_mistakes.py ATTN_CLI [--cases N] [--seed S] [--pairs] [--correct N] [--only NAME]
+Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it must be there.
+"""
+import argparse
+import itertools
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from live import skip
+
+try:
+    import numpy as np
+except ImportError as missing:
+    skip(missing)
+
+from mistaken_attention import Attention, Case, rounded
+from mistakes import MISTAKES, pairs, possible, rounds, whole_tile
+
+TOLERANCE = {"float32": (1.3e-6, 1e-5), "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5)}  # of torch.testing.assert_close
+ANSWERS = ("named", "tie", "unstated tie", "wrong", "nothing")
+THREADS = 2
+UNIT = 6e-8  # of float32, in which kernels of all three types sum
+
+
+def save(path: Path, x: np.ndarray, type: str) -> str:
+    """The file's name: .npy, or for bfloat16, which NumPy does not know, .safetensors."""
+    if type != "bfloat16":
+        np.save(path.with_suffix(".npy"), x.astype(type))
+        return path.name + ".npy"
+    bits = (x.astype("f4").view("u4") >> 16).astype("u2")
+    header = json.dumps({"x": {"dtype": "BF16", "shape": list(x.shape), "data_offsets": [0, bits.nbytes]}}).encode()
+    path.with_suffix(".safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bits.tobytes())
+    return path.name + ".safetensors"
+
+
+def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
+    """What a kernel stores that sums in float32 and rounds to the type of the case."""
+    def products(step):
+        def sums(self, q, k):
+            exact = step(q, k)
+            return exact * (1 + UNIT * draw.normal(size=exact.shape))
+        return sums
+    kernel = Attention(case, *mistakes)
+    kernel.products = products(kernel.products).__get__(kernel)
+    exact = case.stored(kernel.result())
+    return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
+
+
+def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float]:
+    """The largest difference and the root of the mean square, in tolerances; small numbers have that of a usual one. Infinite
+    where NaN or an infinity stands in one of them alone."""
+    rtol, atol = TOLERANCE[type]
+    usual = np.sqrt(np.mean(file[np.isfinite(file)] ** 2)) if np.isfinite(file).any() else 0
+    allowed = atol + rtol * np.maximum(abs(file), usual)
+    same = (file == x) | (np.isnan(file) & np.isnan(x))
+    gap = np.nan_to_num(np.where(same, 0, abs(file - x) / allowed), nan=np.inf)
+    return gap.max(), np.sqrt(np.mean(gap**2))
+
+
+class Question:
+    """A case in a folder, with what every mistake makes of it. Candidates are tuples of names."""
+
+    def __init__(self, seed: int, folder: Path, mistakes=MISTAKES):
+        self.case, self.folder, self.draw = Case(seed), folder, np.random.default_rng(seed + 10**9)
+        self.right = self.result()
+        self.results = {(name,): self.result(name) for name in possible(self.case) if name in mistakes}
+        self.arguments = self.case.options()
+        for option, x in self.case.tensors().items():
+            name = option.strip("-")
+            if option in ("--mask", "--lengths"):
+                np.save(folder / f"{name}.npy", x.astype("f4") if x.dtype == float else x)
+                name += ".npy"
+            else:
+                name = save(folder / name, x, self.case.type)
+            self.arguments += [option, name]
+
+    def result(self, *names: str) -> np.ndarray:
+        return self.case.stored(Attention(self.case, *(MISTAKES[name] for name in names)).result())
+
+    def file(self, *names: str) -> np.ndarray:
+        """What a kernel with these mistakes stores."""
+        return noisy(self.case, [MISTAKES[name] for name in names], self.draw)
+
+    def gaps(self, file: np.ndarray, x: np.ndarray) -> tuple[float, float]:
+        return gaps(self.case.type, file, x)
+
+    def twins(self, file: np.ndarray, planted: tuple) -> set:
+        """What else gives this file: within the tolerance, or less than ten times farther than what was planted."""
+        mine = np.maximum(self.gaps(file, self.results[planted]), 0.01)
+        near = set()
+        for names, x in {**self.results, (): self.right}.items():
+            rounding = any(map(rounds, names + planted))
+            worst, usual = self.gaps(file, x)
+            if names != planted and (worst < max(1, 10 * mine[0]) or (rounding and usual < max(1, 10 * mine[1]))):
+                near.add(names)
+        return near
+
+    def add_pairs(self) -> list[tuple]:
+        """Those that can be made here, of mistakes that each change something, with their results."""
+        names = [name for (name,), x in self.results.items() if self.gaps(x, self.right)[0] > 1]
+        self.results |= {pair: self.result(*pair) for pair in pairs(names)}
+        return [pair for pair in self.results if len(pair) == 2 and all(whole_tile(self.case, name) for name in pair)]
+
+    def ask(self, program: str, file: np.ndarray) -> list[tuple]:
+        """The candidates that the program names: none where it agrees or does not know, several where it states a tie."""
+        command = [program, "attend", *self.arguments, "--against", save(self.folder / "mine", file, self.case.type), "--json"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode == 65 and not np.isfinite(file).all():
+            return []  # NaN that it cannot explain
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
+        return [tuple(candidate["mistakes"]) for candidate in json.loads(done.stdout).get("named", [])]
+
+
+def as_here(name: str) -> str:
+    """Tiles larger than any tensor are the same."""
+    return name if "padding" in name else re.sub(r"^(tile-.*)-(128|256)$", r"\1-64", name)
+
+
+def verdict(question: Question, planted: tuple, program: str) -> str:
+    """What the program makes of a file with these mistakes; "twin: …" where it cannot be told from another candidate."""
+    file = question.file(*planted)
+    if question.gaps(file, question.right)[0] <= 1:
+        return "agrees"
+    worst, usual = question.gaps(file, question.results[planted])
+    if (usual if any(map(rounds, planted)) else worst) > 1:
+        return "noise"
+    twins = question.twins(file, planted)
+    said = {tuple(sorted(map(as_here, names))) for names in question.ask(program, file)}
+    if tuple(sorted(planted)) in said:
+        heard = "named" if len(said) == 1 else "tie"
+    elif said:  # of two one may be hidden behind the other: then one name is right
+        heard = "wrong" if not said & twins else "unstated tie" if len(planted) == 1 else "one of them"
+    else:
+        heard = "nothing"
+    if heard in ("wrong", "unstated tie") or (heard != "named" and not twins):
+        where = f"seed {question.case.seed} ({question.case.type})"
+        print(f"{where}: {' and '.join(planted)}: {heard}: {sorted(said)}; as near: {sorted(twins)[:9]}", file=sys.stderr)
+    return f"twin: {heard}" if twins else heard
+
+
+def judge(seed: int, wanted: list, program: str) -> list[tuple]:
+    """What is heard of each of the wanted in one case."""
+    with tempfile.TemporaryDirectory() as folder:
+        question = Question(seed, Path(folder))
+        return [(planted, verdict(question, planted, program)) for planted in wanted
+                if planted in question.results and whole_tile(question.case, planted[0])]
+
+
+def judge_pairs(seed: int, count: int, program: str) -> list[tuple]:
+    """The same for some pairs; of each mistake what is heard of those that it is in."""
+    with tempfile.TemporaryDirectory() as folder:
+        question = Question(seed, Path(folder))
+        all_pairs = question.add_pairs()
+        heard = []
+        for at in question.draw.permutation(len(all_pairs)):
+            answer = verdict(question, all_pairs[at], program)
+            heard += [((name,), answer) for name in all_pairs[at]]
+            count -= answer in ANSWERS
+            if count == 0:
+                break
+        return heard
+
+
+def quiet():
+    """Overflow and 0/0 are what some of the mistakes are about."""
+    np.seterr(all="ignore")
+
+
+def counted(heard: Counter) -> int:
+    """The cases in which a mistake can be told apart."""
+    return sum(count for answer, count in heard.items() if answer in ANSWERS)
+
+
+def passes(answers: Counter, share: float) -> bool:
+    blamed = any("wrong" in answer or "unstated" in answer for answer in answers)
+    return answers["named"] >= share * counted(answers) and not blamed
+
+
+def report(heard: dict, share: float):
+    """A row for each mistake."""
+    print(f"{'mistake':28}{'cases':>6}" + "".join(f"{answer:>14}" for answer in ANSWERS) + "   where others give the same")
+    for (name,), answers in heard.items():
+        twins = ", ".join(f"{answer[6:]} {count}" for answer, count in sorted(answers.items()) if answer.startswith("twin: "))
+        print(f"{name:28}{counted(answers):6}" + "".join(f"{answers[answer]:14}" for answer in ANSWERS) + f"   {twins}"
+              + " <- failed" * (not passes(answers, share)))
+
+
+def accused(seed: int, program: str) -> bool:
+    """Whether a correct result, with a kernel's noise, is called a mistake's."""
+    with tempfile.TemporaryDirectory() as folder:
+        question = Question(seed, Path(folder), mistakes=[])
+        said = question.ask(program, question.file())
+        if said:
+            print(f"seed {seed}: a correct result is accused: {said}", file=sys.stderr)
+        return bool(said)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--cases", type=int, default=200, help="of each mistake; with --pairs the pairs of each of ten shapes")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pairs", action="store_true", help="two mistakes at once")
+    parser.add_argument("--correct", type=int, default=200, help="correct results")
+    parser.add_argument("--only", action="append", help="the mistakes whose names begin so")
+    given = parser.parse_args()
+    program = str(Path(given.program).resolve())
+    heard = {(name,): Counter() for name in MISTAKES if not given.only or name.startswith(tuple(given.only))}
+
+    def hear(answers):
+        for planted, answer in answers:
+            heard[planted][answer] += 1
+
+    with ThreadPoolExecutor(THREADS, initializer=quiet) as pool:
+        wrong = sum(pool.map(lambda seed: accused(seed, program), range(given.seed, given.seed + given.correct)))
+        if given.pairs:
+            small = (seed for seed in itertools.count(given.seed) if 100 <= Attention(Case(seed)).result().size <= 2000)
+            for answers in pool.map(lambda seed: judge_pairs(seed, given.cases, program), itertools.islice(small, 10)):
+                hear(answers)
+        else:
+            for first in range(given.seed, given.seed + 10 * given.cases, THREADS):
+                wanted = [planted for planted in heard if counted(heard[planted]) < given.cases]
+                for answers in pool.map(lambda seed: judge(seed, wanted, program), range(first, first + THREADS)):
+                    hear(answers)
+    report(heard, 0.95 if given.pairs else 0.99)
+    total = sum(heard.values(), Counter())
+    print(f"told apart {counted(total)}, named {total['named']}; {wrong} of {given.correct} correct results accused")
+    passed = passes(total, 0.95) if given.pairs else all(passes(answers, 0.99) for answers in heard.values())
+    return 0 if passed and wrong == 0 else 1
+
+
+if __name__ == "__main__":
+    quiet()
+    sys.exit(main())
