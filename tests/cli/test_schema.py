@@ -73,6 +73,11 @@ FILES = {
 }
 IDS = {**PLAIN, "input": {"ids": [1, 0], "labels": ["a", "b"]}, "dims": {"vocab_size": 3}}
 POSITIONS = {**PLAIN, "input": {"positions": 2, "labels": ["a", "b"]}}
+BATCHES = (
+    {**PLAIN, "input": {"sentence": ["a b", "c"], "casefold": True}, "entry": 1},
+    {**IDS, "input": {"ids": [1, 0], "batch": 2, "labels": ["a", "b"]}},
+    {**POSITIONS, "input": {"positions": 2, "batch": 2, "labels": ["a", "b"]}},
+)
 
 STATED = {
     **PLAIN,
@@ -109,7 +114,7 @@ def with_draw(**draw):
 
 def mutants():
     """Every value of another type or out of any range, every key misspelt, every limit passed by one, every condition broken."""
-    for recipe in (WORDS, FILES, IDS, POSITIONS, STATED):
+    for recipe in (WORDS, FILES, IDS, POSITIONS, STATED, *BATCHES):
         yield recipe
         for path in places(recipe):
             if "values" in path:  # what may stand there depends on the array, which no schema says
@@ -167,6 +172,12 @@ def mutants():
     yield edited(IDS, ["input", "ids", 0], 2147483647)
     yield edited(IDS, ["input"], {"ids": []})
     yield edited(POSITIONS, ["input", "positions"], 1048577)
+    for texts in ([], ["a"] * 1024, ["a"] * 1025):
+        yield edited(BATCHES[0], ["input", "sentence"], texts)
+    for batch in BATCHES[1:]:
+        yield edited(batch, ["input", "batch"], 1025)
+    yield edited(BATCHES[0], ["entry"], 1024)
+    yield edited(BATCHES[0], ["input", "batch"], 2)
     for section in ("parameters", "embeddings"):
         yield edited(FILES, [section], {})
     yield edited(FILES, ["embeddings", "words"], {"bytes": 1})

@@ -2,6 +2,7 @@
 #include "attn/model/run/run.hpp"
 
 #include "attn/io/builtin.hpp"
+#include "attn/model/layer/batch.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
@@ -60,6 +61,12 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
                                    "parallel and Spark.\n"
                                    "Tables escape control characters of words; CSV keeps them, between quotes.\n";
 
+/// Entries count from 0, as heads do and as --entry takes them.
+std::string name_of_entry(Index entry)
+{
+    return "entry " + std::to_string(entry);
+}
+
 /// One run of the command: computes results and writes them.
 class Runner {
 public:
@@ -73,7 +80,8 @@ public:
         table_.notation = options.notation;
         table_.width = output_.columns();
         table_.ids_in_words = shows_the_usual();
-        table_.introduced = shows_the_usual() && options.source != Source::lines;
+        each_entry_ = model::is_whole_batch(input_.recipe()) && !info_of(options.format).one_result;
+        table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry_;
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         model::RunSettings& settings = input_.settings();
         settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
@@ -97,7 +105,7 @@ public:
         }
     }
 
-    /// The recipe as it is.
+    /// The recipe as it is; of a batch each entry, in the form of lines.
     int once();
     /// The recipe with each line of the stream as its sentence.
     int each_line();
@@ -106,7 +114,8 @@ public:
 
 private:
     [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
-    void write(const model::Result& result);
+    [[nodiscard]] std::vector<model::Result> results();
+    void write(const model::Result& result, std::optional<Index> entry);
     void hint(const model::Result& result);
 
     const Operands& operands_;
@@ -117,14 +126,33 @@ private:
     StageReporter stages_;
     IsaNote isa_note_;
     RunInput input_;
+    bool each_entry_ = false;
 };
 
-void Runner::write(const model::Result& result)
+std::vector<model::Result> Runner::results()
+{
+    if (each_entry_) {
+        return input_.computed(model::run_entries);
+    }
+    std::vector<model::Result> one;
+    one.push_back(input_.computed(model::run));
+    return one;
+}
+
+/// `entry`: one of several results.
+void Runner::write(const model::Result& result, std::optional<Index> entry)
 {
     switch (options_.format) {
-    case Format::json: report::write_json(result, std::nullopt, output_.sink()); break;
-    case Format::csv: report::write_csv(result, {.header = !options_.no_header, .index = {}}, output_.sink()); break;
-    case Format::table: report::write_table(result, table_, output_.sink()); break;
+    case Format::json: report::write_json(result, entry, output_.sink()); break;
+    case Format::csv:
+        report::write_csv(result, {.header = !options_.no_header && entry.value_or(0) == 0, .index = entry}, output_.sink());
+        break;
+    case Format::table:
+        if (entry) {
+            output_.write((entry == 0 ? "" : "\n") + name_of_entry(*entry) + "\n");
+        }
+        report::write_table(result, table_, output_.sink());
+        break;
     case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
     case Format::html: write_page(result, output_); break;
     case Format::recipe:
@@ -140,7 +168,7 @@ void Runner::write(const model::Result& result)
 /// To a person who looks at the table, of what has been typed.
 void Runner::hint(const model::Result& result)
 {
-    const bool typed = options_.source == Source::overrides || options_.source == Source::recipe;
+    const bool typed = !each_entry_ && (options_.source == Source::overrides || options_.source == Source::recipe);
     if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
         return;
     }
@@ -151,24 +179,30 @@ void Runner::hint(const model::Result& result)
 
 int Runner::once()
 {
-    model::Result result = input_.computed(model::run);
+    std::vector<model::Result> all = results();
+    model::Result& first = all.front();
     if (options_.format == Format::html && shows_the_usual()) {
-        leave_out_stages(result);
+        leave_out_stages(first);
     }
     if (options_.format == Format::svg) {
-        result.show = options_.show.items;
+        first.show = options_.show.items;
     }
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
-    for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), "")) {
-        say(log_, note);
+    for (Index i = 0; const model::Result& result : all) {
+        const std::string prefix = each_entry_ ? name_of_entry(i++) + ": " : "";
+        for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), prefix)) {
+            say(log_, note);
+        }
+        if (const auto note = isa_note_.about(result.portable_because)) {
+            log_.warning(*note);
+        }
     }
-    if (const auto note = isa_note_.about(result.portable_because)) {
-        log_.warning(*note);
+    for (Index i = 0; const model::Result& result : all) {
+        write(result, each_entry_ ? std::optional(i++) : std::nullopt);
     }
-    write(result);
     output_.finish();
-    hint(result);
+    hint(first);
     return success;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/input/run_input.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
@@ -38,7 +39,11 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
         return rows +
                "words take rows by their ids in the vocabulary of each line, so the same word takes other rows in other lines";
     }
-    const auto distinct = std::ssize(*model::read_words(recipe, origin).vocabulary);
+    model::Recipe one = recipe;
+    if (model::is_whole_batch(one)) {
+        one.entry = 0; // all have one vocabulary
+    }
+    const auto distinct = std::ssize(*model::read_words(one, origin).vocabulary);
     if (distinct >= *recipe.dims.vocab_size) {
         return std::nullopt;
     }

@@ -17,15 +17,17 @@ namespace field = model::field;
 namespace draw_field = model::draw_field;
 
 /// Fields without an option of their own: they describe a recipe, are set by another option or a hand-made one (--query,
-/// --verify, --positions), or only articles need them.
-constexpr std::array<const FieldInfo*, 22> without_option{
+/// --entry, --verify, --positions), or only articles need them.
+constexpr std::array<const FieldInfo*, 25> without_option{
     &field::schema,
     &field::name,
     &field::title,
     &field::source,
     &field::note,
     &field::sentence,
+    &field::batch_of_ids,
     &field::positions_count,
+    &field::batch_of_positions,
     &field::labels_of_positions,
     &field::key_dim,
     &field::value_dim,
@@ -40,6 +42,7 @@ constexpr std::array<const FieldInfo*, 22> without_option{
     &field::embeddings_bytes,
     &field::query,
     &field::head,
+    &field::entry,
     &field::verify,
 };
 
@@ -206,6 +209,7 @@ void declare_input(Options& options, InputOptions& input)
                  .symbol = "NAME|FILE",
                  .offered = "RECIPE, *.json"},
                 input.recipe);
+    declare_field(options, field::entry, input.overrides);
     options.add(max_input_bytes_option("67108864"), input.max_input_bytes);
 
     const std::string params = name(field::parameters_file);

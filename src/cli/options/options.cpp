@@ -213,6 +213,7 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
     case FieldType::rows: return rows_of(option, text, allowed);
     case FieldType::choices: return choices_of(option, text, allowed);
     case FieldType::text:
+    case FieldType::text_or_texts:
     case FieldType::digest:
     case FieldType::lengths:
     case FieldType::numbers:

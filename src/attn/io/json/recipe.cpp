@@ -186,6 +186,11 @@ FieldValue value_of(const JsonValue& value, const Allowed& allowed)
     }
     case FieldType::text: return value.string();
     case FieldType::texts: return value.strings();
+    case FieldType::text_or_texts:
+        if (value.kind() == JsonKind::array) {
+            return several(value, allowed, [](const JsonValue& text, const Allowed&) { return text.string(); });
+        }
+        return value.string();
     case FieldType::digest: return digest_of(value);
     case FieldType::integers:
         if (!allowed.instead.empty() && value.kind() != JsonKind::array) {

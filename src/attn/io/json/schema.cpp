@@ -89,6 +89,7 @@ Json value_schema(const FieldInfo& field)
     case FieldType::text: return text_schema();
     case FieldType::digest: return text_schema("^[0-9a-f]{64}$");
     case FieldType::texts: return several_schema(allowed, text_schema());
+    case FieldType::text_or_texts: return {{"anyOf", {text_schema(), several_schema(allowed, text_schema())}}};
     case FieldType::integers: {
         Json list = several_schema(allowed, integer_schema(allowed));
         return allowed.instead.empty() ? list : Json{{"anyOf", {list, {{"const", allowed.instead}}}}};

@@ -2,6 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -23,6 +24,15 @@ void count(Tally& tally, bool agrees, const Computed& computed, std::size_t plac
     }
     const double number = stated();
     tally.count(agrees, absolute_difference(computed.value(place), number), number);
+}
+
+void add(Finding& all, const Finding& one)
+{
+    all.compared += one.compared;
+    all.mismatched += one.mismatched;
+    all.first = all.first.empty() ? one.first : all.first;
+    all.largest_absolute = std::max(all.largest_absolute, one.largest_absolute);
+    all.largest_relative = std::max(all.largest_relative, one.largest_relative);
 }
 
 // ---- recipes ---------------------------------------------------------------------------------------------------------
@@ -110,7 +120,7 @@ std::optional<std::vector<std::size_t>> places_of(const Published& published, co
 }
 
 /// The indices that a statement without the first dimension lacks.
-std::string missing_index(const Published& published, const Shape& computed)
+std::string missing_index(const Published& published, const Shape& computed, bool batch)
 {
     const bool fits = !computed.empty() && Shape(computed.begin() + 1, computed.end()) == published.shape;
     if (!fits || !published.at.empty()) {
@@ -118,7 +128,7 @@ std::string missing_index(const Published& published, const Shape& computed)
     }
     const std::optional<Item> item = item_called(published.array);
     const bool heads = item ? info_of(*item).heads != Heads::none : computed.size() == 3;
-    return std::string(R"("at": [0] states the first )") + (heads ? "head" : "row");
+    return std::string(R"("at": [0] states the first )") + (batch ? "entry" : heads ? "head" : "row");
 }
 
 /// Why the run has no such array, if it is for the mean of its heads.
@@ -137,25 +147,26 @@ Finding with_hint(Finding finding, std::string hint)
     return finding;
 }
 
-Finding compare(const Published& published, const Result& result, Dtype recipe_dtype)
+Finding compare(const Published& published, const std::vector<Result>& results, const Recipe& recipe)
 {
-    const bool other_type = published.dtype && *published.dtype != recipe_dtype;
+    const bool other_type = published.dtype && *published.dtype != recipe.dtype;
     const std::string what = name_of(published.array, published.at) + (!other_type                          ? ""
                                                                        : *published.dtype == Dtype::float32 ? " in float32"
                                                                                                             : " in float64");
-    const std::optional<Computed> computed = find_computed(result, published.array);
+    const std::optional<Computed> computed = is_whole_batch(recipe) ? find_computed(results, published.array, published.at)
+                                                                    : find_computed(results.front(), published.array);
     if (!computed) {
-        return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, result));
+        return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, results.front()));
     }
     const std::optional<Part> part = part_of(computed->shape, published.at);
     if (!part) {
         return mismatch(what, what + ": these indices do not fit the computed shape " + to_string(computed->shape));
     }
-    const std::optional<std::vector<std::size_t>> places = places_of(published, *part, result);
+    const std::optional<std::vector<std::size_t>> places = places_of(published, *part, results.front());
     if (!places) {
         return with_hint(
             mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape)),
-            missing_index(published, part->shape));
+            missing_index(published, part->shape, is_whole_batch(recipe)));
     }
     if (published.values.empty()) {
         Finding finding;
@@ -195,6 +206,15 @@ Finding compare(const PrecisionClaim& claim, const Result& single, const Result&
     return finding_of(what, tally, claim.array, *rough, std::identity(), fine->text);
 }
 
+Finding compare(const PrecisionClaim& claim, const std::vector<Result>& single, const std::vector<Result>& exact)
+{
+    Finding all = compare(claim, single.front(), exact.front());
+    for (std::size_t entry = 1; entry < single.size(); ++entry) {
+        add(all, compare(claim, single[entry], exact[entry]));
+    }
+    return all;
+}
+
 // ---- saved results ---------------------------------------------------------------------------------------------------
 
 bool agrees(const StatedArray& stated, const Computed& computed, std::size_t place, const Tolerance& tolerance)
@@ -231,15 +251,6 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
     }
     return finding_of(stated.name, tally, stated.name, *computed, std::identity(),
                       [&](std::size_t i) { return stated.decimals[i]; });
-}
-
-void add(Finding& all, const Finding& one)
-{
-    all.compared += one.compared;
-    all.mismatched += one.mismatched;
-    all.first = all.first.empty() ? one.first : all.first;
-    all.largest_absolute = std::max(all.largest_absolute, one.largest_absolute);
-    all.largest_relative = std::max(all.largest_relative, one.largest_relative);
 }
 
 Finding compare(const StatedDifference& stated, const Result& result, const Tolerance& tolerance)
@@ -334,21 +345,21 @@ CheckReport check(const Recipe& recipe, const RunSettings& settings)
         wanted[Dtype::float32].push_back(claim.array);
         wanted[Dtype::float64].push_back(claim.array);
     }
-    std::map<Dtype, Result> results;
+    std::map<Dtype, std::vector<Result>> results;
     for (const auto& [dtype, names] : wanted) {
         Recipe one = recipe;
         one.dtype = dtype;
         one.verify = false;
         RunSettings run_settings = settings;
         run_settings.show = items_of(recipe, names);
-        results.emplace(dtype, run(one, run_settings));
+        results.emplace(dtype, run_entries(one, run_settings));
     }
     CheckReport report;
     if (const auto own = results.find(recipe.dtype); own != results.end()) {
-        report.portable_because = own->second.portable_because;
+        report.portable_because = own->second.front().portable_because;
     }
     for (const Published& published : recipe.published) {
-        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe.dtype));
+        report.findings.push_back(compare(published, results.at(published.dtype.value_or(recipe.dtype)), recipe));
     }
     for (const PrecisionClaim& claim : recipe.precision) {
         report.findings.push_back(compare(claim, results.at(Dtype::float32), results.at(Dtype::float64)));

@@ -98,6 +98,33 @@ std::optional<Computed> find_computed(const Result& result, const std::string& n
     return tensor == nullptr ? std::nullopt : std::optional(std::visit([](const auto& t) { return numbers(t); }, *tensor));
 }
 
+std::optional<Computed> find_computed(const std::vector<Result>& entries, const std::string& name, const At& at)
+{
+    std::vector<Computed> all;
+    for (const Result& entry : entries) {
+        const std::optional<Computed> one = find_computed(entry, name);
+        const std::optional<Item> item = item_called(name);
+        if (!one || !item || item == Item::vocabulary) {
+            return one;
+        }
+        all.push_back(*one);
+    }
+    const bool chosen = !at.empty() && at.front() && *at.front() < std::ssize(all);
+    Computed batch = all.at(chosen ? static_cast<std::size_t>(*at.front()) : 0);
+    const auto fits = [&](const Computed& one) { return one.shape == batch.shape; };
+    if (!chosen && !std::ranges::all_of(all, fits)) {
+        throw Error(ErrorKind::data, "published: " + name, "all entries of a batch, whose shapes differ",
+                    "a statement for each entry, \"at\": [0] and so on");
+    }
+    const auto size = static_cast<std::size_t>(element_count(batch.shape));
+    batch.shape.insert(batch.shape.begin(), std::ssize(all));
+    batch.text = [all, size](std::size_t i) { return all[i / size].text(i % size); };
+    if (batch.value) {
+        batch.value = [all, size](std::size_t i) { return all[i / size].value(i % size); };
+    }
+    return batch;
+}
+
 std::map<std::string, Computed> computed_summary(const Result& result)
 {
     std::map<std::string, Computed> values;

@@ -20,6 +20,11 @@ struct Computed {
 /// By its name in JSON, or a parameter by its own; the vocabulary as rows of a word and its id. Nothing when the run has none.
 [[nodiscard]] std::optional<Computed> find_computed(const Result& result, const std::string& name);
 
+/// Of all entries of a batch, (B, …); but a parameter or the vocabulary, which they share, as each of them has it. Where `at`
+/// begins with an entry, the others may have other shapes; otherwise throws Error(data) where they do.
+[[nodiscard]] std::optional<Computed> find_computed(const std::vector<Result>& entries, const std::string& name,
+                                                    const std::vector<std::optional<Index>>& at);
+
 /// Every number and word of the summary by its place, as StatedSummary has them; empty when the run has none.
 [[nodiscard]] std::map<std::string, Computed> computed_summary(const Result& result);
 

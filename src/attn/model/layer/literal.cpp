@@ -1,5 +1,6 @@
 #include "attn/model/layer/literal.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/float32_range.hpp"
 
 #include <initializer_list>
@@ -154,9 +155,12 @@ Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what)
 
 std::optional<StoredTensor> stated_mask(const Recipe& recipe)
 {
-    const std::optional<Literal>& literal = recipe.attention.mask_values;
+    std::optional<Literal> literal = recipe.attention.mask_values;
     if (!literal) {
         return std::nullopt;
+    }
+    if (literal->shape.size() == 4 && literal->shape.front() == batch_size(recipe)) {
+        literal = part_of(*literal, entry_of(recipe));
     }
     StoredTensor mask("mask", literal->truths ? ElementType::boolean : ElementType::float64, literal->shape);
     mask.bytes = to_bytes(mask.type, std::span<const double>(literal->values));

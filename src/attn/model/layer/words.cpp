@@ -1,5 +1,6 @@
 #include "attn/model/layer/words.hpp"
 
+#include "attn/model/layer/batch.hpp"
 #include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
@@ -40,19 +41,24 @@ std::vector<std::string> words_of(const std::string& sentence, const SentenceInp
     return words;
 }
 
-Words read(const SentenceInput& input, const Origin& origin)
+Words read(const SentenceInput& input, std::size_t entry, const Origin& origin)
 {
     Words words;
-    words.tokens = words_of(input.sentence, input, "the sentence");
+    words.tokens = words_of(input.batch.empty() ? input.sentence : input.batch[entry], input, "the sentence");
+    std::vector<std::string> all; // empty: no others than the tokens
+    const auto add = [&](const std::vector<std::string>& more) { all.insert(all.end(), more.begin(), more.end()); };
     if (input.cross) {
         words.cross = true;
         words.key_tokens = words_of(*input.cross, input, name_of_second(origin));
-        std::vector<std::string> all = words.tokens;
-        all.insert(all.end(), words.key_tokens.begin(), words.key_tokens.end());
-        words.vocabulary = text::vocabulary(all);
-    } else {
-        words.vocabulary = text::vocabulary(words.tokens);
+        add(words.tokens);
+        add(words.key_tokens);
     }
+    for (const std::string& sentence : input.batch) {
+        const std::vector<std::string> of_entry = words_of(sentence, input, "a sentence of the batch");
+        words.ragged = words.ragged || of_entry.size() != words.tokens.size();
+        add(of_entry);
+    }
+    words.vocabulary = text::vocabulary(all.empty() ? words.tokens : all);
     words.ids = text::ids_of(words.tokens, *words.vocabulary);
     words.key_ids = text::ids_of(words.key_tokens, *words.vocabulary);
     return words;
@@ -79,15 +85,29 @@ std::vector<std::string> labels_or_numbers(const std::vector<std::string>& label
     return tokens;
 }
 
-Words read(const IdsInput& input, const Origin&)
+Words read(const IdsInput& input, std::size_t entry, const Origin&)
 {
     Words words;
     words.tokens = labels_or_numbers(input.labels, input.ids, "ids");
     words.ids = input.ids;
+    const auto entries = static_cast<std::size_t>(input.batch.value_or(1));
+    if (input.ids.size() % entries != 0) {
+        throw Error(ErrorKind::data, field::ids.key, counted(std::ssize(input.ids), "id"),
+                    "a multiple of " + std::to_string(entries) + ", the entries of the batch");
+    }
+    const auto keep_entry = [&](auto& list) {
+        const std::size_t T = list.size() / entries;
+        list = {list.begin() + static_cast<std::ptrdiff_t>(entry * T),
+                list.begin() + static_cast<std::ptrdiff_t>((entry + 1) * T)};
+    };
+    if (input.batch) {
+        keep_entry(words.tokens);
+        keep_entry(words.ids);
+    }
     return words;
 }
 
-Words read(const PositionsInput& input, const Origin&)
+Words read(const PositionsInput& input, std::size_t, const Origin&)
 {
     std::vector<Index> positions;
     for (Index i = 0; i < input.count; ++i) {
@@ -126,7 +146,8 @@ std::string near_word(const std::string& word, const std::vector<std::string>& w
 
 Words read_words(const Recipe& recipe, const Origin& origin)
 {
-    return std::visit([&](const auto& input) { return read(input, origin); }, recipe.input);
+    const auto entry = static_cast<std::size_t>(entry_of(recipe, origin));
+    return std::visit([&](const auto& input) { return read(input, entry, origin); }, recipe.input);
 }
 
 std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const Origin& origin)

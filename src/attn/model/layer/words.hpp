@@ -17,12 +17,14 @@ struct Words {
     std::optional<std::vector<std::string>> vocabulary; ///< of a sentence, sorted
     std::vector<Index> ids, key_ids;                    ///< none for bare positions
     bool cross = false;
+    bool ragged = false; ///< the entries of the batch have not all as many words
 
     [[nodiscard]] Index T() const { return static_cast<Index>(tokens.size()); }
     [[nodiscard]] Index S() const { return cross ? static_cast<Index>(key_tokens.size()) : T(); }
 };
 
-/// Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do not match the ids.
+/// Of a batch those of its entry. Throws Error(data) for text that is no UTF-8, for an input without words, for labels that do
+/// not match the ids; and as entry_of.
 [[nodiscard]] Words read_words(const Recipe& recipe, const Origin& origin = {});
 
 struct WordCounts {

@@ -29,21 +29,22 @@ using FieldValue = std::variant<std::monostate, bool, Index, std::uint64_t, doub
 // ---- what a field is -------------------------------------------------------------------------------------------------
 
 enum class FieldType {
-    flag,     ///< true or false
-    integer,  ///< Index
-    natural,  ///< std::uint64_t
-    real,     ///< double, finite
-    choice,   ///< one of `names`
-    text,     ///< a string
-    texts,    ///< strings
-    integers, ///< Index each
-    choices,  ///< some of `names`, as their places
-    rows,     ///< words, or positions as digits
-    lengths,  ///< Length each
-    numbers,  ///< a Literal
-    mask,     ///< a Literal of truths, or of numbers and -inf
-    digest,   ///< a string of 64 hexadecimal digits
-    objects,  ///< objects, with fields of their own
+    flag,          ///< true or false
+    integer,       ///< Index
+    natural,       ///< std::uint64_t
+    real,          ///< double, finite
+    choice,        ///< one of `names`
+    text,          ///< a string
+    texts,         ///< strings
+    text_or_texts, ///< a string, or several
+    integers,      ///< Index each
+    choices,       ///< some of `names`, as their places
+    rows,          ///< words, or positions as digits
+    lengths,       ///< Length each
+    numbers,       ///< a Literal
+    mask,          ///< a Literal of truths, or of numbers and -inf
+    digest,        ///< a string of 64 hexadecimal digits
+    objects,       ///< objects, with fields of their own
 };
 
 /// What a field may hold.

@@ -36,6 +36,9 @@ void make_room(const Overrides& over, Recipe& recipe)
     if (over.contains(field::sentence) && sentence != nullptr) {
         sentence->cross.reset(); // the recipe's second sentence belonged to its first
     }
+    if (over.contains(field::sentence) || over.contains(field::ids)) {
+        recipe.entry.reset(); // of the recipe's batch
+    }
     if (over.contains(field::ids)) {
         recipe.input = IdsInput{}; // the recipe's labels belonged to its own ids
     }

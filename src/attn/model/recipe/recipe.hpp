@@ -32,14 +32,16 @@ struct SentenceInput {
     std::optional<std::string> cross; ///< keys and values come from this one (cross-attention)
     Tokenizer tokenizer = Tokenizer::document;
     bool casefold = false;
+    std::vector<std::string> batch = {}; ///< in place of the one sentence; one vocabulary for all
 
     bool operator==(const SentenceInput&) const = default;
 };
 
 /// Token ids, without a vocabulary. Needs Dims::vocab_size.
 struct IdsInput {
-    std::vector<Index> ids;
+    std::vector<Index> ids;          ///< of a batch one entry after the other, all of one length
     std::vector<std::string> labels; ///< a name for each id; empty: the ids as strings
+    std::optional<Index> batch = {}; ///< how many entries
 
     bool operator==(const IdsInput&) const = default;
 };
@@ -48,6 +50,7 @@ struct IdsInput {
 struct PositionsInput {
     Index count = 0;
     std::vector<std::string> labels; ///< a name for each position; empty: the positions as strings
+    std::optional<Index> batch = {}; ///< how many entries of so many positions
 
     bool operator==(const PositionsInput&) const = default;
 };
@@ -311,9 +314,10 @@ struct Recipe {
     std::optional<FileEmbeddings> embeddings = {}; ///< instead of drawn ones
     std::vector<Step> draws;
     Attention attention;
-    std::vector<std::string> query; ///< only these rows: positions ("3") or words; empty: all
-    std::vector<Index> head;        ///< only these heads; mean_of_heads; empty: all
-    bool verify = false;            ///< also compute in float64 and report the difference
+    std::vector<std::string> query;  ///< only these rows: positions ("3") or words; empty: all
+    std::vector<Index> head;         ///< only these heads; mean_of_heads; empty: all
+    std::optional<Index> entry = {}; ///< of a batch: only this one
+    bool verify = false;             ///< also compute in float64 and report the difference
 
     std::vector<Published> published;
     std::vector<PrecisionClaim> precision;

@@ -15,6 +15,7 @@ namespace attn::model::field {
 inline constexpr Index largest_length = 1048576;
 inline constexpr Index largest_int32 = 2147483647;
 inline constexpr Index most_heads = 65536;
+inline constexpr Index most_entries = 1024; ///< more sentences than this are no batch but lines
 inline constexpr Allowed length = allow::integer(1, largest_length);
 inline constexpr Allowed digest_text{.type = FieldType::digest};
 inline constexpr Allowed texts{.type = FieldType::texts};
@@ -40,8 +41,25 @@ inline constexpr Recipes note{{.key = "note", .allowed = allow::text, .meaning =
 
 // ---- input: a sentence, ids or positions -----------------------------------------------------------------------------
 
-inline constexpr Recipes sentence{{.key = "input.sentence", .allowed = allow::text, .required = true},
-                                  at<&Recipe::input, &SentenceInput::sentence>};
+inline constexpr Recipes sentence{
+    {.key = "input.sentence",
+     .allowed = {.type = FieldType::text_or_texts,
+                 .fewest = 1,
+                 .longest = most_entries,
+                 .in_words = "a sentence, or a batch of 1 to 1024"},
+     .meaning = "several make a batch, with one vocabulary for all",
+     .required = true},
+    {.get = [](const Recipe& recipe) -> FieldValue {
+         const auto* input = std::get_if<SentenceInput>(&recipe.input);
+         return input == nullptr ? FieldValue() : input->batch.empty() ? FieldValue(input->sentence) : FieldValue(input->batch);
+     },
+     .set =
+         [](Recipe& recipe, const FieldValue& value) {
+             const bool several = std::holds_alternative<std::vector<std::string>>(value);
+             at<&Recipe::input, &SentenceInput::sentence>.set(recipe, several ? FieldValue(std::string()) : value);
+             at<&Recipe::input, &SentenceInput::batch>.set(recipe, several ? value : FieldValue(std::vector<std::string>()));
+         },
+     .exists = at<&Recipe::input, &SentenceInput::sentence>.exists}};
 inline constexpr Recipes cross{{.key = "input.cross",
                                 .allowed = allow::text,
                                 .meaning = "a second sentence, from which keys and values come; one vocabulary for both",
@@ -65,6 +83,10 @@ inline constexpr Recipes ids{
      .symbol = "LIST",
      .required = true},
     at<&Recipe::input, &IdsInput::ids>};
+inline constexpr Allowed entries = allow::integer(1, most_entries);
+inline constexpr Recipes batch_of_ids{
+    {.key = "input.batch", .allowed = entries, .meaning = "entries of one length, whose ids follow one another"},
+    at<&Recipe::input, &IdsInput::batch>};
 inline constexpr Recipes labels_of_ids{
     {.key = "input.labels", .allowed = texts, .meaning = "one name per id, such as my,name,is", .symbol = "LIST"},
     at<&Recipe::input, &IdsInput::labels>};
@@ -73,6 +95,9 @@ inline constexpr Recipes positions_count{{.key = "input.positions",
                                           .meaning = "number of bare positions, without a vocabulary",
                                           .required = true},
                                          at<&Recipe::input, &PositionsInput::count>};
+inline constexpr Recipes batch_of_positions{
+    {.key = "input.batch", .allowed = entries, .meaning = "entries of so many positions"},
+    at<&Recipe::input, &PositionsInput::batch>};
 inline constexpr Recipes labels_of_positions{{.key = "input.labels", .allowed = texts, .meaning = "one name per position"},
                                              at<&Recipe::input, &PositionsInput::labels>};
 
@@ -387,6 +412,12 @@ inline constexpr Recipes head{{.key = "head",
                                .usual = "all",
                                .symbol = "N|LIST|mean"},
                               at<&Recipe::head>};
+inline constexpr Recipes entry{{.key = "entry",
+                                .allowed = allow::integer(0, most_entries - 1),
+                                .meaning = "only this entry of a batch, from 0",
+                                .usual = "all",
+                                .symbol = "N"},
+                               at<&Recipe::entry>};
 inline constexpr Recipes verify{{.key = "verify",
                                  .allowed = allow::flag,
                                  .meaning = "compute in float64 too and report the largest differences",
@@ -405,8 +436,10 @@ inline constexpr std::array all{
     &tokenizer,
     &casefold,
     &ids,
+    &batch_of_ids,
     &labels_of_ids,
     &positions_count,
+    &batch_of_positions,
     &labels_of_positions,
     &generator,
     &dtype,
@@ -459,6 +492,7 @@ inline constexpr std::array all{
     &rope_style,
     &query,
     &head,
+    &entry,
     &verify,
     &published,
     &precision,

@@ -2,6 +2,7 @@
 
 #include "attn/core/projection.hpp"
 #include "attn/core/stages.hpp"
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
@@ -288,9 +289,13 @@ private:
         }
         random::TorchStream stream =
             dropout->seed ? random::TorchStream(*dropout->seed) : std::get<random::TorchStream>(*prepared_.stream);
-        const Index count = element_count(weights);
-        return dropout->mkl ? stream.bernoulli_of_mkl(count, 1 - dropout->p, plan_.recipe.dtype == Dtype::float64)
-                            : stream.bernoulli(count, 1 - dropout->p);
+        const Index own = element_count(weights);
+        const Index count = checked_product(own, batch_size(plan_.recipe).value_or(1), "memory for dropout");
+        std::vector<std::uint8_t> kept =
+            dropout->mkl ? stream.bernoulli_of_mkl(count, 1 - dropout->p, plan_.recipe.dtype == Dtype::float64)
+                         : stream.bernoulli(count, 1 - dropout->p);
+        const auto first = kept.begin() + own * plan_.recipe.entry.value_or(0);
+        return count == own ? std::move(kept) : std::vector<std::uint8_t>(first, first + own);
     }
 
     template <typename AnyReference> // copies or moves, but only what is wanted

@@ -1,6 +1,7 @@
 #include "attn/model/run/run.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
@@ -267,6 +268,15 @@ void require_room_for_words(const Recipe& recipe, const RunSettings& settings, c
     }
 }
 
+/// What libraries draw for a whole batch has one length for all its entries.
+void require_one_length(const Recipe& recipe, const Words& words)
+{
+    if (words.ragged && (recipe.attention.dropout || find_draw(recipe, Target::embeddings))) {
+        throw Error(ErrorKind::data, field::sentence.key, "a batch of sentences that have not all as many words",
+                    "sentences of one length with dropout, and with embeddings by position");
+    }
+}
+
 /// What must be computed to show this.
 Show what_to_compute(Show show)
 {
@@ -277,10 +287,13 @@ Show what_to_compute(Show show)
 }
 
 /// A run without a look at RunSettings::show.
-Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& settings, BatchRunner::Shared* shared)
+Result run_showing(const Show& show, const Recipe& config, const RunSettings& settings, BatchRunner::Shared* shared)
 {
     Result result;
     result.show = show;
+    const Index entry = entry_of(config, settings.origin);
+    const std::optional<Recipe> of_entry = batch_size(config) ? std::optional(with_draws_of(entry, config)) : std::nullopt;
+    const Recipe& recipe = of_entry ? *of_entry : config;
     require_mask(recipe, settings);
     require_score(recipe, settings.origin);
     require_stream(recipe, settings.origin);
@@ -288,6 +301,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     const Show computed_items = what_to_compute(show);
     require_room_for_words(recipe, settings, computed_items);
     Words words = read_words(recipe, settings.origin);
+    require_one_length(recipe, words);
     if (settings.observer) {
         settings.observer({"tokens", {words.T()}, 0});
     }
@@ -327,7 +341,7 @@ Result run_showing(const Show& show, const Recipe& recipe, const RunSettings& se
     if (table && !table->warning.empty()) {
         result.warnings.insert(result.warnings.begin(), table->warning);
     }
-    result.config = recipe;
+    result.config = config;
     result.config.published.clear();
     result.config.precision.clear();
     result.cross = words.cross;
@@ -363,6 +377,23 @@ Show everything(const Recipe& recipe)
 Result run(const Recipe& recipe, const RunSettings& settings)
 {
     return run_showing(what_to_show(recipe, settings), recipe, settings, nullptr);
+}
+
+std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& settings)
+{
+    std::vector<Result> results;
+    if (!is_whole_batch(recipe)) {
+        results.push_back(run(recipe, settings));
+        return results;
+    }
+    const Index entries = *batch_size(recipe);
+    RunSettings each = settings;
+    each.memory_limit /= entries; // all results are kept
+    Recipe one = recipe;
+    for (one.entry = 0; one.entry < entries; ++*one.entry) {
+        results.push_back(run(one, each));
+    }
+    return results;
 }
 
 BatchRunner::BatchRunner(Recipe recipe, RunSettings settings)

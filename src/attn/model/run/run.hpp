@@ -43,9 +43,13 @@ struct RunSettings {
     Origin origin = {};
 };
 
-/// Throws Error: data (no words, an id out of range, …), usage (an unknown query word, a stage that does not exist in this
-/// run), too_large. What a file said and not the command line is no matter of usage but of data.
+/// Of a batch the entry that the recipe says. Throws Error: data (no words, an id out of range, …), usage (an unknown query
+/// word, a stage that does not exist in this run), too_large. What a file said and not the command line is no matter of usage
+/// but of data.
 [[nodiscard]] Result run(const Recipe& recipe, const RunSettings& settings = {});
+
+/// Of a batch the results of all its entries, unless it says which one; otherwise the one result.
+[[nodiscard]] std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& settings = {});
 
 /// What `all` means for this recipe: every item that it can give, but for the summary, which says the same in other words.
 [[nodiscard]] Show everything(const Recipe& recipe);

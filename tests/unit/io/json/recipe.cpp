@@ -97,13 +97,26 @@ TEST(Recipe, ReadsTheThreeInputs)
               (PositionsInput{2, {"a", "b"}}));
 }
 
+TEST(Recipe, ReadsBatches)
+{
+    const std::vector<std::string> texts{"x y", "z"};
+    EXPECT_EQ(std::get<SentenceInput>(with_input(R"({"sentence":["x y","z"],"casefold":true})").input),
+              (SentenceInput{.sentence = "", .cross = {}, .casefold = true, .batch = texts}));
+    EXPECT_EQ(std::get<IdsInput>(with_input(R"({"ids":[2,0],"batch":2})").input), (IdsInput{{2, 0}, {}, 2}));
+    EXPECT_EQ(std::get<PositionsInput>(with_input(R"({"positions":2,"batch":3})").input), (PositionsInput{2, {}, 3}));
+    EXPECT_EQ(parse_recipe(recipe(R"("entry":1)")).entry, 1);
+    EXPECT_EQ(error_of(recipe("", R"({"sentence":[]})")),
+              "input.sentence: got an array of 0 elements; allowed: a sentence, or a batch of 1 to 1024");
+}
+
 TEST(Recipe, RefusesInputsThatAreNoneOrTwo)
 {
     const std::string one = "allowed: exactly one of sentence, ids, positions";
     for (const char* input : {"{}", R"({"sentence":"a","ids":[1]})", R"({"ids":[1],"positions":1})"}) {
         EXPECT_NE(error_of(recipe("", input)).find(one), std::string::npos) << input;
     }
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[1],"casefold":true})")), "input: key: got 'casefold'; allowed: ids, labels");
+    EXPECT_EQ(error_of(recipe("", R"({"ids":[1],"casefold":true})")),
+              "input: key: got 'casefold'; allowed: ids, batch, labels");
     EXPECT_EQ(error_of(recipe("", R"({"ids":[]})")), "input.ids: got an array of 0 elements; allowed: at least one id");
     EXPECT_EQ(error_of(recipe("", R"({"ids":[1,-1]})")), "input.ids[1]: got -1; allowed: an integer from 0 to 2147483646");
     EXPECT_EQ(error_of(recipe("", R"({"ids":[1,2],"labels":["a"]})")),

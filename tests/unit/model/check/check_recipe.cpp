@@ -57,6 +57,23 @@ TEST(CheckRecipe, EveryBuiltInRecipeAgreesWithItsNumbers)
     }
 }
 
+TEST(CheckRecipe, ABatchStatesItsArraysWithTheEntryFirst)
+{
+    Recipe batch = unit_vectors();
+    batch.input = IdsInput{{0, 1, 1, 0, 1, 1}, {}, 3};
+    const Finding all = finding_of(batch, stated("token_ids", {3, 2}, {"0", "1", "1", "0", "1", "1"}));
+    EXPECT_EQ(all.compared, 6);
+    EXPECT_EQ(all.mismatched, 0);
+    Published second = stated("token_ids", {2}, {"1", "1"});
+    second.at = {1};
+    EXPECT_EQ(finding_of(batch, second).first, "token_ids[1][1]: stated 1, computed 0");
+    second.at = {3};
+    EXPECT_EQ(finding_of(batch, second).first, "token_ids[3]: these indices do not fit the computed shape (3, 2)");
+    EXPECT_EQ(finding_of(batch, stated("W_q", {2, 2}, {})).mismatched, 0);
+    batch.entry = 2;
+    EXPECT_EQ(finding_of(batch, stated("token_ids", {2}, {"1", "1"})).mismatched, 0);
+}
+
 TEST(CheckRecipe, EveryPrintedDigitOfAnArticleCounts)
 {
     Recipe recipe = attn::io::parse_recipe(*attn::io::find(attn::io::builtin_recipes(), "raschka-2023"));

@@ -40,6 +40,23 @@ Result run_all(const Recipe& recipe)
     return model::run(recipe, settings);
 }
 
+TEST(RunEntries, GiveAResultForEachEntryOrForTheOneThatIsChosen)
+{
+    Recipe recipe = sentence("");
+    std::get<model::SentenceInput>(recipe.input).batch = {"a b", "c", "b"};
+    const std::vector<Result> all = model::run_entries(recipe);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[1].config.entry, 1);
+    EXPECT_EQ(all[0].tokens, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(floats(all[0], "W_q").values, floats(all[2], "W_q").values);
+    EXPECT_THROW((void)model::run(recipe), attn::Error);
+    recipe.entry = 2;
+    const std::vector<Result> one = model::run_entries(recipe);
+    ASSERT_EQ(one.size(), 1U);
+    EXPECT_EQ(floats(one[0], "context").values, floats(all[2], "context").values);
+    EXPECT_EQ(model::run_entries(sentence("a b")).size(), 1U);
+}
+
 attn::ErrorKind kind_of(const std::function<void()>& action)
 {
     try {

@@ -47,6 +47,20 @@ TEST(RecipeJson, WritesTheThreeInputs)
     EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"positions":8})");
 }
 
+TEST(RecipeJson, WritesBatches)
+{
+    using namespace attn::model;
+    Recipe recipe;
+    recipe.input = SentenceInput{.sentence = "", .cross = {}, .batch = {"a b", "c"}};
+    recipe.entry = 1;
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"sentence":["a b","c"],"tokenizer":"document","casefold":false})");
+    EXPECT_EQ(recipe_json(recipe)["entry"].dump(), "1");
+    recipe.input = IdsInput{{2, 0}, {"x", "y"}, 2};
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"ids":[2,0],"batch":2,"labels":["x","y"]})");
+    recipe.input = PositionsInput{8, {}, 3};
+    EXPECT_EQ(recipe_json(recipe)["input"].dump(), R"({"positions":8,"batch":3})");
+}
+
 TEST(RecipeJson, WritesWhatStandsInFiles)
 {
     using namespace attn::model;

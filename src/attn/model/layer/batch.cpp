@@ -1,0 +1,97 @@
+#include "attn/model/layer/batch.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+
+namespace attn::model {
+namespace {
+
+void require_entries(Index first, Index entries, Target target)
+{
+    if (first != entries) {
+        throw Error(ErrorKind::data, "draws: " + std::string(name_of(target)), std::to_string(first) + " entries",
+                    std::to_string(entries) + ", as many as the batch has, or a shape of two lengths that all share");
+    }
+}
+
+void keep_entry(Draw& draw, Index entry, Index entries)
+{
+    if (draw.values) {
+        if (draw.values->shape.size() == 3) {
+            require_entries(draw.values->shape.front(), entries, draw.target);
+            draw.values = part_of(*draw.values, entry);
+        }
+        return;
+    }
+    if (!draw.shape) {
+        draw.shape = {entries, draw.target == Target::embeddings ? "T" : "S", "D"};
+    }
+    if (draw.shape->size() == draw.take.size() + 3) {
+        if (const auto* first = std::get_if<Index>(&(*draw.shape)[draw.take.size()])) {
+            require_entries(*first, entries, draw.target);
+        }
+        draw.take.push_back(entry);
+    }
+}
+
+} // namespace
+
+std::optional<Index> batch_size(const Recipe& recipe)
+{
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    if (sentence != nullptr) {
+        return sentence->batch.empty() ? std::nullopt : std::optional<Index>(std::ssize(sentence->batch));
+    }
+    const auto* ids = std::get_if<IdsInput>(&recipe.input);
+    return ids != nullptr ? ids->batch : std::get<PositionsInput>(recipe.input).batch;
+}
+
+bool is_whole_batch(const Recipe& recipe)
+{
+    return batch_size(recipe) && !recipe.entry;
+}
+
+Index entry_of(const Recipe& recipe, const Origin& origin)
+{
+    const std::optional<Index> entries = batch_size(recipe);
+    const std::string all = entries ? "0 to " + std::to_string(*entries - 1) : "";
+    if (is_whole_batch(recipe)) {
+        const std::string option = origin.option_of(field::entry);
+        throw Error(option.empty() ? ErrorKind::data : ErrorKind::usage,
+                    "the recipe is a batch of " + std::to_string(*entries) + ", and one entry is wanted here; " +
+                        (option.empty() ? std::string(field::entry.key) : option) + " chooses it, " + all);
+    }
+    if (recipe.entry && recipe.entry >= entries.value_or(0)) {
+        throw Error(origin.fault({&field::entry}), origin.name_of(field::entry), std::to_string(*recipe.entry),
+                    entries ? all + ", the entries of the batch" : "only with an input that is a batch");
+    }
+    return recipe.entry.value_or(0);
+}
+
+Recipe with_draws_of(Index entry, Recipe recipe)
+{
+    for (Step& step : recipe.draws) {
+        auto* draw = std::get_if<Draw>(&step);
+        if (draw != nullptr && (draw->target == Target::embeddings || draw->target == Target::key_embeddings)) {
+            keep_entry(*draw, entry, *batch_size(recipe));
+        }
+    }
+    return recipe;
+}
+
+Literal part_of(const Literal& literal, Index entry)
+{
+    Literal part{.shape = Shape(literal.shape.begin() + 1, literal.shape.end()), .values = {}, .truths = literal.truths};
+    const Index count = element_count(part.shape);
+    const auto first = literal.values.begin() + entry * count;
+    part.values.assign(first, first + count);
+    for (const Index place : literal.integers) {
+        if (place >= entry * count && place < (entry + 1) * count) {
+            part.integers.push_back(place - entry * count);
+        }
+    }
+    return part;
+}
+
+} // namespace attn::model
