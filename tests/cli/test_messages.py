@@ -68,6 +68,10 @@ TEXTS = {
         "draws": [{"seed": 1}, {"tensor": "embedding", "init": "uniform"}, *({"tensor": name, "init": "uniform"} for name in ("W_q", "W_k", "W_v"))],
         "published": [{"array": "tokens", "values": WORDS}],
     }),
+    "batch.json": json.dumps({
+        "schema": "attn-cli/recipe/1", "input": {"sentence": ["a b", "c"]},
+        "draws": [{"seed": 1}, *({"tensor": name, "init": "uniform"} for name in ("embedding", "W_q", "W_k", "W_v"))],
+    }),
 }  # fmt: skip
 ARRAYS = {
     "q": normal(1, 2, 4, 5, 8), "k": normal(2, 2, 4, 7, 8), "v": normal(3, 2, 4, 7, 6),
