@@ -194,6 +194,21 @@ std::string guess_of(std::string_view letters)
                                                     : "; a single dash takes a single letter"));
 }
 
+std::string without_plus_plus(std::string_view word)
+{
+    return std::string(word == plus_plus ? disguised_plus_plus : word);
+}
+
+/// Of "--name=value".
+void take_value(Words& words, const CLI::Option& option, const std::string& name, std::string_view value)
+{
+    if (!takes_value(option)) {
+        throw Error(ErrorKind::usage, name, attn::quoted(value), "no value, it is a switch");
+    }
+    words.options.back().value = value;
+    words.parsed.insert(words.parsed.end(), {name, without_plus_plus(value)});
+}
+
 /// Takes out what CLI11 2.1 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next
 /// word as the value) and "++" (it ends a subcommand); refuses "-heads". Declares the command when it meets its name.
 Words prepare(std::span<const char* const> arguments, Declared& declared)
@@ -207,7 +222,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
         const std::string_view word = arguments[i];
         if (!awaiting.empty()) {
             words.options.back().value = word;
-            words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);
+            words.parsed.push_back(without_plus_plus(word));
             awaiting.clear();
             continue;
         }
@@ -225,19 +240,14 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             words.options.push_back({name, std::nullopt, option->get_group()});
         }
         if (option != nullptr && equals != std::string_view::npos) {
-            const std::string_view value = word.substr(equals + 1);
-            if (!takes_value(*option)) {
-                throw Error(ErrorKind::usage, name, attn::quoted(value), "no value, it is a switch");
-            }
-            words.options.back().value = value;
-            words.parsed.insert(words.parsed.end(), {name, std::string(value == plus_plus ? disguised_plus_plus : value)});
+            take_value(words, *option, name, word.substr(equals + 1));
             continue;
         }
         if (word.size() > 2 && word[0] == '-' && is_letter(word[1])) {
             refuse_cluster(word);
         }
         awaiting = option != nullptr && takes_value(*option) ? name : "";
-        words.parsed.emplace_back(word == plus_plus ? disguised_plus_plus : word);
+        words.parsed.push_back(without_plus_plus(word));
     }
     if (!awaiting.empty() && words.rest.empty()) {
         throw Error(ErrorKind::usage, awaiting + ": a value is missing");
@@ -383,9 +393,7 @@ std::vector<ListedOption> options_of(const Command& command)
     (void)command.declare(options);
     // A command may come back to a group.
     std::vector<std::string> groups;
-    for (const ListedOption& option : listed) {
-        groups.push_back(option.group);
-    }
+    std::ranges::transform(listed, std::back_inserter(groups), &ListedOption::group);
     std::ranges::stable_sort(listed, {}, [&](const ListedOption& option) { return std::ranges::find(groups, option.group); });
     return listed;
 }

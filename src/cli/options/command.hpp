@@ -76,6 +76,6 @@ extern const Command completions_command;
 [[nodiscard]] bool begins_with_typographic_dash(std::string_view word);
 
 /// Throws Error(usage) for operand number `most` and those after it, with the hint or one that fits better.
-void expect_at_most(const Operands& operands, std::size_t most, std::string_view hint);
+void expect_at_most(const Operands& given, std::size_t most, std::string_view hint);
 
 } // namespace attn::cli

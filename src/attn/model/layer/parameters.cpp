@@ -392,48 +392,61 @@ std::string first_ids(Index count)
     return ids + (count > 4 ? ", …" : "") + (count > 3 ? ", " + std::to_string(count - 1) : "") + "]";
 }
 
-/// What attention cannot do without.
-void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
-{
-    const Places places = places_of(recipe, inputs);
-    require_heads(places, inputs.dims);
-    const auto require = [&](bool there, const char* what) {
-        if (!there) {
-            throw Error(ErrorKind::data, std::string("draws: ") + what);
-        }
-    };
-    const auto drawn = [&](Target target) { return places.contains(target); };
-    const auto first_place = [&](Target target) { return places.at(target).begin()->second; };
-    const auto in_file = [&](Target target) { return drawn(target) && !first_place(target).starts_with("draws["); };
-    const auto there = [&](Target target) {
-        const std::string name(name_of(target));
-        return in_file(target) ? first_place(target) + " holds " + name : "draws: " + name + " is drawn";
-    };
-    const auto refuse_if = [&](bool wrong, Target target, const char* why) {
+/// Which tensors there are, and where each comes from.
+class Sources {
+public:
+    /// The places must outlive it.
+    explicit Sources(const Places& places) : places_(places) {}
+
+    [[nodiscard]] bool have(Target target) const { return places_.contains(target); }
+    [[nodiscard]] bool in_file(Target target) const { return have(target) && !place(target).starts_with("draws["); }
+    /// Says which tensor is there, and why it must not be.
+    void refuse_if(bool wrong, Target target, const std::string& why) const
+    {
         if (wrong) {
-            throw Error(ErrorKind::data, there(target) + why);
+            const std::string name(name_of(target));
+            throw Error(ErrorKind::data,
+                        (in_file(target) ? place(target) + " holds " + name : "draws: " + name + " is drawn") + why);
         }
-    };
-    require(!drawn(Target::embedding) || !recipe.embeddings,
+    }
+
+private:
+    [[nodiscard]] const std::string& place(Target target) const { return places_.at(target).begin()->second; }
+
+    const Places& places_;
+};
+
+void require(bool there, const std::string& what)
+{
+    if (!there) {
+        throw Error(ErrorKind::data, "draws: " + what);
+    }
+}
+
+/// Rows for the words: one table, or drawn by position.
+void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, const Sources& sources)
+{
+    require(!sources.have(Target::embedding) || !recipe.embeddings,
             "embedding is drawn, and embeddings come from a file; allowed: one of them");
     const ModelDims& l = inputs.dims;
-    const bool table = drawn(Target::embedding) || recipe.embeddings;
-    const bool rows = drawn(Target::embeddings);
-    const bool tables_of_sides = drawn(Target::key_embedding) || drawn(Target::value_embedding);
+    const bool table = sources.have(Target::embedding) || recipe.embeddings;
+    const bool rows = sources.have(Target::embeddings);
+    const bool tables_of_sides = sources.have(Target::key_embedding) || sources.have(Target::value_embedding);
     require(table || rows, "neither embedding nor embeddings is drawn; allowed: one of them");
     require(!table || !rows, "both embedding and embeddings are drawn; allowed: one of them");
-    refuse_if(inputs.cross && in_file(Target::embeddings) && !drawn(Target::key_embeddings), Target::embeddings,
-              " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
-    require(!rows || inputs.cross == drawn(Target::key_embeddings),
+    sources.refuse_if(inputs.cross && sources.in_file(Target::embeddings) && !sources.have(Target::key_embeddings),
+                      Target::embeddings,
+                      " by position and no key_embeddings for the second sentence; allowed: both, or a table, embedding");
+    require(!rows || inputs.cross == sources.have(Target::key_embeddings),
             inputs.cross ? "embeddings are drawn by position, and key_embeddings for the second sentence are not; allowed: both"
                          : "key_embeddings are drawn, and there is no second sentence; allowed: only with one");
-    require(!table || !drawn(Target::key_embeddings),
+    require(!table || !sources.have(Target::key_embeddings),
             "key_embeddings are drawn, and embedding is a table; allowed: key_embeddings with embeddings");
-    require(!drawn(Target::key_embedding) || !drawn(Target::key_embeddings),
+    require(!sources.have(Target::key_embedding) || !sources.have(Target::key_embeddings),
             "both key_embedding and key_embeddings are drawn; allowed: one of them");
     for (const Target target : {Target::embedding, Target::key_embedding, Target::value_embedding}) {
-        refuse_if(in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
-                  ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
+        sources.refuse_if(sources.in_file(target) && std::holds_alternative<PositionsInput>(recipe.input), target,
+                          ", and bare positions have no ids to look up in a table; allowed: the tensor embeddings");
     }
     const auto* positions = std::get_if<PositionsInput>(&recipe.input);
     if (positions != nullptr && recipe.embeddings) {
@@ -443,34 +456,40 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     }
     require(!(table || tables_of_sides) || positions == nullptr,
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
-    require(l.keys_read() == l.D || drawn(Target::key_embedding),
+    require(l.keys_read() == l.D || sources.have(Target::key_embedding),
             "key_dim is not embed_dim, and no key_embedding is drawn; allowed: a table of that width");
-    require(l.values_read() == l.keys_read() || drawn(Target::value_embedding),
+    require(l.values_read() == l.keys_read() || sources.have(Target::value_embedding),
             "value_dim is not key_dim, and no value_embedding is drawn; allowed: a table of that width");
+}
+
+/// What attention cannot do without.
+void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
+{
+    const Places places = places_of(recipe, inputs);
+    require_heads(places, inputs.dims);
+    const Sources sources(places);
+    require_embeddings(recipe, inputs, sources);
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
-        require(drawn(target), (std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each").c_str());
+        require(sources.have(target), std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each");
     }
     const core::Score score = recipe.attention.score;
     const std::string scores(name_of(score));
     for (const Target target : score_targets) {
-        refuse_if(drawn(target) && !reads(score, target), target,
-                  (", and " + scores +
-                   " scores do not read it; allowed: "
-                   "general for W_a, b_Wa; additive for all of W_a, U_a, "
-                   "v_a, b_Wa, b_Ua, b_va")
-                      .c_str());
-        require(is_bias(target) || drawn(target) || !reads(score, target),
-                (std::string(name_of(target)) + " is not drawn, which " + scores +
-                 " scores need; allowed: " + (score == core::Score::general ? "W_a" : "W_a, U_a and v_a"))
-                    .c_str());
+        sources.refuse_if(sources.have(target) && !reads(score, target), target,
+                          ", and " + scores +
+                              " scores do not read it; allowed: general for W_a, b_Wa; additive for all of W_a, U_a, v_a, "
+                              "b_Wa, b_Ua, b_va");
+        require(is_bias(target) || sources.have(target) || !reads(score, target),
+                std::string(name_of(target)) + " is not drawn, which " + scores +
+                    " scores need; allowed: " + (score == core::Score::general ? "W_a" : "W_a, U_a and v_a"));
     }
-    require(!drawn(Target::b_o) || drawn(Target::W_o), "b_o is drawn without W_o; allowed: both");
-    require(drawn(Target::bias_k) == drawn(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
-    refuse_if(drawn(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
-              ", and the scores are KQ; allowed: QK");
+    require(!sources.have(Target::b_o) || sources.have(Target::W_o), "b_o is drawn without W_o; allowed: both");
+    require(sources.have(Target::bias_k) == sources.have(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
+    sources.refuse_if(sources.have(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
+                      ", and the scores are KQ; allowed: QK");
     const bool alibi = recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
-    refuse_if(drawn(Target::bias_k) && alibi, Target::bias_k,
-              ", whose key has no position for alibi; allowed: other positions");
+    sources.refuse_if(sources.have(Target::bias_k) && alibi, Target::bias_k,
+                      ", whose key has no position for alibi; allowed: other positions");
 }
 
 /// Puts one head of a parameter where it lies among all of them, which the first of them makes room for.

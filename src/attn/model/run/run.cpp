@@ -286,6 +286,37 @@ Show what_to_compute(Show show)
     return show;
 }
 
+void require_settings(const Recipe& recipe, const RunSettings& settings)
+{
+    require_mask(recipe, settings);
+    require_score(recipe, settings.origin);
+    require_stream(recipe, settings.origin);
+    require_parameters(recipe, settings);
+}
+
+void take_words(Result& result, Words words)
+{
+    result.cross = words.cross;
+    result.tokens = std::move(words.tokens);
+    result.key_tokens = std::move(words.key_tokens);
+    result.vocabulary = std::move(words.vocabulary);
+    result.token_ids = std::move(words.ids);
+    result.key_token_ids = std::move(words.key_ids);
+}
+
+/// After the words.
+void take_computed(Result& result, ComputedArrays computed)
+{
+    result.parameters = std::move(computed.parameters);
+    result.arrays = std::move(computed.arrays);
+    result.warnings = std::move(computed.warnings);
+    result.portable_because = computed.portable_because;
+    if (computed.extra_key) {
+        result.key_labels = result.words_of_keys();
+        result.key_labels.emplace_back(extra_key_label);
+    }
+}
+
 /// A run without a look at RunSettings::show.
 Result run_showing(const Show& show, const Recipe& config, const RunSettings& settings, BatchRunner::Shared* shared)
 {
@@ -294,10 +325,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     const Index entry = entry_of(config, settings.origin);
     const std::optional<Recipe> of_entry = batch_size(config) ? std::optional(with_draws_of(entry, config)) : std::nullopt;
     const Recipe& recipe = of_entry ? *of_entry : config;
-    require_mask(recipe, settings);
-    require_score(recipe, settings.origin);
-    require_stream(recipe, settings.origin);
-    require_parameters(recipe, settings);
+    require_settings(recipe, settings);
     const Show computed_items = what_to_compute(show);
     require_room_for_words(recipe, settings, computed_items);
     Words words = read_words(recipe, settings.origin);
@@ -334,26 +362,14 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     if (recipe.verify) {
         result.verify = verify(plan, computed);
     }
-    result.parameters = std::move(computed.parameters);
-    result.arrays = std::move(computed.arrays);
-    result.warnings = std::move(computed.warnings);
-    result.portable_because = computed.portable_because;
+    take_words(result, std::move(words));
+    take_computed(result, std::move(computed));
     if (table && !table->warning.empty()) {
         result.warnings.insert(result.warnings.begin(), table->warning);
     }
     result.config = config;
     result.config.published.clear();
     result.config.precision.clear();
-    result.cross = words.cross;
-    result.tokens = std::move(words.tokens);
-    result.key_tokens = std::move(words.key_tokens);
-    result.vocabulary = std::move(words.vocabulary);
-    result.token_ids = std::move(words.ids);
-    result.key_token_ids = std::move(words.key_ids);
-    if (computed.extra_key) {
-        result.key_labels = result.words_of_keys();
-        result.key_labels.emplace_back(extra_key_label);
-    }
     if (show.contains(Item::summary)) {
         result.summary = summarize(result, settings.top.value_or(usual_top));
     }
