@@ -82,6 +82,21 @@ def test_what_no_mistake_gives_is_not_named(qkv, tmp_path):
     assert "no mistake comes nearer than the right result" in done.text
 
 
+def test_where_the_error_lies_is_said_when_nothing_is_named(qkv, tmp_path):
+    mine = attention(*qkv)
+    mine[2, 7] += 0.25
+    mine[1, 3, 5] += 0.5
+    done = against(tmp_path, save(tmp_path, mine))
+    title, head, row, column = done.text.splitlines()[2:]
+    assert title == "the largest differences, by place:"
+    assert head.startswith("  head      1: 0.50, 2: 0.25, ")
+    assert row.startswith("  row       3: 0.50, 7: 0.25, ")
+    assert column.startswith("  column    5: 0.50, ") and column.endswith(": 0.25, …")
+    where = against(tmp_path, "mine.npy", "--json").json["where"]
+    assert where["heads"][1] == pytest.approx(0.5) and where["rows"][7] == pytest.approx(0.25)
+    assert [len(where[name]) for name in ("batches", "heads", "rows", "columns")] == [1, H, T, D]
+
+
 def test_mistakes_that_this_input_does_not_tell_apart_are_all_named(tmp_path):
     for name, array in zip("qkv", (normal(1, 1, 5, 4), normal(2, 1, 5, 4), normal(3, 1, 5, 4))):
         numpy.save(tmp_path / f"{name}.npy", array)

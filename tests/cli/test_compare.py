@@ -39,7 +39,7 @@ def test_one_of_a_million_values_is_named(tmp_path):
 
 
 def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
-    advice = "the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n"
+    advice = "the tolerance is --rtol 1.3e-06 --atol 1e-05; larger ones, or --ulps, forgive more\n"
     done = differs("a.npy", "b.npy", cwd=folder)
     assert done.text.endswith(advice) and done.text.count(advice) == 1
     for options in (["--rtol", "1e-6"], ["--atol", "1e-6"], ["--ulps", "2"], ["--json"]):
@@ -58,6 +58,42 @@ def test_nan_equals_nan_or_not_by_option(tmp_path):
     done = differs(file, file, "--equal-nan=no")
     assert "1 of 3" in done.text and "first at [1] nan, nan" in done.text
     assert differs(file, file, "--equal-nan=no", "--json").json["tensors"][0]["first"] == {"index": [1], "a": "nan", "b": "nan"}
+
+
+TOLERANCES = {"float64": (1e-7, 1e-7), "float32": (1.3e-6, 1e-5), "float16": (1e-3, 1e-5)}
+
+
+@pytest.mark.parametrize("other", TOLERANCES)
+@pytest.mark.parametrize("dtype", TOLERANCES)
+def test_the_usual_tolerance_is_that_of_torch_testing(dtype, other, tmp_path):
+    rtol, atol = (max(pair) for pair in zip(TOLERANCES[dtype], TOLERANCES[other]))
+    b = numpy.array([1, 8, 64], other)
+    save(tmp_path / "b.npy", b)
+    for share, code in ((0.4, 0), (3, 1)):  # the types' own steps are in between
+        if (step := float(numpy.spacing(b[2].astype(dtype)))) < share * (atol + rtol * 64):
+            save(tmp_path / "a.npy", (b + share * (atol + rtol * b.astype("float64"))).astype(dtype))
+            assert run("compare", "a.npy", "b.npy", cwd=tmp_path).code == code, (share, step)
+
+
+def test_one_of_the_tolerances_alone_leaves_the_other_at_nothing(tmp_path):
+    save(tmp_path / "a.npy", numpy.array([0, 1 + 1e-6], "float32"))
+    save(tmp_path / "b.npy", numpy.array([1e-6, 1], "float32"))
+    succeeds("compare", "a.npy", "b.npy", cwd=tmp_path)
+    assert "1 of 2" in differs("a.npy", "b.npy", "--rtol", "1e-5", cwd=tmp_path).text
+    succeeds("compare", "a.npy", "b.npy", "--atol", "1e-5", cwd=tmp_path)
+
+
+def test_a_printed_array_is_a_file_of_numbers(tmp_path):
+    a = normal(1, 3, 4)
+    save(tmp_path / "a.npy", a)
+    with numpy.printoptions(precision=4, suppress=True):
+        (tmp_path / "numpy.txt").write_text(f"{a}\n")
+    (tmp_path / "torch.txt").write_text(f"tensor({numpy.round(a.astype('float64'), 4).tolist()}, grad_fn=<BmmBackward0>)")
+    for file in ("numpy.txt", "torch.txt"):
+        succeeds("compare", file, "a.npy", cwd=tmp_path)
+    a[1, 2] += 1e-4
+    save(tmp_path / "a.npy", a)
+    assert "1 of 12" in differs("numpy.txt", "a.npy", cwd=tmp_path).text
 
 
 @pytest.mark.parametrize("rtol, atol", [(1e-7, 0), (1e-3, 0), (0, 1e-3), (1e-4, 1e-4), (0, 0)])

@@ -1,6 +1,7 @@
 // attn-cli compare: two files of numbers, tensor by tensor.
 #include "attn/model/check/compare.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/compared_file.hpp"
@@ -24,23 +25,27 @@ struct CompareOptions {
 };
 
 constexpr std::array examples{
-    Example{"attn-cli compare mine.npy golden.npy", "as numpy.testing.assert_allclose(mine, golden)"},
+    Example{"attn-cli compare mine.npy golden.npy", "as torch.testing.assert_close(mine, golden)"},
     Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},
 };
 constexpr std::string_view notes = "A and B are results or tensors as JSON (`run --json`, `attend`), .npy, .npz or\n"
-                                   ".safetensors, in any mix. Tensors are paired by name, except two files of one\n"
-                                   "tensor each. A name on one side only is a difference; so are words that differ\n"
-                                   "when both sides are results. Numbers agree when |A - B| <= atol +\n"
-                                   "rtol*|B|.\n"
+                                   ".safetensors, or an array as PyTorch or NumPy prints it, in any mix. Tensors are\n"
+                                   "paired by name, except two files of one tensor each. A name on one side only is\n"
+                                   "a difference; so are words that differ when both sides are results. Numbers\n"
+                                   "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are, as\n"
+                                   "torch.testing.assert_close has them, for float64 1e-7 and 1e-7, float32 1e-5 and\n"
+                                   "1.3e-6, float16 1e-5 and 1e-3, bfloat16 1e-5 and 1.6e-2, of two types the\n"
+                                   "larger ones; of a printed array also half a unit of its last digit.\n"
                                    "Exit code: 0 all agree; 1 a difference.\n";
 
-/// Whether there are differences that a wider tolerance would forgive.
-bool tolerance_may_help(const model::Comparison& comparison)
+/// Of the first tensor with differences that a wider one would forgive.
+std::optional<model::Tolerance> tolerance_that_counted(const model::Comparison& comparison)
 {
-    return std::ranges::any_of(comparison.tensors,
-                               [](const model::TensorComparison& tensor) { return tensor.mismatched != 0 && tensor.absolute; });
+    const auto found = std::ranges::find_if(
+        comparison.tensors, [](const model::TensorComparison& tensor) { return tensor.mismatched != 0 && tensor.absolute; });
+    return found == comparison.tensors.end() ? std::nullopt : std::optional(found->tolerance);
 }
 
 void write(const model::Comparison& comparison, const CompareOptions& options, const Operands& operands)
@@ -51,8 +56,9 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     } else {
         report::write_comparison(comparison, operands.words[0], operands.words[1], output.sink());
         const bool chosen = options.rtol || options.atol || options.ulps;
-        if (!chosen && tolerance_may_help(comparison)) {
-            output.sink()("the tolerance is --rtol 1e-7 --atol 0; larger ones, or --ulps, forgive more\n");
+        if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
+            output.sink()("the tolerance is --rtol " + math::shortest(tolerance->rtol) + " --atol " +
+                          math::shortest(tolerance->atol) + "; larger ones, or --ulps, forgive more\n");
         }
     }
     output.finish();
@@ -60,9 +66,10 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
 
 int execute_compare(const CompareOptions& typed, const Operands& operands)
 {
-    model::CompareOptions options{.ulps = typed.ulps, .equal_nan = typed.equal_nan};
-    options.tolerance.rtol = typed.rtol.value_or(options.tolerance.rtol);
-    options.tolerance.atol = typed.atol.value_or(options.tolerance.atol);
+    model::CompareOptions options{.tolerance = {}, .ulps = typed.ulps, .equal_nan = typed.equal_nan};
+    if (typed.rtol || typed.atol) {
+        options.tolerance = model::Tolerance{typed.rtol.value_or(0), typed.atol.value_or(0)};
+    }
     expect_at_most(operands, 2, "compare takes two files");
     if (operands.words.size() < 2) {
         throw Error(ErrorKind::usage, "compare: give two files, each FILE or FILE:NAME");
@@ -89,8 +96,8 @@ Execute declare(Options& options)
     static constexpr std::array<std::string_view, 2> answers{"no", "yes"};
     const auto compare = std::make_shared<CompareOptions>();
     options.group("Comparison");
-    options.add(tolerance_option("--rtol", "relative tolerance", "1e-7"), compare->rtol);
-    options.add(tolerance_option("--atol", "absolute tolerance", "0"), compare->atol);
+    options.add(tolerance_option("--rtol", "relative tolerance", "by type; 0 with --atol"), compare->rtol);
+    options.add(tolerance_option("--atol", "absolute tolerance", "by type; 0 with --rtol"), compare->atol);
     options.add({.name = "--ulps",
                  .allowed = model::allow::integer(0, std::numeric_limits<Index>::max()),
                  .meaning = "tolerance in units in the last place of the type with fewer digits, instead of --rtol and --atol",

@@ -32,6 +32,25 @@ void require_numbers(std::span<const std::byte> front, const std::string& name)
     }
 }
 
+/// The largest unit of a last digit. NumPy leaves out the zeros at the end of some numbers: all have as many digits as the one
+/// with the most.
+double unit_of(const std::vector<math::Printed>& numbers)
+{
+    int digits = 0;
+    for (const math::Printed& number : numbers) {
+        digits = std::max(digits, number.digits);
+    }
+    double largest = 0;
+    for (const math::Printed& number : numbers) {
+        double unit = number.unit;
+        for (int missing = number.digits; missing < digits; ++missing) {
+            unit /= 10;
+        }
+        largest = std::max(largest, unit);
+    }
+    return largest;
+}
+
 } // namespace
 
 ComparedFile::ComparedFile(const std::string& text)
@@ -66,16 +85,13 @@ void ComparedFile::read_printed(const std::string& wanted)
     }
     const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
     const io::PrintedArray array = io::parse_printed_array(text, file_.name());
+    std::vector<math::Printed> numbers;
+    std::ranges::transform(array.numbers, std::back_inserter(numbers), math::parse_printed);
     std::vector<double> values;
-    double unit = 0;
-    for (const std::string& number : array.numbers) {
-        const math::Printed printed = math::parse_printed(number);
-        values.push_back(printed.value);
-        unit = std::max(unit, printed.unit);
-    }
+    std::ranges::transform(numbers, std::back_inserter(values), &math::Printed::value);
     StoredTensor& tensor = stored_.emplace_back("", ElementType::float64, array.shape);
     store<double>(tensor, 0, values);
-    contents_.tensors.push_back({"", tensor.view(), unit});
+    contents_.tensors.push_back({"", tensor.view(), unit_of(numbers)});
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)

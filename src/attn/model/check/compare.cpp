@@ -115,8 +115,8 @@ std::string text_at(const TensorView& view, const Shape& index)
 
 class Pair {
 public:
-    Pair(const TensorView& a, const TensorView& b, const CompareOptions& options)
-        : a_(a), b_(b), options_(options), type_(narrower(a.type, b.type))
+    Pair(const TensorView& a, const TensorView& b, const CompareOptions& options, const Tolerance& tolerance)
+        : a_(a), b_(b), options_(options), tolerance_(tolerance), type_(narrower(a.type, b.type))
     {
     }
 
@@ -168,15 +168,14 @@ private:
     [[nodiscard]] bool agree(double a, double b) const
     {
         if (!options_.ulps) {
-            return within(a, b, options_.tolerance, options_.equal_nan);
+            return within(a, b, tolerance_, options_.equal_nan);
         }
         const bool nan = a != a && b != b; // a number that does not equal itself
         return nan ? options_.equal_nan : ulps_between(a, b, type_) <= *options_.ulps;
     }
     [[nodiscard]] bool agree(std::int64_t a, std::int64_t b) const
     {
-        const Tolerance& t = options_.tolerance;
-        return !options_.ulps && difference(a, b) <= t.atol + t.rtol * std::abs(static_cast<double>(b));
+        return !options_.ulps && difference(a, b) <= tolerance_.atol + tolerance_.rtol * std::abs(static_cast<double>(b));
     }
 
     [[nodiscard]] Place place(Index at) const
@@ -188,6 +187,7 @@ private:
     const TensorView& a_;
     const TensorView& b_;
     const CompareOptions& options_;
+    const Tolerance& tolerance_;
     ElementType type_;
     Tally tally_;
 };
@@ -204,7 +204,8 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
         result.why = "the shapes differ: " + to_string(a.view.shape) + ", " + to_string(b.view.shape);
         return result;
     }
-    Pair(a.view, b.view, options).compare(result);
+    result.tolerance = options.tolerance.value_or(tolerance_of(a, b));
+    Pair(a.view, b.view, options, result.tolerance).compare(result);
     return result;
 }
 
@@ -264,6 +265,13 @@ void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, s
 }
 
 } // namespace
+
+Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b)
+{
+    Tolerance tolerance = usual_tolerance(a.view.type, b.view.type);
+    tolerance.atol += std::max(a.printed_unit, b.printed_unit) / 2;
+    return tolerance;
+}
 
 double TensorComparison::percentage() const
 {

@@ -28,7 +28,7 @@ struct Contents {
 };
 
 struct CompareOptions {
-    Tolerance tolerance{1e-7, 0};
+    std::optional<Tolerance> tolerance; ///< absent: tolerance_of()
     /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
     std::optional<std::uint64_t> ulps;
     bool equal_nan = true;
@@ -44,10 +44,15 @@ struct LargestDifference {
     Place place;
 };
 
+/// What two tensors may differ by unless somebody says more: the usual tolerance of their types, and half a unit of the last
+/// digit that was printed.
+[[nodiscard]] Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b);
+
 struct TensorComparison {
     std::string name;
     std::string why; ///< they cannot be compared: "only in A", "shapes …"; empty: they were
     Shape shape;
+    Tolerance tolerance; ///< that counted, without ulps
     Index compared = 0, mismatched = 0;
     std::optional<Place> first;                          ///< of the mismatches, in row-major order
     std::optional<LargestDifference> absolute, relative; ///< absent: no difference that is finite

@@ -52,13 +52,6 @@ void require_explained(const Diagnosis* diagnosis, const NamedTensor& file, cons
 
 } // namespace
 
-Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b)
-{
-    Tolerance tolerance = usual_tolerance(a.view.type, b.view.type);
-    tolerance.atol += std::max(a.printed_unit, b.printed_unit) / 2;
-    return tolerance;
-}
-
 Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
                 const core::Work& work)
 {
@@ -67,17 +60,18 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
                     to_string(right.shape) + ", that of the " + right.name);
     }
     const NamedTensor expected{right.name, right.view()};
-    const Tolerance tolerance = tolerance_of(file, expected);
     Against result;
-    result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = tolerance, .ulps = {}}).tensors.front();
+    result.comparison = compare({{file}, {}}, {{expected}, {}}, {}).tensors.front();
     if (result.comparison.agrees()) {
         return result;
     }
     const bool context = right.name == name_of(Item::context);
     if (context || right.name == name_of(Item::weights)) {
         const Compared compared = context ? Compared::context : Compared::weights;
-        const Yardstick numbers(by_heads(call, compared, load<double>(file.view).values), tolerance);
-        result.diagnosis = diagnose(call, compared, numbers, by_heads(call, compared, load<double>(right.view()).values), work);
+        const Yardstick numbers(by_heads(call, compared, load<double>(file.view).values), result.comparison.tolerance);
+        const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
+        result.diagnosis = diagnose(call, compared, numbers, expected_numbers, work);
+        result.where = where(call, compared, numbers.numbers(), expected_numbers);
     }
     require_explained(result.diagnosis ? &*result.diagnosis : nullptr, file, right.view(), what);
     return result;

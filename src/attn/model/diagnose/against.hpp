@@ -3,16 +3,15 @@
 
 #include "attn/model/check/compare.hpp"
 #include "attn/model/diagnose/diagnose.hpp"
+#include "attn/model/diagnose/where.hpp"
 
 namespace attn::model::diagnose {
 
 struct Against {
     TensorComparison comparison;        ///< A: the file, B: the result
     std::optional<Diagnosis> diagnosis; ///< where they differ, of the context and of weights
+    std::optional<Where> where;         ///< likewise
 };
-
-/// The tolerance that two tensors are compared with: that of their types, and half a unit of what was printed.
-[[nodiscard]] Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b);
 
 /// `right`: the stage that attend() gave. Throws Error(data), with `what` for the file's name, for another shape, and for a
 /// number that is not finite, unless the result or a mistake of the list explains it.

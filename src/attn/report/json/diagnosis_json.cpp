@@ -10,6 +10,7 @@ using model::diagnose::Against;
 using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
 using model::diagnose::Mistake;
+using model::diagnose::Where;
 
 std::vector<std::string> names_of(const Candidate& candidate)
 {
@@ -58,6 +59,16 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
     json.end_array();
 }
 
+void write(JsonWriter& json, const Where& where)
+{
+    json.begin_object("where");
+    json.member("batches", where.batches);
+    json.member("heads", where.heads);
+    json.member("rows", where.rows);
+    json.member("columns", where.columns);
+    json.end_object();
+}
+
 } // namespace
 
 void write_diagnosis_json(const Against& against, std::string_view name, const Sink& sink)
@@ -74,6 +85,7 @@ void write_diagnosis_json(const Against& against, std::string_view name, const S
     json.member("largest_difference", compared.absolute ? compared.absolute->value : 0);
     if (against.diagnosis) {
         write(json, *against.diagnosis);
+        write(json, *against.where);
     }
     json.end_object();
     json.newline();

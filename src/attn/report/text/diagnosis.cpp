@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace attn::report {
 namespace {
@@ -15,6 +17,7 @@ using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
 using model::diagnose::Mistake;
 using model::diagnose::Verdict;
+using model::diagnose::Where;
 
 constexpr std::size_t most_named = 6;
 
@@ -80,6 +83,38 @@ void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buf
     write_advice(diagnosis.candidates.front(), buffer);
 }
 
+/// "  heads      3: 0.31, 0: 0.0021, …": the largest few. A dimension of one place says nothing.
+void write_largest(std::string_view title, const std::vector<double>& differences, Index tile, Buffer& buffer)
+{
+    constexpr std::size_t most = 4;
+    std::vector<std::size_t> order(differences.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t at) { return differences[at]; });
+    if (order.size() < 2) {
+        return;
+    }
+    std::string text = "  " + std::string(title);
+    text.resize(12, ' ');
+    for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
+        const std::size_t first = order[n] * static_cast<std::size_t>(tile);
+        const std::string last = tile > 1 ? "-" + std::to_string(first + static_cast<std::size_t>(tile) - 1) : "";
+        text += (n == 0 ? "" : ", ") + std::to_string(first) + last + ": " + about(differences[order[n]]);
+    }
+    buffer.append(text + (order.size() > most ? ", …\n" : "\n"));
+}
+
+/// Where nothing is named: where the error lies.
+void write_where(const Where& where, bool of_weights, Buffer& buffer)
+{
+    buffer.append("the largest differences, by place:\n");
+    write_largest("batch", where.batches, 1, buffer);
+    write_largest("head", where.heads, 1, buffer);
+    write_largest("queries", where.tiles, where.tile, buffer);
+    write_largest("row", where.rows, 1, buffer);
+    write_largest("keys", where.key_tiles, where.tile, buffer);
+    write_largest(of_weights ? "key" : "column", where.columns, 1, buffer);
+}
+
 void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     const Candidate& best = diagnosis.candidates.front();
@@ -118,7 +153,10 @@ void write_diagnosis(const Against& against, std::string_view name, const Sink& 
         switch (against.diagnosis->verdict) {
         case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
         case Verdict::tied: write_tied(*against.diagnosis, shown, buffer); break;
-        case Verdict::unknown: write_unknown(*against.diagnosis, shown, buffer); break;
+        case Verdict::unknown:
+            write_unknown(*against.diagnosis, shown, buffer);
+            write_where(*against.where, !against.where->key_tiles.empty(), buffer);
+            break;
         }
     }
     buffer.flush();

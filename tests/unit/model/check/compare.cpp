@@ -64,7 +64,7 @@ bool agree(double a, double b, const CompareOptions& options = {})
 
 CompareOptions tolerance(double rtol, double atol)
 {
-    return {{rtol, atol}, {}, true};
+    return {attn::model::Tolerance{rtol, atol}, {}, true};
 }
 
 CompareOptions within_ulps(std::uint64_t count)
@@ -74,13 +74,39 @@ CompareOptions within_ulps(std::uint64_t count)
 
 TEST(Compare, AllowsTheToleranceRelativeToTheSecond)
 {
-    EXPECT_TRUE(agree(1, 1 + 0.9e-7));
-    EXPECT_FALSE(agree(1, 1 + 1.1e-7));
+    EXPECT_TRUE(agree(1, 1 + 0.9e-7, tolerance(1e-7, 0)));
+    EXPECT_FALSE(agree(1, 1 + 1.1e-7, tolerance(1e-7, 0)));
     EXPECT_TRUE(agree(0.5, 0.75, tolerance(0, 0.25)));
     EXPECT_FALSE(agree(0.5, 0.75, tolerance(0, 0.24)));
     EXPECT_TRUE(agree(9, 10, tolerance(0.1, 0)));
     EXPECT_FALSE(agree(10, 9, tolerance(0.1, 0))); // 0.1 of 9 is less than 1
     EXPECT_TRUE(agree(0.0, -0.0, tolerance(0, 0)));
+}
+
+TEST(Compare, AllowsTheToleranceOfTheTypesAsPyTorchDoes)
+{
+    constexpr std::array types{ElementType::float64, ElementType::float32, ElementType::float16, ElementType::bfloat16};
+    constexpr std::array rtol{1e-7, 1.3e-6, 1e-3, 1.6e-2};
+    for (std::size_t a = 0; a < types.size(); ++a) {
+        for (std::size_t b = 0; b < types.size(); ++b) {
+            const attn::model::Tolerance tolerance = attn::model::usual_tolerance(types[a], types[b]);
+            EXPECT_EQ(tolerance.rtol, rtol[std::max(a, b)]);
+            EXPECT_EQ(tolerance.atol, std::max(a, b) == 0 ? 1e-7 : 1e-5);
+        }
+    }
+    EXPECT_TRUE(agree(1, 1 + 1.9e-7));
+    EXPECT_FALSE(agree(1, 1 + 2.1e-7));
+}
+
+TEST(Compare, AllowsHalfAUnitOfWhatWasPrinted)
+{
+    const StoredTensor printed = row({0.1234});
+    const auto agrees = [&](double value) {
+        const StoredTensor whole = row({value});
+        return compare({{{"x", printed.view(), 1e-4}}, {}}, {{{"x", whole.view()}}, {}}, {}).agrees();
+    };
+    EXPECT_TRUE(agrees(0.12345) && agrees(0.12335));
+    EXPECT_FALSE(agrees(0.12347));
 }
 
 TEST(Compare, HoldsAnInfinityEqualToItselfAlone)
@@ -328,8 +354,9 @@ TEST(TensorsOf, KeepsIdsThatNoFloat32Holds)
 
 TEST(Compare, WantsEqualIntegersWhenUnitsInTheLastPlaceAreForgiven)
 {
-    EXPECT_TRUE(agree(integers({1000000000}), integers({1000000001}))); // rtol is 1e-7
-    CompareOptions ulps;                                                // beside a tolerance that would forgive more
+    EXPECT_FALSE(agree(integers({1000000000}), integers({1000000001})));
+    CompareOptions ulps = tolerance(1e-7, 0); // beside a tolerance that would forgive more
+    EXPECT_TRUE(agree(integers({1000000000}), integers({1000000001}), ulps));
     ulps.ulps = 5;
     EXPECT_FALSE(agree(integers({1000000000}), integers({1000000001}), ulps));
     EXPECT_TRUE(agree(integers({-7}), integers({-7}), within_ulps(0)));

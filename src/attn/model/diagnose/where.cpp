@@ -1,0 +1,65 @@
+#include "attn/model/diagnose/where.hpp"
+
+#include "attn/model/check/agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attn::model::diagnose {
+namespace {
+
+/// The largest of each `size` neighbours.
+std::vector<double> tiled(const std::vector<double>& differences, Index size)
+{
+    std::vector<double> tiles;
+    for (std::size_t at = 0; at < differences.size(); ++at) {
+        if (at % static_cast<std::size_t>(size) == 0) {
+            tiles.push_back(0);
+        }
+        tiles.back() = std::max(tiles.back(), differences[at]);
+    }
+    return tiles;
+}
+
+double difference(double number, double right)
+{
+    const double found = absolute_difference(number, right);
+    const bool both_nan = std::isnan(number) && std::isnan(right);
+    return both_nan ? 0 : std::isnan(found) ? std::numeric_limits<double>::infinity() : found;
+}
+
+} // namespace
+
+Where where(const Call& call, Compared compared, const std::vector<double>& numbers, const std::vector<double>& right)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    const Index width = compared == Compared::context ? l.d_v : l.total();
+    const auto zeros = [](Index count) { return std::vector<double>(static_cast<std::size_t>(count)); };
+    Where found{zeros(l.B), zeros(l.H), zeros(l.T), zeros(width), {}, {}};
+    std::size_t at = 0;
+    const auto keep = [](std::vector<double>& largest, Index place, double value) {
+        double& kept = largest[static_cast<std::size_t>(place)];
+        kept = std::max(kept, value);
+    };
+    for (Index b = 0; b < l.B; ++b) {
+        for (Index h = 0; h < l.H; ++h) {
+            for (Index i = 0; i < l.T; ++i) {
+                for (Index x = 0; x < width; ++x, ++at) {
+                    const double value = difference(numbers[at], right[at]);
+                    keep(found.batches, b, value);
+                    keep(found.heads, h, value);
+                    keep(found.rows, i, value);
+                    keep(found.columns, x, value);
+                }
+            }
+        }
+    }
+    found.tiles = tiled(found.rows, found.tile);
+    if (compared == Compared::weights) {
+        found.key_tiles = tiled(found.columns, found.tile);
+    }
+    return found;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,23 @@
+// Where the numbers of a file are wrong.
+#pragma once
+
+#include "attn/model/diagnose/evaluate.hpp"
+
+namespace attn::model::diagnose {
+
+/// The largest difference from the right result within each head, row and so on; infinite where one of the two is NaN.
+struct Where {
+    std::vector<double> batches;   ///< (B)
+    std::vector<double> heads;     ///< (H)
+    std::vector<double> rows;      ///< (T)
+    std::vector<double> columns;   ///< (d_v), or (S) of weights
+    std::vector<double> tiles;     ///< of `tile` queries
+    std::vector<double> key_tiles; ///< of `tile` keys; of weights alone
+    Index tile = 16;
+};
+
+/// Both as (B, H, T, d_v) or (B, H, T, S).
+[[nodiscard]] Where where(const Call& call, Compared compared, const std::vector<double>& numbers,
+                          const std::vector<double>& right);
+
+} // namespace attn::model::diagnose
