@@ -223,7 +223,7 @@ FieldValue value_of(std::string_view option, std::string_view text, const Allowe
     return std::string(text);
 }
 
-void Options::add(const OptionInfo& option, Set set)
+void Options::add(const OptionInfo& option, const Set& set)
 {
     const FieldType type = option.allowed.type;
     if (listed_ != nullptr) {

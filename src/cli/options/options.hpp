@@ -68,7 +68,7 @@ public:
     void group(std::string_view title) { group_ = title; }
 
     using Set = std::function<void(const model::FieldValue&)>;
-    void add(const OptionInfo& option, Set set);
+    void add(const OptionInfo& option, const Set& set);
     /// Bound to a member: a bool is a switch; an std::optional stays empty when the option is not given.
     template <typename Member>
     void add(const OptionInfo& option, Member& member)

@@ -71,7 +71,7 @@ void Log::note(const std::string& message)
     logger().info(message);
 }
 
-void Log::hint(const std::string& command)
+void Log::hint(const std::string& command) const
 {
     if (!options_.quiet) {
         const std::string line = "→ " + command + '\n';

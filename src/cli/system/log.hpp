@@ -36,10 +36,10 @@ public:
     [[nodiscard]] bool quiet() const { return options_.quiet; }
     [[nodiscard]] Colour colour() const { return options_.colour; }
 
-    void detail(const std::string& message);  ///< only with --verbose
-    void warning(const std::string& message); ///< not with --quiet
-    void note(const std::string& message);    ///< what was asked for and belongs on stderr
-    void hint(const std::string& command);    ///< what to type next: a line that begins with "→"; not with --quiet
+    void detail(const std::string& message);     ///< only with --verbose
+    void warning(const std::string& message);    ///< not with --quiet
+    void note(const std::string& message);       ///< what was asked for and belongs on stderr
+    void hint(const std::string& command) const; ///< what to type next: a line that begins with "→"; not with --quiet
     /// "attn-cli: error: …", always one line. Allocates nothing, so that it can also say that memory has run out.
     void error(std::string_view message) const noexcept;
 
