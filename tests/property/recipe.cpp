@@ -102,6 +102,7 @@ FieldValue value_of(const Allowed& allowed, Choices& choose)
     case FieldType::text: return text();
     case FieldType::digest: return std::string(64, choose.chance() ? 'a' : '0');
     case FieldType::texts: return several(allowed, choose, text);
+    case FieldType::text_or_texts: return choose.chance() ? FieldValue(text()) : several(allowed, choose, text);
     case FieldType::integers: return several(allowed, choose, integer);
     case FieldType::rows: return several(allowed, choose, [&] { return choose.chance() ? text() : std::to_string(integer()); });
     case FieldType::lengths: return several(allowed, choose, [&] { return length_of(allowed, choose); });
