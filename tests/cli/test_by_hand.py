@@ -41,7 +41,7 @@ def test_stated_tensors_of_additive_scores_say_how_many_numbers_are_hidden(write
     done = succeeds("run", "--recipe", write([*drawn, *more], **additive), "--show", "parameters", "--json").json
     assert numpy.shape(done["parameters"]["U_a"]) == (3, 24)
     general = write([*drawn, {"tensor": "W_a", "values": EYE}], attention={"score": "general"})
-    assert numpy.shape(succeeds("run", "--recipe", general, "--show", "queries", "--json").json["queries"]) == (1, 3, 2)
+    refused(general, "W_a: got the shape (2, 2); allowed: (24, 24) or (1, 24, 24) with these dimensions; d_k is 24 by default, dims.d_k sets it\n")
     two_heads = write([*PLAIN, {"tensor": "W_a", "values": [[1], [2], [3], [4]]}, {"tensor": "U_a", "values": [[1], [2], [3], [4]]},
                        {"tensor": "v_a", "values": [1, 2, 3, 4]}], dims={"heads": 2}, attention={"score": "additive"})  # fmt: skip
     succeeds("run", "--recipe", two_heads)

@@ -127,14 +127,10 @@ Dims dims_of(const Recipe& recipe)
         fill(dims.d_v, W_o->in / H);
         fill(dims.output_dim, W_o->out == dims.embed_dim ? std::nullopt : std::optional(W_o->out));
     }
-    for (const Target W : {Target::W_a, Target::U_a}) {
-        const std::optional<Sizes> matrix = stated.sizes(W);
-        fill(dims.d_k, matrix ? std::optional(matrix->in) : std::nullopt);
-        if (recipe.attention.score == core::Score::additive) {
+    if (recipe.attention.score == core::Score::additive) {
+        for (const Target W : {Target::W_a, Target::U_a}) {
             fill(dims.d_a, stated.head_size(W, H));
         }
-    }
-    if (recipe.attention.score == core::Score::additive) {
         for (const Target vector : {Target::v_a, Target::b_Wa, Target::b_Ua}) {
             fill(dims.d_a, stated.share(vector, H));
         }

@@ -292,7 +292,8 @@ std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const Mode
     add(field::embed_dim, of_score ? Index{0} : said.embed_dim, dims.D);
     add(field::d_k, target == Target::W_v || target == Target::W_o ? Index{0} : said.d_k, dims.d_k);
     add(field::d_v, target == Target::W_v ? said.d_v : Index{0}, dims.d_v);
-    add(field::d_a, of_score ? said.d_a : Index{0}, dims.d_a);
+    const bool hidden = of_score && placed.recipe->attention.score == core::Score::additive;
+    add(field::d_a, hidden ? said.d_a : Index{0}, dims.d_a);
     return list;
 }
 
