@@ -122,7 +122,7 @@ def make_files(folder):
     numpy.savez(folder / "qkv.npz", **LAYERS["qkv"])
     numpy.savez(folder / "many.npz", **{f"tensor{i}": ARRAYS["q2"] for i in range(20)})
     numpy.savez(folder / "none.npz")
-    numpy.savez(folder / "mixed.npz", x=ARRAYS["q2"], ids=ARRAYS["int32"])
+    numpy.savez(folder / "mixed.npz", x=ARRAYS["q2"], ids=ARRAYS["int32"].astype("int16"))
     save_safetensors(folder / "bfloat16.safetensors", {name: ARRAYS[f"{name}2"] for name in "qk"}, bfloat16="qk")
     for name in ("q2.npy", "x.safetensors", "qkv.npz"):
         (folder / f"cut-{name}").write_bytes((folder / name).read_bytes()[:-1])
