@@ -315,6 +315,18 @@ tensor([0.0046, 0.0092], dtype=torch.float64)
 """
 
 
+def test_verify_tells_a_nan_from_a_number(tmp_path):
+    (tmp_path / "g.txt").write_text("a 1e30 2\nb 3 4e30\n")
+    vectors = ("--embeddings", "g.txt", "--init", "identity", "--score", "cosine", "--verify", "--show", "weights")
+    for options in (("--rounding", "step"), ("--rounding", "step", "--scale", "0")):
+        done = run("run", "a b", *vectors, *options, cwd=tmp_path)
+        assert done.code == 0 and "nan" in done.text and "verify: weights differs from float64 by at most inf, relatively by at most inf" in done.message
+        (tmp_path / "saved.json").write_bytes(run("run", "a b", *vectors, *options, "--json", cwd=tmp_path).out)
+        saved = json.loads((tmp_path / "saved.json").read_text())
+        assert saved["verify"]["weights"] == {"absolute": "inf", "relative": "inf"}
+        assert run("check", "saved.json", cwd=tmp_path).code == 0
+
+
 def test_verify_reports_on_stderr_and_in_json():
     done = run("run", SENTENCE, "--verify")
     assert done.code == 0 and done.out == succeeds("run", SENTENCE).out

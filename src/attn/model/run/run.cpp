@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attn::model {
 namespace {
@@ -202,6 +203,7 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
 
 Difference difference(const std::string& name, const AnyTensor& tensor, const Tensor<double>& exact)
 {
+    constexpr double beyond = std::numeric_limits<double>::infinity();
     Difference worst{name, 0, 0};
     std::visit(
         [&](const auto& computed) {
@@ -209,6 +211,11 @@ Difference difference(const std::string& name, const AnyTensor& tensor, const Te
                 const auto x = static_cast<double>(computed.values[i]);
                 const double y = exact.values[i];
                 const bool same = x == y || (std::isnan(x) && std::isnan(y)); // also infinities
+                // No number says how far NaN and infinity are off.
+                if (!same && !std::isfinite(x - y)) {
+                    worst = {name, beyond, beyond};
+                    return;
+                }
                 const double absolute = same ? 0 : std::abs(x - y);
                 worst.absolute = std::max(worst.absolute, absolute);
                 worst.relative = std::max(worst.relative, same || y == 0 ? 0 : absolute / std::abs(y));
