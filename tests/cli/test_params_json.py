@@ -38,20 +38,44 @@ def test_what_was_saved_as_json_gives_the_same_result(tmp_path, options, show):
 SIDES = [("left", "left", "left", "left"), ("right", "right", "right", "right"), ("right", "left", "right", "left"), ("left", "right", "left", "right")]
 
 
+def saved_with_sides(folder, sides, name):
+    """What a recipe with such square matrices computes, and its parameters in a file."""
+    draws = [{"tensor": "embedding", "values": normal(1, 6, 4).tolist()}]
+    for seed, (matrix, side) in enumerate(zip(("W_q", "W_k", "W_v", "W_o"), sides)):
+        draws.append({"tensor": matrix, "values": normal(seed, 4, 4).tolist(), "side": side})
+    recipe = {"schema": "attn-cli/recipe/1", "input": {"sentence": SENTENCE}, "draws": draws}
+    (folder / "r.json").write_text(json.dumps(recipe))
+    stated = succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=folder).json
+    succeeds("run", "--recipe", "r.json", "--show", "parameters", "-o", name, cwd=folder)
+    return stated
+
+
 @pytest.mark.parametrize("kind", ["json", "safetensors"])
 @pytest.mark.parametrize("sides", SIDES, ids=" ".join)
 def test_each_matrix_lies_as_the_config_says(tmp_path, sides, kind):
-    draws = [{"tensor": "embedding", "values": normal(1, 6, 4).tolist()}]
-    for seed, (name, side) in enumerate(zip(("W_q", "W_k", "W_v", "W_o"), sides)):
-        draws.append({"tensor": name, "values": normal(seed, 4, 4).tolist(), "side": side})
-    recipe = {"schema": "attn-cli/recipe/1", "input": {"sentence": SENTENCE}, "draws": draws}
-    (tmp_path / "r.json").write_text(json.dumps(recipe))
-    stated = succeeds("run", "--recipe", "r.json", "--json", "--show", "all", cwd=tmp_path).json
-    succeeds("run", "--recipe", "r.json", "--show", "parameters", "-o", f"p.{kind}", cwd=tmp_path)
+    stated = saved_with_sides(tmp_path, sides, f"p.{kind}")
     loaded = result(tmp_path, "--params", f"p.{kind}", "--show", "weights,context,output")
     assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))
     (tmp_path / "saved.json").write_text(json.dumps(loaded))
     assert succeeds("check", "saved.json", cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("kind", ["json", "safetensors"])
+@pytest.mark.parametrize("score", ["general", "additive"])
+def test_the_matrices_of_scores_lie_as_the_config_says(tmp_path, score, kind):
+    names = [("W_a", (4, 4))] if score == "general" else [("W_a", (4, 3)), ("U_a", (4, 3))]
+    draws = [{"seed": 1}, {"tensor": "embedding", "init": "normal"}, *({"tensor": name, "init": "normal"} for name in ("W_q", "W_k", "W_v"))]
+    draws += [{"tensor": name, "values": normal(seed, *shape).tolist(), "side": "right"} for seed, (name, shape) in enumerate(names)]
+    draws += [{"tensor": "v_a", "values": [1, -2, 3]}] if score == "additive" else []
+    recipe = {"schema": "attn-cli/recipe/1", "input": {"sentence": SENTENCE}, "dims": {"embed_dim": 5, "d_k": 4, "d_v": 2},
+              "draws": draws, "attention": {"score": score}}
+    if score == "additive":
+        recipe["dims"]["d_a"] = 3
+    (tmp_path / "r.json").write_text(json.dumps(recipe))
+    stated = succeeds("run", "--recipe", "r.json", "--show", "all", "--json", cwd=tmp_path).json
+    succeeds("run", "--recipe", "r.json", "--show", "all", "-o", f"p.{kind}", cwd=tmp_path)
+    loaded = result(tmp_path, "--score", score, "--params", f"p.{kind}", "--show", "scores,weights,context")
+    assert all(loaded[name] == stated[name] for name in ("scores", "weights", "context"))
 
 
 def test_json_that_is_no_result_with_parameters_is_refused(tmp_path):

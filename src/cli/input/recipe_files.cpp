@@ -50,7 +50,7 @@ template <typename Use>
 void for_each_matrix(const model::Recipe& config, Use use)
 {
     using enum model::Target;
-    for (const model::Target target : {W_q, W_k, W_v, W_o}) {
+    for (const model::Target target : {W_q, W_k, W_v, W_o, W_a, U_a}) {
         if (const std::optional<model::Draw> draw = find_draw(config, target)) {
             const model::Side usual = target == W_o ? model::Side::right : model::Side::left;
             use(target, draw->side.value_or(usual) == usual);
