@@ -1,6 +1,7 @@
 """`--params` of results as JSON, and integers in files of tensors."""
 
 import json
+import zipfile
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
@@ -58,6 +59,25 @@ def test_each_matrix_lies_as_the_config_says(tmp_path, sides, kind):
     assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))
     (tmp_path / "saved.json").write_text(json.dumps(loaded))
     assert succeeds("check", "saved.json", cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("kind", ["json", "safetensors", "npz"])
+@pytest.mark.parametrize("sides", [("left", "left", "left", "right"), *SIDES], ids=" ".join)
+def test_layout_run_is_the_order_in_which_run_saved(tmp_path, sides, kind):
+    stated = saved_with_sides(tmp_path, sides, f"p.{kind}")
+    usual = sides == ("left", "left", "left", "right")
+    for layout in ((), ("--layout", "run")):
+        if kind == "npz" and usual and not layout:
+            assert_fails(run("run", SENTENCE, "--params", "p.npz", cwd=tmp_path), 65, "can be read both ways")
+            continue
+        loaded = result(tmp_path, "--params", f"p.{kind}", *layout, "--show", "all")
+        assert all(loaded[name] == stated[name] for name in ("weights", "context", "output"))
+        succeeds("run", SENTENCE, "--params", f"p.{kind}", *layout, "--show", "parameters", "-o", "again.npz", cwd=tmp_path)
+        again = result(tmp_path, "--params", "again.npz", "--layout", "run", "--show", "all")
+        assert again["output"] == stated["output"]
+    if kind == "npz":
+        assert (zipfile.ZipFile(tmp_path / "p.npz").comment == b"") == usual
+        assert sorted(numpy.load(tmp_path / "p.npz").files) == ["W_k", "W_o", "W_q", "W_v", "embedding"]
 
 
 @pytest.mark.parametrize("kind", ["json", "safetensors"])

@@ -5,13 +5,13 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
+#include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/found_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace attn::cli {
@@ -45,72 +45,51 @@ std::vector<model::StoredShape> shapes_in(const io::TensorFile& file)
     return shapes;
 }
 
-/// Calls `use` with each W_… that the config draws or states, and with whether it lies as `run` does without other orders.
-template <typename Use>
-void for_each_matrix(const model::Recipe& config, Use use)
+/// Lays the matrices of which the sides are known in the order that is asked for, when that is `run` or none; then it is said.
+void turn_matrices(io::TensorFile& tensors, model::MatrixSides sides, std::optional<model::MatrixLayout>& layout)
 {
-    using enum model::Target;
-    for (const model::Target target : {W_q, W_k, W_v, W_o, W_a, U_a}) {
-        if (const std::optional<model::Draw> draw = find_draw(config, target)) {
-            const model::Side usual = target == W_o ? model::Side::right : model::Side::left;
-            use(target, draw->side.value_or(usual) == usual);
-        }
+    using model::MatrixLayout;
+    const auto entry_of = [&](model::Target matrix) {
+        return std::ranges::find(tensors.entries, name_of(matrix), &io::TensorFile::Entry::name);
+    };
+    std::erase_if(sides, [&](const auto& one) { return entry_of(one.first) == tensors.entries.end(); });
+    if (sides.empty() || layout.value_or(MatrixLayout::run) != MatrixLayout::run) {
+        return;
     }
-}
-
-/// Nothing where the matrices lie in no order that has a name.
-std::optional<model::MatrixLayout> layout_of(const model::Recipe& config)
-{
-    if (config.parameters) {
-        return config.parameters->layout;
-    }
-    std::array<int, 2> inputs{}; // matrices that lie otherwise, and as usual
-    std::array<int, 2> output{};
-    for_each_matrix(config, [&](model::Target target, bool usual) {
-        ++(target == model::Target::W_o ? output : inputs).at(usual ? 1 : 0);
-    });
-    if (inputs[0] == 0) {
-        return output[1] == 0 ? model::MatrixLayout::out_in : model::MatrixLayout::run;
-    }
-    return inputs[1] == 0 && output[0] == 0 ? std::optional(model::MatrixLayout::in_out) : std::nullopt;
-}
-
-/// Lays every matrix as `run` does without other orders.
-void turn_matrices(io::TensorFile& tensors, const model::Recipe& config)
-{
-    for_each_matrix(config, [&](model::Target target, bool usual) {
-        const auto entry = std::ranges::find(tensors.entries, name_of(target), &io::TensorFile::Entry::name);
-        if (!usual && entry != tensors.entries.end() && entry->view.shape.size() > 1) {
-            for (Shape* lengths : {&entry->view.shape, &entry->view.strides}) {
+    layout = layout ? layout : layout_of(sides);
+    for (const auto& [matrix, side] : sides) {
+        TensorView& view = entry_of(matrix)->view;
+        if (side != side_in(*layout, matrix) && view.shape.size() > 1) {
+            for (Shape* lengths : {&view.shape, &view.strides}) {
                 std::swap(lengths->back(), *(lengths->end() - 2));
             }
         }
-    });
+    }
 }
 
-/// What `run` saved says in its metadata how many heads there are and how the matrices lie.
+std::optional<std::string> find_text(const io::TensorFile& tensors, std::string_view key)
+{
+    const auto found = std::ranges::find(tensors.metadata, key, &io::Metadata::value_type::first);
+    return found == tensors.metadata.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// What `run` saved says in its metadata how many heads there are and how the matrices lie; an .npz only the latter.
 void take_hints(io::TensorFile& tensors, model::Recipe& recipe, const std::string& file)
 {
-    const auto text = [&](std::string_view key) {
-        const auto found = std::ranges::find(tensors.metadata, key, &io::Metadata::value_type::first);
-        return found == tensors.metadata.end() ? std::string() : found->second;
-    };
-    if (text("schema") != "attn-cli/result/1") {
+    std::optional<model::MatrixLayout>& layout = recipe.parameters->layout;
+    if (const auto right = find_text(tensors, model::right_matrices)) {
+        return turn_matrices(tensors, model::sides_in_text(*right), layout);
+    }
+    if (find_text(tensors, "schema") != "attn-cli/result/1") {
         return;
     }
     model::Recipe config;
     try {
-        config = io::parse_config(text("config"));
+        config = io::parse_config(find_text(tensors, "config").value_or(""));
     } catch (const Error& error) { // the library does not know whose it is
         throw Error(error.kind(), file + ": config in its metadata: " + error.what());
     }
-    std::optional<model::MatrixLayout>& layout = recipe.parameters->layout;
-    const std::optional<model::MatrixLayout> stated = layout_of(config);
-    if (!config.parameters && !stated && layout.value_or(model::MatrixLayout::run) == model::MatrixLayout::run) {
-        turn_matrices(tensors, config);
-        layout = model::MatrixLayout::run;
-    }
-    layout = layout ? layout : stated;
+    turn_matrices(tensors, model::sides_of(config), layout);
     if (!recipe.dims.heads) {
         recipe.dims.heads = model::dims_of(config).heads.value_or(1);
     }

@@ -1,9 +1,12 @@
 #include "cli/output/result_tensors.hpp"
 
+#include "attn/model/layer/matrix_sides.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/output/tensor_output.hpp"
+
+#include <algorithm>
 
 namespace attn::cli {
 namespace {
@@ -45,6 +48,21 @@ private:
     std::vector<io::TensorBytes> tensors_;
 };
 
+/// For an .npz: nothing where all matrices lie in the order `run`.
+io::Metadata sides_of(const model::Result& result)
+{
+    model::MatrixSides sides;
+    for (const model::Array* array : report::shown_arrays(result)) {
+        const auto matrix = std::ranges::find(model::matrices, array->name, [](model::Target one) { return name_of(one); });
+        if (matrix != model::matrices.end()) {
+            sides[*matrix] = array->side;
+        }
+    }
+    const bool usual =
+        std::ranges::all_of(sides, [](const auto& one) { return one.second == side_in(model::MatrixLayout::run, one.first); });
+    return usual ? io::Metadata() : io::Metadata{{std::string(model::right_matrices), text_of(sides)}};
+}
+
 } // namespace
 
 void write_result_tensors(const model::Result& result, Format format, Output& output)
@@ -56,7 +74,8 @@ void write_result_tensors(const model::Result& result, Format format, Output& ou
     }
     std::string config;
     report::write_recipe(result.config, [&](std::string_view json) { config += json; });
-    write_tensors(collector.tensors(), format, {{"schema", "attn-cli/result/1"}, {"config", config}}, output);
+    const io::Metadata of_config{{"schema", "attn-cli/result/1"}, {"config", config}};
+    write_tensors(collector.tensors(), format, format == Format::npz ? sides_of(result) : of_config, output);
 }
 
 } // namespace attn::cli

@@ -23,7 +23,7 @@ void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, c
 {
     switch (format) {
     case Format::npy: return io::write_npy(tensors.at(0), output.sink());
-    case Format::npz: return io::write_npz(tensors, output.sink());
+    case Format::npz: return io::write_npz(tensors, output.sink(), metadata);
     case Format::safetensors: return io::write_safetensors(tensors, output.sink(), metadata);
     default: throw Error(ErrorKind::internal, "write_tensors: no format of tensors");
     }

@@ -13,7 +13,7 @@ void refuse_terminal(const Output& output, Format format);
 /// Throws Error(usage) for bfloat16 in .npy and .npz, so that it is noticed before anything is computed.
 void require_storable(ElementType type, Format format);
 
-/// In a binary format. The metadata goes into a .safetensors alone.
+/// In a binary format. The metadata goes into a .safetensors, or the comment of an .npz.
 void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output);
 
 } // namespace attn::cli

@@ -12,6 +12,8 @@ namespace attn::io {
 namespace {
 
 constexpr std::string_view ending = ".npy";
+/// Comments of archives that are ours, "attn-cli right W_q W_k W_v", as the one text of Metadata that they hold.
+constexpr std::string_view ours = "attn-cli ";
 
 /// torch.save writes a ZIP archive too: a pickle, "<name>/data.pkl", beside bytes that only the pickle explains.
 void refuse_checkpoint(const std::vector<ZipMember>& members, std::string_view what)
@@ -109,6 +111,16 @@ void open_member(const ZipMember& member, const std::string& what, TensorFile& f
     file.unread.push_back({name, [member, room, what] { inflate(member, room, what); }});
 }
 
+Metadata metadata_of(std::string_view comment)
+{
+    if (!comment.starts_with(ours)) {
+        return {};
+    }
+    comment.remove_prefix(ours.size());
+    const std::size_t name = std::min(comment.find(' '), comment.size());
+    return {{std::string(comment.substr(0, name)), std::string(comment.substr(std::min(name + 1, comment.size())))}};
+}
+
 } // namespace
 
 std::vector<std::string> npz_names(Bytes file, std::string_view what)
@@ -129,6 +141,7 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     check_names(members, what);
     check_inflated_size(members, only, inflate_limit, what);
     TensorFile read;
+    read.metadata = metadata_of(zip_comment(file, what));
     for (const ZipMember& member : members) {
         const std::string name = array_name(member);
         if (only.empty() || name == only) {
@@ -141,7 +154,7 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     return read;
 }
 
-void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
+void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata)
 {
     std::vector<std::string> headers;
     std::vector<ZipSource> sources;
@@ -150,7 +163,12 @@ void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink)
         headers.push_back(npy_header(tensor.type, tensor.shape));
         sources.push_back({tensor.name + std::string(ending), {as_bytes(headers.back()), tensor.bytes}});
     }
-    write_zip(sources, sink);
+    std::string comment;
+    for (const auto& [name, text] : metadata) {
+        comment = std::string(ours) + name + " " + text;
+    }
+    constexpr std::uint64_t zip64_from = 0xffffffffU;
+    write_zip(sources, sink, zip64_from, comment);
 }
 
 } // namespace attn::io

@@ -15,7 +15,7 @@ namespace attn::io {
 
 enum class TensorFormat { npy, npz, safetensors };
 
-/// Of a .safetensors: texts by name, UTF-8.
+/// Of a .safetensors: texts by name, UTF-8. An .npz has at most one, in the comment of its archive.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// Tensors by name, in the file's order. Views point into the bytes that were read, or into `inflated`.
@@ -31,7 +31,7 @@ struct TensorFile {
     };
     std::vector<Entry> entries;
     std::vector<Unsupported> unsupported;
-    Metadata metadata = {}; ///< of a .safetensors, no more than the "schema" and "config" that `run` writes
+    Metadata metadata = {}; ///< of a .safetensors, no more than the "schema" and "config" that `run` writes; of an .npz "right"
     /// What was deflated in an .npz. No vector of bytes: that would write zeros first, also where no data will come.
     using Buffer = std::unique_ptr<std::byte[]>; // NOLINT(modernize-avoid-c-arrays): its size is known when it runs
     std::vector<Buffer> inflated;
@@ -84,7 +84,7 @@ using ByteSink = std::function<void(std::string_view)>;
 /// .npy and .npz throw Error(usage) for bfloat16, which they cannot hold, before anything is written.
 void write_npy(const TensorBytes& tensor, const ByteSink& sink);
 /// Stored, not deflated; times are fixed, so that the same tensors give the same bytes.
-void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink);
+void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata = {});
 /// Large elements first, then by name, as the reference implementation writes it: all data is aligned.
 void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& sink, const Metadata& metadata = {});
 

@@ -255,6 +255,11 @@ void require_apart(const std::vector<ZipMember>& members, Bytes file, std::strin
 
 } // namespace
 
+std::string_view zip_comment(Bytes file, std::string_view what)
+{
+    return as_text(file.subspan(find_end(file, what) + end_size));
+}
+
 std::vector<ZipMember> zip_members(Bytes file, std::string_view what)
 {
     const Directory directory = find_directory(file, what);

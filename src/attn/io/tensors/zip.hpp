@@ -31,13 +31,17 @@ struct ZipMember {
 /// overlap, methods other than stored and deflated, sizes that deflate cannot reach.
 [[nodiscard]] std::vector<ZipMember> zip_members(Bytes file, std::string_view what);
 
+/// The comment at its end. Throws Error(data) where there is no end record.
+[[nodiscard]] std::string_view zip_comment(Bytes file, std::string_view what);
+
 /// Contents to be stored, in parts of any sizes.
 struct ZipSource {
     std::string name; ///< UTF-8
     std::vector<Bytes> parts;
 };
-/// Writes an archive without compression, dated 1980-01-01. From `zip64_from` on, a size or offset is written in 64 bits.
+/// Writes an archive without compression, dated 1980-01-01. From `zip64_from` on, a size or offset is written in 64 bits. The
+/// comment has up to 65535 bytes.
 void write_zip(const std::vector<ZipSource>& sources, const std::function<void(std::string_view)>& sink,
-               std::uint64_t zip64_from = 0xffffffffU);
+               std::uint64_t zip64_from = 0xffffffffU, std::string_view comment = {});
 
 } // namespace attn::io

@@ -62,7 +62,7 @@ std::string directory_entry(const ZipSource& source, const Written& written, boo
     return out + source.name + extra;
 }
 
-std::string end_records(std::uint64_t members, std::uint64_t size, std::uint64_t offset, bool zip64)
+std::string end_records(std::uint64_t members, std::uint64_t size, std::uint64_t offset, bool zip64, std::string_view comment)
 {
     std::string out;
     if (zip64) {
@@ -86,14 +86,14 @@ std::string end_records(std::uint64_t members, std::uint64_t size, std::uint64_t
     append_little(out, static_cast<std::uint16_t>(zip64 ? 0xffffU : members));
     append_little(out, static_cast<std::uint32_t>(zip64 ? 0xffffffffU : size));
     append_little(out, static_cast<std::uint32_t>(zip64 ? 0xffffffffU : offset));
-    append_little<std::uint16_t>(out, 0); // no comment
-    return out;
+    append_little(out, static_cast<std::uint16_t>(comment.size()));
+    return out.append(comment);
 }
 
 } // namespace
 
 void write_zip(const std::vector<ZipSource>& sources, const std::function<void(std::string_view)>& sink,
-               std::uint64_t zip64_from)
+               std::uint64_t zip64_from, std::string_view comment)
 {
     std::string directory;
     std::uint64_t offset = 0;
@@ -115,7 +115,7 @@ void write_zip(const std::vector<ZipSource>& sources, const std::function<void(s
     }
     sink(directory);
     const bool zip64 = std::max<std::uint64_t>(offset, directory.size()) >= zip64_from || sources.size() >= 0xffff;
-    sink(end_records(sources.size(), directory.size(), offset, zip64));
+    sink(end_records(sources.size(), directory.size(), offset, zip64, comment));
 }
 
 } // namespace attn::io
