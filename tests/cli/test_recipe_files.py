@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from program import SENTENCE, run, succeeds
+from program import SENTENCE, assert_fails, run, succeeds
 
 RECIPE = {
     "schema": "attn-cli/recipe/1",
@@ -46,3 +46,29 @@ def test_garbage_behind_a_result_fails_its_line_alone(tmp_path):
     assert done.code == 65
     assert done.message == f"attn-cli: error: '{path}' line 2: malformed JSON at line 1, column {len(lines[1]) - 1}: " + done.message.split(": ")[-1]
     assert [line for line in done.text.splitlines() if "passed" in line] == [f"{path} line 1: passed", f"{path} line 3: passed"]
+
+
+@pytest.mark.parametrize(
+    "options, name",
+    [
+        (["--output-projection"], "--output-projection"),
+        (["--output-dim", "2"], "--output-dim"),
+        (["--score", "general"], "--score"),
+        (["--score", "additive"], "--score"),
+        (["--init", "normal"], "--init"),
+    ],
+)
+def test_an_option_that_draws_over_stated_tensors_asks_for_a_seed_or_takes_one(options, name):
+    stated = ["run", "--recipe", "karim-2019", *options, "--show", "all", "--json"]
+    assert_fails(run(*stated), 2, f"{name}: got a recipe that has no seed to draw from; allowed: with --seed")
+    done = succeeds(*stated, "--seed", "3").json
+    assert {"seed": 3} in done["config"]["draws"] and done != succeeds(*stated, "--seed", "4").json
+
+
+def test_zeros_and_identities_need_no_seed_over_stated_tensors():
+    assert {"seed": 3} not in succeeds("run", "--recipe", "karim-2019", "--score", "general", "--init", "identity", "--seed", "3", "--json").json["config"]["draws"]
+
+
+def test_without_the_output_projection_its_bias_is_left_out_too():
+    done = succeeds("run", "--recipe", "raschka-2024-multihead", "--no-output-projection", "--show", "all", "--json").json
+    assert not {"W_o", "b_o"} & {draw.get("tensor") for draw in done["config"]["draws"]} and "output" not in done

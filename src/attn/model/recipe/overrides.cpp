@@ -1,6 +1,7 @@
 #include "attn/model/recipe/overrides.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace attn::model {
 namespace {
@@ -107,6 +108,40 @@ void require_seed(const Overrides& over, const Recipe& recipe, const Origin& ori
     }
 }
 
+bool takes_from_stream(const Step& step)
+{
+    const auto* draw = std::get_if<Draw>(&step);
+    return draw != nullptr && !draw->values && draw->init != Initialisation::zeros && draw->init != Initialisation::identity;
+}
+
+/// The first draw, if no seed comes before it.
+std::vector<Step>::iterator find_unseeded(Recipe& recipe)
+{
+    const auto first = std::ranges::find_if(
+        recipe.draws, [](const Step& step) { return std::holds_alternative<Seed>(step) || takes_from_stream(step); });
+    return first != recipe.draws.end() && takes_from_stream(*first) ? first : recipe.draws.end();
+}
+
+/// What options draw beside tensors that are stated needs a seed, and the option for it gives one.
+void lay_seed(const Overrides& over, Recipe& recipe, const Origin& origin)
+{
+    const auto first = find_unseeded(recipe);
+    if (first == recipe.draws.end()) {
+        return;
+    }
+    if (const auto seed = over.find<std::uint64_t>(draw_field::seed)) {
+        recipe.draws.insert(first, Seed{*seed});
+        return;
+    }
+    const std::array<const FieldInfo*, 5> drawing{&draw_field::init, &field::score, &field::output_projection,
+                                                  &field::output_dim, &field::heads};
+    const auto asked = std::ranges::find_if(drawing, [&](const FieldInfo* one) { return over.contains(*one); });
+    if (asked != drawing.end()) {
+        throw Error(origin.fault({*asked}), origin.name_of(**asked), "a recipe that has no seed to draw from",
+                    "with " + origin.option_of(draw_field::seed));
+    }
+}
+
 /// nn.MultiheadAttention in the place of the first of its tensors, and of all others.
 void draw_layer(Recipe& recipe)
 {
@@ -204,7 +239,7 @@ void lay_draws(const Overrides& over, Recipe& recipe, const Origin& origin)
     const bool has = has_output_projection(recipe) || over.contains(field::output_dim);
     const bool wanted = output_projection.value_or(heads ? *heads > 1 || over.contains(field::output_dim) : has);
     if (!wanted) {
-        std::erase_if(recipe.draws, is_W_o);
+        drop_draws(recipe, [](Target target) { return target == Target::W_o || target == Target::b_o; });
     } else if (!has_output_projection(recipe)) {
         Draw output{.target = Target::W_o};
         output.init = init ? static_cast<Initialisation>(*init) : output.init;
@@ -225,6 +260,7 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
     recipe.published.clear();
     recipe.precision.clear();
     require_fitting_input(over, recipe, origin);
+    const bool seeded = find_unseeded(recipe) == recipe.draws.end();
     make_room(over, recipe);
     for (const field::Recipes* f : field::all) {
         const bool of_draws = f == &field::output_projection && !recipe.parameters;
@@ -235,6 +271,9 @@ Recipe apply(Recipe recipe, const Overrides& over, const Origin& origin)
     }
     require_seed(over, recipe, origin);
     lay_draws(over, recipe, origin);
+    if (seeded) {
+        lay_seed(over, recipe, origin);
+    }
     return recipe;
 }
 

@@ -68,7 +68,7 @@ private:
 /// The recipe with the overrides in place; published numbers are dropped. Saying more than one head, and nothing about the
 /// output projection, adds W_o as the last draw, and so does its size; saying one head drops it, but that of a layer that is
 /// drawn whole. With parameters from a file dims but the heads come from there, and so does W_o. Throws Error(usage) when an
-/// override does not fit the recipe's input or generator.
+/// override does not fit the recipe's input or generator, or draws where neither it nor the recipe says a seed.
 [[nodiscard]] Recipe apply(Recipe recipe, const Overrides& overrides, const Origin& origin = {});
 
 /// Whether the recipe draws W_o, or its file holds it (known once it is loaded).
