@@ -156,6 +156,7 @@ def test_the_option_takes_the_place_of_a_literal_mask(write, tmp_path):
     ({"values": True}, "attention.mask.values: got true"),
     ({"values": SEEN, "name": "m"}, "attention.mask: key: got 'name'; allowed: values"),
     ({"values": [[True] * 7]}, "the mask: got the shape (1, 7)"),
+    ({"values": [[True] * 3]}, "the mask: got the shape (1, 3)"),
 ])  # fmt: skip
 def test_a_mask_that_is_none_is_refused(write, mask, why):
     assert_fails(run("run", "--recipe", write(literals(embeddings=INPUTS, **W), attention={"mask": mask})), 65, why)

@@ -48,14 +48,30 @@ def test_a_mask_of_numbers_is_added(folder):
     assert [head[2][4] for head in done["masked_scores"]] == [None, None]
 
 
-@pytest.mark.parametrize("shape", [(WORDS,), (1, WORDS), (WORDS, WORDS), (4, 1, WORDS), (1, WORDS, WORDS), (4, WORDS, WORDS), (3,)])
+@pytest.mark.parametrize("shape", [(WORDS,), (1, WORDS), (WORDS, WORDS), (4, 1, WORDS), (1, WORDS, WORDS), (4, WORDS, WORDS), (WORDS, 1), (4, 1, 1), (1,)])
 def test_masks_broadcast_from_the_right(folder, shape):
     bias = normal(2, *shape)
     numpy.save(folder / "m.npy", bias)
     done = result(folder, "--mask", "m.npy", "--heads", "4", "--show", "scaled_scores,weights")
-    scores = numpy.full((4, WORDS, WORDS), -numpy.inf)
-    scores[..., : shape[-1]] = numpy.array(done["scaled_scores"])[..., : shape[-1]] + bias
-    close(numpy.array(done["weights"]), softmax(scores))
+    close(numpy.array(done["weights"]), softmax(numpy.array(done["scaled_scores"]) + bias))
+
+
+def test_a_mask_of_one_column_hides_whole_rows(folder):
+    rows = numpy.arange(WORDS)[:, None] % 2 == 0
+    numpy.save(folder / "m.npy", rows)
+    weights = numpy.array(result(folder, "--mask", "m.npy", "--show", "weights")["weights"][0])
+    assert ((weights > 0) == rows.repeat(WORDS, 1)).all()
+    recipe = succeeds("run", SENTENCE, "--mask", "m.npy", "--json", cwd=folder).json["config"]
+    (folder / "r.json").write_text(json.dumps({**recipe, "attention": {"mask": {"values": rows.tolist()}}}))
+    assert succeeds("run", "--recipe", "r.json", "--json", cwd=folder).json["weights"] == [weights.tolist()]
+    assert "mask" in succeeds("explain", SENTENCE, "--query", "1", "--mask", "m.npy", cwd=folder).text
+
+
+@pytest.mark.parametrize("shape", [(3,), (WORDS, 3), (WORDS, 0), (0,), (2, 1), (WORDS, WORDS + 1)])
+def test_a_short_mask_is_refused(folder, shape):
+    numpy.save(folder / "m.npy", numpy.ones(shape, bool))
+    allowed = f"allowed: a shape that broadcasts to (1, {WORDS}, {WORDS})\n"
+    assert_fails(run("run", SENTENCE, "--mask", "m.npy", cwd=folder), 65, "the mask: got the shape (", allowed.strip())
 
 
 def test_masks_combine_with_causal_and_windows(folder):

@@ -156,7 +156,7 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     views.sizes = checked_dims(views);
     if (inputs.mask) {
         const core::AttentionDims& l = views.sizes;
-        views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()});
+        views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()}, ShortMask::hides);
     }
     if (inputs.lengths) {
         if (inputs.past_key) {

@@ -74,7 +74,7 @@ public:
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
         if (const std::optional<TensorView> mask = stated_mask_ ? std::optional(stated_mask_->view()) : settings.mask;
             mask && attention_.has_mask()) {
-            mask_ = broadcast_mask(*mask, {heads(), T_, S_});
+            mask_ = broadcast_mask(*mask, {heads(), T_, S_}, ShortMask::repeats);
         }
         if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
             slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
@@ -143,9 +143,6 @@ private:
     {
         if (!mask_ || key >= S_) { // every query sees the key that stands for no word
             return 0;
-        }
-        if (key >= mask_->shape.back()) {
-            return -infinity;
         }
         const double number = mask_->at(std::array{head_, position_, key});
         return mask_->type != ElementType::boolean ? number : number != 0 ? 0 : -infinity;

@@ -8,9 +8,13 @@
 
 namespace attn::model {
 
-/// The mask as a view of shape `target` (…, T, S): missing dimensions in front and those of length 1 are repeated. The last one
-/// may stay shorter than S: keys beyond it are masked. Throws Error(data) for another shape, and for integers.
-[[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target);
+/// What becomes of a last dimension shorter than S: the operator of ONNX masks the keys beyond it, NumPy repeats one of
+/// length 1.
+enum class ShortMask { hides, repeats };
+
+/// The mask as a view of shape `target` (…, T, S): missing dimensions in front and those of length 1 are repeated, the last one
+/// as is said. Throws Error(data) for another shape, and for integers.
+[[nodiscard]] TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last);
 
 /// A warning where a mask of numbers holds only 0 and 1: who wrote it meant false and true, most likely.
 [[nodiscard]] std::optional<std::string> doubt_about(const TensorView& mask);

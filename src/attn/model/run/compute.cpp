@@ -231,7 +231,7 @@ private:
             inputs.slopes = core::alibi_slopes(l.H);
         }
         if (plan_.mask) {
-            inputs.mask = core::as_batch(broadcast_mask(*plan_.mask, {l.H, l.T, l.S}));
+            inputs.mask = core::as_batch(broadcast_mask(*plan_.mask, {l.H, l.T, l.S}, ShortMask::repeats));
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
         inputs.score_parameters = score_parameters();

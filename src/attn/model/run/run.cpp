@@ -159,7 +159,7 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
 
 void read_mask(const TensorView& mask, const RunSettings& settings, const ModelDims& l)
 {
-    (void)broadcast_mask(mask, {l.H, l.T, l.S});
+    (void)broadcast_mask(mask, {l.H, l.T, l.S}, ShortMask::repeats);
     if (settings.read_numbers) {
         settings.read_numbers();
     }

@@ -15,6 +15,7 @@ using attn::Index;
 using attn::Shape;
 using attn::StoredTensor;
 using attn::model::broadcast_mask;
+using attn::model::ShortMask;
 
 /// 0, 1, 2, …
 StoredTensor counting(const Shape& shape, ElementType type = ElementType::float32)
@@ -34,27 +35,41 @@ std::vector<float> values_of(const attn::TensorView& view)
 TEST(Mask, RepeatsWhatIsMissingInFrontAndWhatIsOne)
 {
     const StoredTensor row = counting({3});
-    EXPECT_EQ(broadcast_mask(row.view(), {2, 2, 3}).shape, (Shape{2, 2, 3}));
-    EXPECT_EQ(values_of(broadcast_mask(row.view(), {2, 2, 3})), (std::vector<float>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(broadcast_mask(row.view(), {2, 2, 3}, ShortMask::hides).shape, (Shape{2, 2, 3}));
+    EXPECT_EQ(values_of(broadcast_mask(row.view(), {2, 2, 3}, ShortMask::hides)),
+              (std::vector<float>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
     const StoredTensor heads = counting({2, 1, 2});
-    EXPECT_EQ(values_of(broadcast_mask(heads.view(), {2, 2, 2})), (std::vector<float>{0, 1, 0, 1, 2, 3, 2, 3}));
+    EXPECT_EQ(values_of(broadcast_mask(heads.view(), {2, 2, 2}, ShortMask::hides)),
+              (std::vector<float>{0, 1, 0, 1, 2, 3, 2, 3}));
     const StoredTensor whole = counting({1, 2, 2, 1});
-    EXPECT_EQ(values_of(broadcast_mask(whole.view(), {1, 2, 2, 1})), (std::vector<float>{0, 1, 2, 3}));
+    EXPECT_EQ(values_of(broadcast_mask(whole.view(), {1, 2, 2, 1}, ShortMask::hides)), (std::vector<float>{0, 1, 2, 3}));
 }
 
 TEST(Mask, StaysShortInItsLastDimension)
 {
     const StoredTensor mask = counting({2, 2});
-    EXPECT_EQ(broadcast_mask(mask.view(), {3, 2, 5}).shape, (Shape{3, 2, 2}));
+    EXPECT_EQ(broadcast_mask(mask.view(), {3, 2, 5}, ShortMask::hides).shape, (Shape{3, 2, 2}));
     const StoredTensor none = counting({2, 0});
-    EXPECT_EQ(broadcast_mask(none.view(), {3, 2, 5}).shape, (Shape{3, 2, 0}));
+    EXPECT_EQ(broadcast_mask(none.view(), {3, 2, 5}, ShortMask::hides).shape, (Shape{3, 2, 0}));
+}
+
+TEST(Mask, IsRepeatedInItsLastDimensionAsNumPyDoes)
+{
+    const StoredTensor mask = counting({2, 1});
+    EXPECT_EQ(values_of(broadcast_mask(mask.view(), {1, 2, 3}, ShortMask::repeats)), (std::vector<float>{0, 0, 0, 1, 1, 1}));
+    const StoredTensor whole = counting({2, 3});
+    EXPECT_EQ(values_of(broadcast_mask(whole.view(), {1, 2, 3}, ShortMask::repeats)), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+    for (const Shape& shape : {Shape{2, 2}, Shape{2, 0}, Shape{0}, Shape{3, 1}, Shape{2, 4}}) {
+        const StoredTensor other = counting(shape);
+        EXPECT_THROW((void)broadcast_mask(other.view(), {1, 2, 3}, ShortMask::repeats), attn::Error) << attn::to_string(shape);
+    }
 }
 
 TEST(Mask, RefusesShapesThatDoNotBroadcast)
 {
     for (const Shape& shape : {Shape{}, Shape{4}, Shape{3, 3}, Shape{3, 2, 3}, Shape{1, 2, 2, 3}, Shape{0, 3}}) {
         const StoredTensor mask = counting(shape);
-        EXPECT_THROW((void)broadcast_mask(mask.view(), {2, 2, 3}), attn::Error) << attn::to_string(shape);
+        EXPECT_THROW((void)broadcast_mask(mask.view(), {2, 2, 3}, ShortMask::hides), attn::Error) << attn::to_string(shape);
     }
 }
 
@@ -62,7 +77,7 @@ TEST(Mask, RefusesIntegers)
 {
     const std::array<std::byte, 24> bytes{};
     const auto view = attn::row_major_view(ElementType::int64, {3}, bytes);
-    EXPECT_THROW((void)broadcast_mask(view, {1, 1, 3}), attn::Error);
+    EXPECT_THROW((void)broadcast_mask(view, {1, 1, 3}, ShortMask::hides), attn::Error);
 }
 
 } // namespace
