@@ -72,3 +72,25 @@ def test_zeros_and_identities_need_no_seed_over_stated_tensors():
 def test_without_the_output_projection_its_bias_is_left_out_too():
     done = succeeds("run", "--recipe", "raschka-2024-multihead", "--no-output-projection", "--show", "all", "--json").json
     assert not {"W_o", "b_o"} & {draw.get("tensor") for draw in done["config"]["draws"]} and "output" not in done
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        {"init": "uniform", "high": 1e39},
+        {"init": "uniform", "low": -3e38, "high": 3e38},
+        {"init": "normal", "mean": 1e39},
+        {"init": "normal", "std": 1e39},
+        {"init": "xavier", "gain": 1e39},
+        {"init": "xavier_normal", "gain": 1e39},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("generator", ["torch", "numpy"])
+def test_a_draw_beyond_float32_is_refused(write, draw, generator):
+    draws = [*RECIPE["draws"][:2], {"tensor": "W_q", **draw}, *RECIPE["draws"][3:]]
+    path = write(draws=draws, generator=generator, published=[])
+    if draw.get("low") and generator == "numpy":
+        return  # which draws in float64
+    assert_fails(run("run", "--recipe", path), 65, "draws[2]: W_q: got numbers that are not finite; allowed: limits, ")
+    assert run("run", "--recipe", path, "--dtype", "float64").code == (65 if generator == "torch" else 0)

@@ -74,6 +74,18 @@ def test_a_short_mask_is_refused(folder, shape):
     assert_fails(run("run", SENTENCE, "--mask", "m.npy", cwd=folder), 65, "the mask: got the shape (", allowed.strip())
 
 
+def test_a_mask_beyond_float32_is_refused(folder):
+    bias = numpy.zeros((WORDS, WORDS))
+    bias[1, 2] = 1e39
+    numpy.save(folder / "m.npy", bias)
+    why = "mask at (1, 2): got 1e+39, which is beyond float32; allowed: up to 3.4e38, or --dtype float64"
+    assert_fails(run("run", SENTENCE, "--mask", "m.npy", cwd=folder), 65, why)
+    succeeds("run", SENTENCE, "--mask", "m.npy", "--dtype", "float64", cwd=folder)
+    recipe = succeeds("run", SENTENCE, "--json", cwd=folder).json["config"]
+    (folder / "r.json").write_text(json.dumps({**recipe, "attention": {"mask": {"values": bias.tolist()}}}))
+    assert_fails(run("run", "--recipe", "r.json", cwd=folder), 65, why)
+
+
 def test_masks_combine_with_causal_and_windows(folder):
     done = result(folder, "--mask", "mask.npy", "--causal", "--window", "3,5", "--show", "weights")
     i, j = numpy.indices((WORDS, WORDS))

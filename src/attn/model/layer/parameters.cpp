@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -511,6 +512,18 @@ void add_head(std::vector<Parameter<Scalar>>& parameters, const Parameter<Scalar
     std::ranges::copy(one.tensor.values, whole->tensor.values.begin() + *placed.draw.head * std::ssize(one.tensor.values));
 }
 
+/// Limits and deviations may lead out of the type: PyTorch draws in float32 whatever the run computes in.
+template <typename Scalar>
+void require_held(const Tensor<Scalar>& tensor, const PlacedDraw& placed)
+{
+    if (!std::ranges::all_of(tensor.values, [](Scalar value) { return std::isfinite(value); })) {
+        throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
+                    "numbers that are not finite",
+                    "limits, means, deviations and gains for numbers up to 3.4e38; generators of NumPy go beyond with --dtype "
+                    "float64");
+    }
+}
+
 /// What the draw becomes, all of a parameter or one head.
 template <typename Scalar>
 void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<double>& values, const PlacedDraw& placed,
@@ -520,6 +533,7 @@ void add_drawn(std::vector<Parameter<Scalar>>& parameters, const std::vector<dou
     require_exact<Scalar>(placed);
     Parameter<Scalar> parameter{draw.target, side_of(draw), taken<Scalar>(values, placed)};
     require_shape(placed, parameter.tensor.shape, dims);
+    require_held(parameter.tensor, placed);
     parameter.tensor = flat(std::move(parameter.tensor), draw.target);
     pad(parameter.tensor, placed);
     if (draw.head) {

@@ -3,6 +3,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/extra_key.hpp"
+#include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
@@ -157,13 +158,16 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     }
 }
 
-void read_mask(const TensorView& mask, const RunSettings& settings, const ModelDims& l)
+void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings, const ModelDims& l)
 {
     (void)broadcast_mask(mask, {l.H, l.T, l.S}, ShortMask::repeats);
     if (settings.read_numbers) {
         settings.read_numbers();
     }
     require_finite(mask, "mask", true);
+    if (recipe.dtype == Dtype::float32) {
+        require_float32_range(mask, "mask");
+    }
 }
 
 void require_parameters(const Recipe& recipe, const RunSettings& settings)
@@ -350,7 +354,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     const std::optional<StoredTensor> stated = stated_mask(recipe);
     const std::optional<TensorView> mask = stated ? std::optional(stated->view()) : settings.mask;
     if (recipe.attention.has_mask()) {
-        read_mask(*mask, settings, dims);
+        read_mask(*mask, recipe, settings, dims);
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
