@@ -12,6 +12,7 @@ import time
 
 import pytest
 from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds, without_root
+from tensors import numpy
 
 LARGE = " ".join(f"word{i}" for i in range(1500))  # its weights are some 20 MB of JSON
 
@@ -43,6 +44,39 @@ def test_an_old_file_stays_when_the_run_fails(tmp_path):
     assert_fails(run("run", ",", "-o", file), 65)
     assert_fails(run("run", SENTENCE, "--query", "dog", "-o", file), 2)
     assert (file.read_text(), os.listdir(tmp_path)) == ("old", ["out.json"])
+
+
+def test_a_file_that_is_read_is_not_replaced(tmp_path):
+    succeeds("run", "a b", "--show", "all", "-o", "p.json", cwd=tmp_path)
+    succeeds("run", "a b", "-o", "mine.recipe.json", cwd=tmp_path)
+    numpy.savez(tmp_path / "mask.npz", m=numpy.ones((2, 2), bool))
+    numpy.savez(tmp_path / "rows.npz", r=numpy.ones((2, 16)))
+    (tmp_path / "words.txt").write_text("a\nb\n")
+    (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
+    (tmp_path / "link.json").symlink_to("p.json")
+    os.link(tmp_path / "p.json", tmp_path / "same.json")
+    before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
+    table = ["--embeddings", "rows.npz", "--embedding-words", "words.txt"]
+    for output, *options in (
+        ["p.json", "--params", "p.json"],
+        ["link.json", "--params", "p.json"],
+        ["p.json", "--params", "link.json"],
+        ["same.json", "--params", "./p.json"],
+        ["mask.npz", "--mask", "mask.npz"],
+        ["v.txt", "--embeddings", "v.txt"],
+        ["rows.npz", *table],
+        ["words.txt", *table],
+    ):
+        refused = f"-o: got '{output}', which is also read; allowed: another file"
+        assert_fails(run("run", "a b", *options, "-o", output, cwd=tmp_path), 2, refused)
+    for recipe in ("mine.recipe.json", "./mine.recipe.json", "p.json"):
+        for command in (["run"], ["explain", "--query", "a", "--format", "json"]):
+            assert_fails(run(*command, "--recipe", recipe, "-o", recipe, cwd=tmp_path), 2, "which is also read")
+    assert_fails(run("run", "--lines", "words.txt", "-o", "words.txt", cwd=tmp_path), 2, "which is also read")
+    assert_fails(shell(f'cd {tmp_path} && "$A" run --recipe - -o mine.recipe.json < mine.recipe.json'), 2, "which is also read")
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
+    succeeds("run", "--recipe", "mine.recipe.json", "-o", "other.recipe.json", cwd=tmp_path)
+    succeeds("run", "--recipe", "owen-2025", "-o", "owen-2025.json", cwd=tmp_path)
 
 
 def test_an_old_file_keeps_its_permissions_and_links_stay_links(tmp_path):

@@ -62,6 +62,7 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
     Output output(options.output.path);
     StageReporter stages(log);
     input.load(format);
+    input.require_apart_from(options.output.path);
     if (options.source == Source::standard_input || options.source == Source::pipe) {
         input.read_standard_input("SENTENCE, --ids or --recipe");
     }

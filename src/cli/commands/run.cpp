@@ -76,6 +76,7 @@ public:
     {
         refuse_terminal(output_, options.format);
         input_.load(options.format);
+        input_.require_apart_from(options.output.path);
         table_.digits = options.digits;
         table_.notation = options.notation;
         table_.width = output_.columns();

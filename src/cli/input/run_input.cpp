@@ -1,5 +1,6 @@
 #include "cli/input/run_input.hpp"
 
+#include "attn/io/builtin.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/error.hpp"
@@ -91,6 +92,20 @@ void RunInput::load(Format format)
 {
     const Digests digests = info_of(format).holds_config ? Digests::all : Digests::stated;
     assumption_ = load_files(recipe_, {files_, settings_, log_, digests, folder_});
+}
+
+void RunInput::require_apart_from(const std::optional<std::string>& output) const
+{
+    if (!output) {
+        return;
+    }
+    files_.require_apart_from(output);
+    if (options_.recipe && !io::find(io::builtin_recipes(), *options_.recipe)) {
+        require_apart(*output, *options_.recipe);
+    }
+    if (options_.lines) {
+        require_apart(*output, *options_.lines);
+    }
 }
 
 void RunInput::read_standard_input(std::string_view otherwise)

@@ -22,6 +22,8 @@ public:
 
     /// Opens the files that the recipe names, for a result that will be written in this format. Throws as load_files.
     void load(Format format);
+    /// Throws Error(usage) when -o names a file that was loaded, or that the recipe or the lines come from.
+    void require_apart_from(const std::optional<std::string>& output) const;
     /// Takes all of standard input as the sentence. Throws Error for a terminal that nobody pointed to, saying what might be
     /// given `otherwise`, and for no words.
     void read_standard_input(std::string_view otherwise);

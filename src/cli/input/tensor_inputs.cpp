@@ -137,6 +137,13 @@ io::TensorFile& TensorInputs::all(const std::string& path)
                                                            : io::open_tensors(file.bytes(), file.name()));
 }
 
+void TensorInputs::require_apart_from(const std::optional<std::string>& output) const
+{
+    for (const auto& [path, file] : files_) {
+        require_apart(output.value_or("-"), path);
+    }
+}
+
 void TensorInputs::require_unchanged() const
 {
     for (const auto& [path, file] : files_) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ public:
 
     /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither.
     [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path);
+
+    /// Throws Error(usage) when -o names one of the files.
+    void require_apart_from(const std::optional<std::string>& output) const;
 
     /// Throws Error(io) when a file was written to in the meantime.
     void require_unchanged() const;
