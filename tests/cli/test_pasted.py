@@ -68,6 +68,28 @@ def test_masked_scores_are_printed_as_minus_infinity(tmp_path):
     assert succeeds("check", path).code == 0
 
 
+@pytest.mark.parametrize(
+    "text, rows, passes",
+    [
+        ("[[1.         0.5       ]\n [2.         0.12345678]]", [[1, 0.5], [2, 0.12345678]], True),
+        ("[[1.         0.5       ]\n [2.         0.12345678]]", [[1.4, 0.5], [2, 0.12345678]], False),
+        ("[[1.         0.5       ]\n [2.         0.12345678]]", [[1, 0.5004], [2, 0.12345678]], False),
+        ("tensor([[1., 2.],\n        [3., 4.]])", [[1, 2], [3, 4]], True),
+        ("tensor([[1., 2.],\n        [3., 4.]])", [[1.4, 2], [3, 4]], False),
+        ("tensor([[1, 2],\n        [3, 4]])", [[1, 2], [3, 4]], True),
+        ("tensor([[1, 2],\n        [3, 4]])", [[1, 2], [3, 4.25]], False),
+        ("[[1.e+00 2.e+00]\n [3.e+00 1.e-10]]", [[1.4, 2], [3, 1e-10]], True),
+        ("[[1.0e+00 2.e+00]\n [3.e+00 1.5e-10]]", [[1.0, 2], [3.2, 1.5e-10]], False),
+        ("tensor([[1., inf],\n        [3., -0.]])", [[1, 2], [3, 0]], False),
+    ],
+)
+def test_zeros_that_are_left_out_are_zeros(tmp_path, text, rows, passes):
+    path = tmp_path / "recipe.json"
+    draws = [{"tensor": "embeddings", "values": rows}, *RECIPE["draws"][1:]]
+    path.write_text(json.dumps({**RECIPE, "dtype": "float64", "draws": draws, "published": [{"array": "embeddings", "values": text}]}))
+    assert run("check", path).code == (0 if passes else 1)
+
+
 @pytest.mark.parametrize(("text", "why"), [
     ("tensor([[0.2500, x]])", "published[0].values at character 17: got 'x'; allowed: numbers as PyTorch or NumPy prints them"),
     ("tensor([[0.25, -1.5], [2.0]])", "published[0].values up to character 27: got 1 element in a row; allowed: 2, as before"),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace attn::io {
 namespace {
@@ -144,6 +145,30 @@ private:
 PrintedArray parse_printed_array(std::string_view text, const std::string& what)
 {
     return Reader(text, what).read();
+}
+
+PrintedArray with_restored_zeros(PrintedArray array)
+{
+    constexpr int most_of_numpy = 8;
+    std::array<int, 2> decimals{}; // of fixed and of scientific numbers
+    bool whole = true;
+    for (const std::string& number : array.numbers) {
+        const math::Printed printed = math::parse_printed(number);
+        int& most = decimals.at(printed.scientific ? 1 : 0);
+        most = std::max(most, printed.digits);
+        whole = whole && !printed.scientific && printed.digits == 0;
+    }
+    decimals[0] = whole ? most_of_numpy : decimals[0];
+    for (std::string& number : array.numbers) {
+        const math::Printed printed = math::parse_printed(number);
+        const int missing = decimals.at(printed.scientific ? 1 : 0) - printed.digits;
+        if (std::isfinite(printed.value) && missing > 0) {
+            const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+            const bool point = number.find('.') != std::string::npos;
+            number.insert(end, (point ? "" : ".") + std::string(static_cast<std::size_t>(missing), '0'));
+        }
+    }
+    return array;
 }
 
 } // namespace attn::io

@@ -22,4 +22,8 @@ struct PrintedArray {
 /// numbers left out as "...".
 [[nodiscard]] PrintedArray parse_printed_array(std::string_view text, const std::string& what);
 
+/// The same with the zeros that PyTorch and NumPy leave out: all numbers of an array have as many decimals. Where all look
+/// whole, so they are, to the 8 decimals that NumPy prints at most.
+[[nodiscard]] PrintedArray with_restored_zeros(PrintedArray array);
+
 } // namespace attn::io
