@@ -94,3 +94,11 @@ def test_a_draw_beyond_float32_is_refused(write, draw, generator):
         return  # which draws in float64
     assert_fails(run("run", "--recipe", path), 65, "draws[2]: W_q: got numbers that are not finite; allowed: limits, ")
     assert run("run", "--recipe", path, "--dtype", "float64").code == (65 if generator == "torch" else 0)
+
+
+@pytest.mark.parametrize("limit", ["low", "high"])
+def test_limits_of_integers_that_a_double_would_round_are_refused(write, limit):
+    far = -9007199254740993 if limit == "low" else 9007199254740993
+    draws = [RECIPE["draws"][0], {"tensor": "embedding", "init": "integers", "low": -5, "high": 5, limit: far}, *RECIPE["draws"][2:]]
+    done = run("run", "--recipe", write(draws=draws, dtype="float64"))
+    assert_fails(done, 65, f"draws[1].{limit}: got {far}; allowed: a whole number, -9007199254740992 to 9007199254740992")

@@ -274,7 +274,9 @@ void require_whole_limits(const JsonObject& object)
     for (const draw_field::Draws* limit : {&draw_field::low, &draw_field::high}) {
         const JsonValue* given = object.find(limit->name());
         const double number = given == nullptr ? 0 : given->number(limit->allowed.in_words);
-        if (number != std::trunc(number) || std::fabs(number) > static_cast<double>(draw_field::largest_integer)) {
+        const bool digits = given != nullptr && given->text().find_first_of(".eE") == std::string_view::npos;
+        const bool rounded = digits && math::fixed(number, 0) != given->text();
+        if (rounded || number != std::trunc(number) || std::fabs(number) > static_cast<double>(draw_field::largest_integer)) {
             given->refuse(allowed);
         }
     }
