@@ -102,3 +102,15 @@ def test_limits_of_integers_that_a_double_would_round_are_refused(write, limit):
     draws = [RECIPE["draws"][0], {"tensor": "embedding", "init": "integers", "low": -5, "high": 5, limit: far}, *RECIPE["draws"][2:]]
     done = run("run", "--recipe", write(draws=draws, dtype="float64"))
     assert_fails(done, 65, f"draws[1].{limit}: got {far}; allowed: a whole number, -9007199254740992 to 9007199254740992")
+
+
+@pytest.mark.parametrize(
+    "part, name",
+    [
+        ({"attention": {"mask": {"file": "-"}}}, "attention.mask.file"),
+        ({"parameters": {"file": "-"}, "draws": []}, "parameters.file"),
+        ({"embeddings": {"file": "-"}, "draws": RECIPE["draws"][2:]}, "embeddings.file"),
+    ],
+)
+def test_a_recipe_names_no_standard_input(write, part, name):
+    assert_fails(run("run", "--recipe", write(**part)), 65, f"{name}: got standard input; allowed: a file")

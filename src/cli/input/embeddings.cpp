@@ -6,7 +6,6 @@
 
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "cli/input/found_file.hpp"
-#include "cli/options/options.hpp"
 
 #include <memory>
 
@@ -92,7 +91,7 @@ void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
         return;
     }
     model::FileEmbeddings& embeddings = *recipe.embeddings;
-    refuse_standard_input(embeddings.file, option_name(model::field::embeddings_file));
+    refuse_standard_input(embeddings.file, model::field::embeddings_file, settings.origin);
     const FileSearch search{folder, settings.origin};
     const std::string path = found_file(search, model::field::embeddings_file, embeddings.file, embeddings.digest);
     std::string words_path;
@@ -100,7 +99,7 @@ void load_embeddings(model::Recipe& recipe, const LoadedFiles& files)
     require_digest(file, embeddings.digest, digests);
     if (embeddings.words) {
         model::WordList& words = *embeddings.words;
-        refuse_standard_input(words.file, option_name(model::field::words_file));
+        refuse_standard_input(words.file, model::field::words_file, settings.origin);
         words_path = found_file(search, model::field::words_file, words.file, words.digest);
         require_digest(inputs.any_file(words_path), words.digest, digests);
     }

@@ -24,7 +24,7 @@ FileSearch search_of(const LoadedFiles& files)
 
 void load_mask(model::FileTensor& mask, const LoadedFiles& files)
 {
-    refuse_standard_input(mask.file, "--mask");
+    refuse_standard_input(mask.file, model::field::mask_file, files.settings.origin);
     const std::string path = found_file(search_of(files), model::field::mask_file, mask.file, mask.sha256);
     files.settings.mask = files.inputs.open({path, mask.name});
     files.settings.read_numbers = [&inputs = files.inputs] { inputs.read_numbers(); };
@@ -110,7 +110,7 @@ void tell(const model::FittedLayer& fitted, const std::string& file, Log& log)
 std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFiles& files)
 {
     model::FileParameters& parameters = *recipe.parameters;
-    refuse_standard_input(parameters.file, "--params");
+    refuse_standard_input(parameters.file, model::field::parameters_file, files.settings.origin);
     const std::string path = found_file(search_of(files), model::field::parameters_file, parameters.file, parameters.sha256);
     io::TensorFile& tensors = files.inputs.all(path);
     const MappedFile& file = files.inputs.file(path);

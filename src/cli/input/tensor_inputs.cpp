@@ -68,10 +68,10 @@ TensorArgument split_tensor_argument(const std::string& text)
     return split_at(text, std::string::npos);
 }
 
-void refuse_standard_input(const std::string& path, const std::string& option)
+void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin)
 {
     if (path == "-") {
-        throw Error(ErrorKind::usage, option, "standard input", "a file, whose name the result records");
+        throw Error(origin.fault({&field}), origin.name_of(field), "standard input", "a file, whose name the result records");
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/io/tensors/tensor_file.hpp"
+#include "attn/model/recipe/overrides.hpp"
 #include "cli/system/mapped_file.hpp"
 
 #include <deque>
@@ -22,8 +23,8 @@ struct TensorArgument {
 /// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
-/// Throws Error(usage) with the option's name for "-": what a result is computed of must have a name there.
-void refuse_standard_input(const std::string& path, const std::string& option);
+/// Throws Error for "-", usage or data, as `origin` says who gave it: what a result is computed of must have a name there.
+void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin);
 
 /// Throws Error(data) for a file, of which the first bytes are enough, that is neither JSON nor of tensors.
 void require_json_or_tensors(std::span<const std::byte> front, const std::string& name);
