@@ -263,3 +263,8 @@ def test_no_draws_at_all_are_fine_where_files_hold_everything(write, tmp_path):
     numpy.savez(tmp_path / "p.npz", embedding=normal(1, 6, 3), **{name: numpy.array(values, numpy.float32) for name, values in W.items()})
     path = write([], parameters={"file": str(tmp_path / "p.npz")}, input={"ids": [0, 5, 2]})
     assert numpy.shape(result(path)["weights"]) == (1, 3, 3)
+
+
+def test_arrays_without_a_value_are_called_so(write):
+    draws = [{"tensor": "embeddings", "values": [[]]}, *literals(**W)]
+    assert_fails(run("run", "--recipe", write(draws)), 65, "draws[0].values: got arrays without a value; allowed: at least one value")

@@ -142,6 +142,9 @@ model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
     }
     const JsonValue::Nested given = printout ? printed_numbers(value) : value.nested(leaf, allowed.in_words);
     if (given.leaves.size() < allowed.fewest) {
+        if (given.shape.size() > 1) {
+            throw Error(ErrorKind::data, value.place(), "arrays without a value", "at least one value");
+        }
         value.refuse("at least one value");
     }
     model::Literal literal{.shape = given.shape, .values = {}, .truths = truths.value_or(false)};
