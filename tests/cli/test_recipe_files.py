@@ -114,3 +114,9 @@ def test_limits_of_integers_that_a_double_would_round_are_refused(write, limit):
 )
 def test_a_recipe_names_no_standard_input(write, part, name):
     assert_fails(run("run", "--recipe", write(**part)), 65, f"{name}: got standard input; allowed: a file")
+
+
+def test_the_keys_of_a_published_vocabulary_have_no_order(write):
+    ids = {"short": 5, "dessert": 1, "first": 3, "is": 4, "eat": 2, "Life": 0}
+    assert succeeds("check", write(published=[{"array": "vocabulary", "values": ids}])).text.endswith(": passed\n")
+    assert run("check", write(published=[{"array": "vocabulary", "values": {**ids, "short": 4, "is": 5}}])).code == 1

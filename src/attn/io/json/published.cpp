@@ -51,12 +51,17 @@ Shape shape_of(const JsonValue& value)
     return shape;
 }
 
-/// {"Life": 0, …} as rows of a word and its id.
+/// {"Life": 0, …} as rows of a word and its id, in the order of the ids.
 void read_vocabulary(const JsonValue& values, Published& published)
 {
+    std::vector<std::pair<Index, std::string>> rows;
     for (const auto& [word, id] : values.members()) {
+        rows.emplace_back(id.integer(0, largest_index), word);
+    }
+    std::ranges::stable_sort(rows, {}, &std::pair<Index, std::string>::first); // the keys of an object have no order
+    for (const auto& [id, word] : rows) {
         published.values.push_back(word);
-        published.values.push_back(std::to_string(id.integer(0, largest_index)));
+        published.values.push_back(std::to_string(id));
     }
     published.shape = {static_cast<Index>(published.values.size() / 2), 2};
 }
