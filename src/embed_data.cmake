@@ -47,7 +47,7 @@ foreach(part frame style script)
 endforeach()
 
 # The pages of the manual, in the order in which `attn-cli help` lists them.
-set(manual_pages tutorial output recipes pictures models tensors checking scale performance library contributing changelog)
+set(manual_pages tutorial output recipes pictures models tensors checking mistakes scale performance library contributing changelog)
 set(manual_arrays "")
 set(manual_rows "")
 foreach(stem IN LISTS manual_pages)

@@ -143,6 +143,33 @@ def test_an_overflow_is_named_by_its_nan(tmp_path):
     assert done.code == 1 and "whose maximum was not subtracted" in done.text
 
 
+def test_many_files_get_a_line_each(qkv, tmp_path):
+    save(tmp_path, attention(*qkv), "right.npy")
+    save(tmp_path, attention(*qkv, scale=1), "scale.npy")
+    save(tmp_path, attention(*qkv, scale=1, offset=0), "both.npy")
+    save(tmp_path, attention(*qkv) + 0.5, "other.npy")
+    done = against(tmp_path, "right.npy", "scale.npy", "both.npy", "other.npy")
+    assert (done.code, done.err) == (1, b"")
+    lines = done.text.splitlines()
+    assert lines[:3] == [
+        "right.npy: agrees",
+        'scale.npy: "no scale of the scores"',
+        'both.npy: "no scale of the scores" and "causal mask aligned top-left"',
+    ]
+    assert lines[3].startswith(f"other.npy: differs in {H * T * D} of {H * T * D}, by up to 0.50, by no mistake of the list")
+    assert against(tmp_path, "right.npy", "right.npy").code == 0
+    reports = against(tmp_path, "right.npy", "scale.npy", "--json").json_lines
+    assert [report["agrees"] for report in reports] == [True, False]
+
+
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(qkv, tmp_path):
+    save(tmp_path, attention(*qkv), "right.npy")
+    (tmp_path / "text.txt").write_text("hello, world\n")
+    done = against(tmp_path, "text.txt", "right.npy")
+    assert (done.code, done.text) == (65, "right.npy: agrees\n")
+    assert done.message.startswith("attn-cli: error: 'text.txt': got a file that begins with 'hello, wo'")
+
+
 def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
     right = attention(*qkv)
     right[1, 2, 3] = numpy.nan

@@ -16,6 +16,7 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -97,24 +98,55 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
-/// With --against: what is said of each file takes the place of the result.
-int hold_against(const Inputs& inputs, const StoredTensor& result, const AttendOptions& options, const core::Work& work)
-{
-    const model::diagnose::Call call = model::diagnose::call_of(inputs.tensors(), options.attend);
-    Output output{std::nullopt};
-    bool agree = true;
-    for (const std::string& name : options.files) {
+/// Holds files against the result, one after the other.
+class Judge {
+public:
+    Judge(const Inputs& inputs, const StoredTensor& result, const AttendOptions& options, const core::Work& work)
+        : call_(model::diagnose::call_of(inputs.tensors(), options.attend)), result_(result), options_(options), work_(work)
+    {
+    }
+
+    /// With several files an error of one is reported, and the rest goes on.
+    int judge_all(Log& log)
+    {
+        for (const std::string& name : options_.files) {
+            try {
+                judge(name);
+            } catch (const Error& error) {
+                const bool of_file = error.kind() == ErrorKind::data || error.kind() == ErrorKind::no_input;
+                if (options_.files.size() == 1 || !of_file) {
+                    throw;
+                }
+                output_.flush(); // so that a terminal shows both in order
+                log.error(error.what());
+                code_ = std::max(code_, exit_code(error.kind()));
+            }
+        }
+        output_.finish();
+        return code_;
+    }
+
+private:
+    void judge(const std::string& name)
+    {
         const ComparedFile file(name);
         const model::diagnose::Against against =
-            model::diagnose::against(call, result, file.only(result.name), file.name(), work);
+            model::diagnose::against(call_, result_, file.only(result_.name), file.name(), work_);
         file.require_unchanged();
-        agree = agree && against.comparison.agrees();
-        const auto write = options.output.json ? report::write_diagnosis_json : report::write_diagnosis;
-        write(against, name, output.sink());
+        code_ = std::max(code_, against.comparison.agrees() ? success : difference_found);
+        const auto write = options_.output.json         ? report::write_diagnosis_json
+                           : options_.files.size() == 1 ? report::write_diagnosis
+                                                        : report::write_diagnosis_line;
+        write(against, name, output_.sink());
     }
-    output.finish();
-    return agree ? success : difference_found;
-}
+
+    model::diagnose::Call call_;
+    const StoredTensor& result_;
+    const AttendOptions& options_;
+    core::Work work_;
+    Output output_{std::nullopt};
+    int code_ = success;
+};
 
 int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
 {
@@ -144,7 +176,7 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
         log.warning(*note);
     }
     if (options.against) {
-        return hold_against(inputs, result.tensors.front(), options, {.threads = settings.threads});
+        return Judge(inputs, result.tensors.front(), options, {.threads = settings.threads}).judge_all(log);
     }
     if (settings.observer) {
         settings.observer({"output", {}, 0});

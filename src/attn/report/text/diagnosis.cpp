@@ -137,6 +137,25 @@ std::string what_of(const Candidate& candidate)
     return text.empty() ? "the right result" : text;
 }
 
+void write_diagnosis_line(const Against& against, std::string_view name, const Sink& sink)
+{
+    const model::TensorComparison& compared = against.comparison;
+    std::string text = visible(name) + ": ";
+    if (compared.agrees()) {
+        text += "agrees";
+    } else if (against.diagnosis && against.diagnosis->named > 0) {
+        for (std::size_t n = 0; n < std::min(against.diagnosis->named, most_named); ++n) {
+            text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
+        }
+        text += against.diagnosis->named > most_named ? ", or others" : "";
+    } else {
+        text += "differs in " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared);
+        text += compared.absolute ? ", by up to " + about(compared.absolute->value) : "";
+        text += against.diagnosis ? ", by no mistake of the list" : "";
+    }
+    sink(text + "\n");
+}
+
 void write_diagnosis(const Against& against, std::string_view name, const Sink& sink)
 {
     Buffer buffer(sink);
