@@ -82,6 +82,20 @@ def test_what_no_mistake_gives_is_not_named(qkv, tmp_path):
     assert "no mistake comes nearer than the right result" in done.text
 
 
+def test_rounding_is_no_mistake(tmp_path):
+    arrays = {name: normal(seed, 4, 35, 32, dtype="float16") for seed, name in enumerate("qkv", 1)}
+    for name, array in arrays.items():
+        numpy.save(tmp_path / f"{name}.npy", array)
+    q, k, v = (array.astype("float32") for array in arrays.values())
+    weights = numpy.exp(q @ k.transpose(0, 2, 1) / numpy.sqrt(numpy.float32(32)))
+    weights = (weights / weights.sum(-1, keepdims=True)).astype("float16").astype("float32")
+    done = against(tmp_path, save(tmp_path, (weights @ v).astype("float16")), options=())
+    assert done.code == 1
+    assert "mine.npy differs from the right result by no more than rounding; no mistake is named\n" in done.text
+    lines = against(tmp_path, "mine.npy", "mine.npy", options=()).text.splitlines()
+    assert lines[0].endswith(", by no more than rounding")
+
+
 def test_where_the_error_lies_is_said_when_nothing_is_named(qkv, tmp_path):
     mine = attention(*qkv)
     mine[2, 7] += 0.25

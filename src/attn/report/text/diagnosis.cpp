@@ -115,9 +115,18 @@ void write_where(const Where& where, bool of_weights, Buffer& buffer)
     write_largest(of_weights ? "key" : "column", where.columns, 1, buffer);
 }
 
+/// Whether the right result is as near as the tolerance demands of a mistake, if not number by number.
+bool fits_right(const Diagnosis& diagnosis)
+{
+    return std::ranges::any_of(diagnosis.candidates, [](const Candidate& each) { return each.right() && each.fits(); });
+}
+
 void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     const Candidate& best = diagnosis.candidates.front();
+    if (fits_right(diagnosis)) {
+        return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
+    }
     buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; ");
     const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
     constexpr double clearly = 10;
@@ -151,7 +160,9 @@ void write_diagnosis_line(const Against& against, std::string_view name, const S
     } else {
         text += "differs in " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared);
         text += compared.absolute ? ", by up to " + about(compared.absolute->value) : "";
-        text += against.diagnosis ? ", by no mistake of the list" : "";
+        text += !against.diagnosis               ? ""
+                : fits_right(*against.diagnosis) ? ", by no more than rounding"
+                                                 : ", by no mistake of the list";
     }
     sink(text + "\n");
 }
