@@ -141,7 +141,7 @@ TEST(Npy, RefusesOtherTypesByName)
     expect_refused(
         npy(npy_header("<c8", "(1,)"), "12345678"),
         "element type: got '<c8'; allowed: float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
-    for (const std::string_view type : {"<i4", "<U3", "|S2", "|V2", "<M8[ns]", "f", "<f16", "<<f4", "", "<"}) {
+    for (const std::string_view type : {"<u4", "<U3", "|S2", "|V2", "<M8[ns]", "f", "<f16", "<<f4", "", "<"}) {
         expect_refused(npy(npy_header(type, "(1,)"), "1234"), "element type: got '" + std::string(type) + "'");
     }
     expect_refused(npy("{'descr': [('a', '<f4'), ('b', [('c', '>i2')], (2,))], 'fortran_order': False, 'shape': (1,)}", "1234"),

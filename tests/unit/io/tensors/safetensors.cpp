@@ -72,14 +72,14 @@ TEST(Safetensors, ReadsRankZeroNoElementsAndNoTensors)
 TEST(Safetensors, LoadsACheckpointWithTypesThatItDoesNotReadUntilOneIsWanted)
 {
     const std::string file = safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-                                         R"("steps":{"dtype":"I32","shape":[2],"data_offsets":[8,16]}})",
+                                         R"("steps":{"dtype":"U32","shape":[2],"data_offsets":[8,16]}})",
                                          four);
     const auto tensors = read(file);
     EXPECT_EQ(values(tensors, "a"), (Values{1, 2}));
     ASSERT_EQ(tensors.unsupported.size(), 1);
     EXPECT_EQ(tensors.unsupported[0].name, "steps");
-    EXPECT_EQ(tensors.unsupported[0].type, "I32");
-    expect_refused(file, "'steps' in q.file: element type: got 'I32'; allowed: float16, bfloat16", "steps");
+    EXPECT_EQ(tensors.unsupported[0].type, "U32");
+    expect_refused(file, "'steps' in q.file: element type: got 'U32'; allowed: float16, bfloat16", "steps");
     expect_refused(file, "got no tensor 'b'; allowed: 'a'", "b");
 }
 
@@ -87,7 +87,7 @@ TEST(Safetensors, RefusesUnknownTypesWhoseSizeNobodyCanCheck)
 {
     expect_refused(one("F128", "[1]", "[0,16]", four), "q.file: header.a.dtype: got 'F128'");
     expect_refused(one("f32", "[1]", "[0,4]", "1234"), "dtype: got 'f32'");
-    expect_refused(one("I32", "[3]", "[0,16]", four), "16 bytes; allowed: 12 for its shape of I32");
+    expect_refused(one("U32", "[3]", "[0,16]", four), "16 bytes; allowed: 12 for its shape of U32");
     expect_refused(one("F4", "[3]", "[0,2]", "12"), "2 bytes"); // a byte and a half
     EXPECT_EQ(read(one("F4", "[4]", "[0,2]", "12")).unsupported.size(), 1);
 }

@@ -33,12 +33,12 @@ TEST(TensorNames, AreThoseOfAllTensorsReadableOrNot)
     const auto names = [](std::string_view file) { return attn::io::tensor_names(oracle::bytes_of(file), "q.file"); };
     using Names = std::vector<std::string>;
     const std::string one = oracle::npy(oracle::npy_header("<f4", "()"), oracle::elements<float>({1}));
-    const std::string other = oracle::npy(oracle::npy_header("<i4", "()"), oracle::elements<float>({1}));
+    const std::string other = oracle::npy(oracle::npy_header("<u4", "()"), oracle::elements<float>({1}));
     EXPECT_EQ(names(one), Names{""});
     EXPECT_EQ(names(oracle::zip({{"b.npy", one, true}, {"a.npy", other}})), (Names{"b", "a"}));
     EXPECT_EQ(names(oracle::zip({})), Names{});
     const std::string tensors = R"({"x":{"dtype":"F32","shape":[],"data_offsets":[4,8]},)"
-                                R"("y":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
+                                R"("y":{"dtype":"U32","shape":[],"data_offsets":[0,4]}})";
     EXPECT_EQ(names(oracle::safetensors(tensors, oracle::elements<float>({1, 2}))), (Names{"x", "y"}));
     oracle::expect_refusal([&] { (void)names(oracle::zip({{"a.txt", one}})); }, "'a.txt'");
 }
