@@ -39,9 +39,9 @@ Execute declare(Options&)
 
 constinit const Command schema_command{
     .name = "schema",
-    .operands = "[result|recipe|tensor|explanation|check|diagnosis]",
-    .summary = "Print the JSON Schema (draft 2020-12) of results (default), recipes, tensors, explanations, or reports of "
-               "check and attend --against.",
+    .operands = "[NAME]",
+    .summary = "Print the JSON Schema (draft 2020-12) of a result (the default), recipe, tensor, explanation, check (a report "
+               "of check) or diagnosis (of attend --against).",
     .examples = examples,
     .common = {},
     .notes = {},

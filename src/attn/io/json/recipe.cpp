@@ -403,6 +403,7 @@ bool takes(const FieldInfo& field, JsonKind kind)
     case FieldType::choice: return kind == JsonKind::string;
     case FieldType::integer:
     case FieldType::real: return kind == JsonKind::number;
+    case FieldType::text_or_texts: return kind == JsonKind::string || kind == JsonKind::array;
     case FieldType::mask:
     case FieldType::integers: return kind == JsonKind::array;
     default: return false;

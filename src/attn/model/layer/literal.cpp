@@ -155,7 +155,7 @@ std::optional<StoredTensor> stated_mask(const Recipe& recipe)
     if (!literal) {
         return std::nullopt;
     }
-    if (literal->shape.size() == 4 && literal->shape.front() == batch_size(recipe)) {
+    if (recipe.entry && literal->shape.size() == 4 && literal->shape.front() == batch_size(recipe)) {
         literal = part_of(*literal, entry_of(recipe));
     }
     StoredTensor mask("mask", literal->truths ? ElementType::boolean : ElementType::float64, literal->shape);

@@ -17,8 +17,8 @@ namespace attn::model {
 template <typename Scalar>
 [[nodiscard]] Tensor<Scalar> tensor_of(const Literal& literal, const std::string& what);
 
-/// A mask that the recipe states, as a file would hold it: bool or float64; of a batch (B, H, T, S) that of the entry. Nothing
-/// when it states none.
+/// A mask that the recipe states, as a file would hold it: bool or float64; of a batch (B, H, T, S) that of the entry if
+/// the recipe says one. Nothing when it states none.
 [[nodiscard]] std::optional<StoredTensor> stated_mask(const Recipe& recipe);
 
 } // namespace attn::model
