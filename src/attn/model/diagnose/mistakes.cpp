@@ -375,6 +375,7 @@ Mistake made(const Row& row, Index tile = 0)
 std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
+    all.reserve(list.size() + of_tiles.size() * tile_sizes.size());
     for (const Row& row : list) {
         all.push_back(made(row));
     }

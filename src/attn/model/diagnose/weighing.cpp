@@ -155,12 +155,10 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
 
 Numbers empty_row(const Call& call, const Variant& v, Index keys)
 {
-    const auto count = static_cast<std::size_t>(keys);
-    switch (v.empty) {
-    case EmptyRow::nan: return Numbers(count, nan);
-    case EmptyRow::uniform: return Numbers(count, 1 / static_cast<double>(keys));
-    default: return Numbers(count, call.options.nan_for_empty_rows ? nan : 0);
-    }
+    const bool is_nan = v.empty == EmptyRow::nan || (v.empty != EmptyRow::uniform && call.options.nan_for_empty_rows);
+    const double weight = is_nan ? nan : v.empty == EmptyRow::uniform ? 1 / static_cast<double>(keys) : 0;
+    Numbers row(static_cast<std::size_t>(keys), weight);
+    return row;
 }
 
 } // namespace
