@@ -375,6 +375,7 @@ NEEDS = {
     "causal-all-keys": lambda case: case.lengths is not None,
     "causal-at-cache": lambda case: case.P,
     "hidden-added-0": lambda case: kinds_of_masks(case) > 1,
+    "softmax-over-all": lambda case: case.B * case.H > 1,
     "scores-transposed": lambda case: case.T == case.S and case.P == 0,
     "scores-of-values": lambda case: case.d == case.dv,
     "keys-values-swapped": lambda case: case.d == case.dv,
@@ -385,7 +386,7 @@ NEEDS = {
     "heads-viewed": lambda case: case.P == 0,
     "heads-strided": lambda case: case.P == 0 and case.layout == "BTHd",
     "one-head": lambda case: case.H == case.Hk,
-    "cache-missing": lambda case: case.P and case.mask is None,
+    "cache-": lambda case: case.P and case.mask is None,
     "result-": lambda case: case.type == "float32",
 }
 
