@@ -82,7 +82,7 @@ ARRAYS = {
     "text": numpy.array(["a"] * 6), "bool": numpy.zeros((6, 2), bool),
     "nans": numpy.where(normal(1, 5, 8) > 2, numpy.nan, 1), "large": numpy.full((5, 8), 3e38, "float32"),
     "mask8": numpy.ones((5, 8), bool), "mask67": numpy.ones((6, 7), bool), "mask01": numpy.tri(5, 7), "maskint": numpy.ones((5, 7), "int64"),
-    "masknan": numpy.array([0, 0, numpy.nan]), "maskinf": numpy.array([0, numpy.inf]),
+    "masknan": numpy.array([0, 0, numpy.nan]), "maskinf": numpy.array([0, numpy.inf, 0]),
     "lengths": numpy.array([1, 1]), "lengths8": numpy.array([8, 1]), "lengthsf": numpy.array([1.0, 1.0]),
     "e": normal(1, 9, 4), "enan": NAN, "elarge": LARGE, "e1": numpy.zeros(6), "e3": numpy.zeros((1, 6, 2)), "e0": numpy.zeros((6, 0)),
     "e5": numpy.zeros((5, 2)), "e6": numpy.zeros((6, 2)),
