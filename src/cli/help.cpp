@@ -71,7 +71,8 @@ std::string describe(std::span<const Example> examples)
 std::string usage(const Command& command)
 {
     std::string text = "Usage: attn-cli " + std::string(command.name) + " [OPTION]…";
-    return text.append(command.operands.empty() ? "" : " ").append(command.operands).append("\n");
+    const bool fits = text.size() + command.operands.size() < 80;
+    return text.append(command.operands.empty() ? "" : fits ? " " : "\n       ").append(command.operands).append("\n");
 }
 
 std::string command_list()

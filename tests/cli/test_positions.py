@@ -57,7 +57,7 @@ def test_alibi_takes_slope_times_distance_off(heads, slopes):
 
 
 def test_alibi_meets_masks_windows_and_rows(tmp_path):
-    numpy.save(tmp_path / "m.npy", numpy.array([0, 1.5, -numpy.inf, 0, 0]))
+    numpy.save(tmp_path / "m.npy", numpy.array([0, 1.5, -numpy.inf, 0, 0, -numpy.inf]))
     options = ("--positions", "alibi", "--heads", "2", "--mask", tmp_path / "m.npy", "--causal")
     full, rows = result(*options), result(*options, "--query", "5,1")
     assert rows["masked_scores"] == [[head[1], head[5]] for head in full["masked_scores"]]

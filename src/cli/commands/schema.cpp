@@ -39,7 +39,7 @@ Execute declare(Options&)
 
 constinit const Command schema_command{
     .name = "schema",
-    .operands = "[NAME]",
+    .operands = "[result|recipe|tensor|explanation|check|diagnosis]",
     .summary = "Print the JSON Schema (draft 2020-12) of a result (the default), recipe, tensor, explanation, check (a report "
                "of check) or diagnosis (of attend --against).",
     .examples = examples,

@@ -166,7 +166,7 @@ TEST(Recipe, ReadsTensorsThatAreStated)
              {R"({"tensor":"W_q","values":[[1,2],[3]]})",
               "draws[0].values[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it"},
              {R"({"tensor":"W_q","values":[1,"2"]})", "draws[0].values[1]: got '2'; allowed: numbers"},
-             {R"({"tensor":"W_q","values":[[]]})", "draws[0].values: got an array of 1 element; allowed: at least one value"},
+             {R"({"tensor":"W_q","values":[[]]})", "draws[0].values: got arrays without a value; allowed: at least one value"},
              {R"({"tensor":"W_q","values":[1],"init":"normal"})",
               R"(draws[0].init: got 'normal'; allowed: only without "values")"},
              {R"({"tensor":"b_q","values":[1],"side":"left"})",
