@@ -13,8 +13,8 @@ class JsonValue;
 /// place ("draws[2].shape"), the value and what is allowed. Never recurses deeper than a fixed limit.
 [[nodiscard]] model::Recipe parse_recipe(std::string_view json);
 
-/// The same of the "config" of a result, where a linear W_o that says no side is from the right, as it was before recipes had to
-/// say it.
+/// The same of the "config" of a result, where a linear W_o that says no side is from the right, as it was before recipes had
+/// to say it.
 [[nodiscard]] model::Recipe parse_config(std::string_view json);
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 

@@ -156,7 +156,8 @@ Finding compare(const Published& published, const std::vector<Result>& results, 
     const std::optional<Computed> computed = is_whole_batch(recipe) ? find_computed(results, published.array, published.at)
                                                                     : find_computed(results.front(), published.array);
     if (!computed) {
-        return with_hint(mismatch(what, what + ": stated, but no part of this run"), why_absent(published.array, results.front()));
+        return with_hint(mismatch(what, what + ": stated, but no part of this run"),
+                         why_absent(published.array, results.front()));
     }
     const std::optional<Part> part = part_of(computed->shape, published.at);
     if (!part) {
