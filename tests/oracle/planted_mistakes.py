@@ -187,6 +187,11 @@ def counted(heard: Counter) -> int:
     return sum(count for answer, count in heard.items() if answer in ANSWERS)
 
 
+def asked(heard: Counter) -> int:
+    """Those in which it cannot, too."""
+    return sum(count for answer, count in heard.items() if answer not in ("agrees", "noise"))
+
+
 def passes(answers: Counter, share: float) -> bool:
     blamed = any("wrong" in answer or "unstated" in answer for answer in answers)
     return answers["named"] >= share * counted(answers) and not blamed
@@ -235,7 +240,8 @@ def main() -> int:
                 hear(answers)
         else:
             for first in range(given.seed, given.seed + 10 * given.cases, THREADS):
-                wanted = [planted for planted in heard if counted(heard[planted]) < given.cases]
+                wanted = [planted for planted, answers in heard.items()
+                          if counted(answers) < given.cases and asked(answers) < 3 * given.cases]
                 for answers in pool.map(lambda seed: judge(seed, wanted, program), range(first, first + THREADS)):
                     hear(answers)
     report(heard, 0.95 if given.pairs else 0.99)
