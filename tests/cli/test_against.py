@@ -60,7 +60,9 @@ def test_the_report_for_programs_has_every_candidate(name, options, qkv, tmp_pat
     done = against(tmp_path, save(tmp_path, attention(*qkv, **options)), "--json")
     assert done.code == 1
     report = done.json
-    assert (report["verdict"], report["named"][0]["mistakes"]) == ("named", [name])
+    named = report["named"][0]
+    assert (report["verdict"], named["mistakes"], report["all_pairs"]) == ("named", [name], True)
+    assert all(len(named[key]) == 1 and '"' not in named[key][0] for key in ("what", "advice"))
     assert report["candidates"][0]["mistakes"] == [name] and report["candidates"][0]["complete"]
     assert [] in [candidate["mistakes"] for candidate in report["candidates"]]  # the right result
     assert report["tried"] > 80 and len(report["candidates"]) == report["tried"] + 1
@@ -79,7 +81,7 @@ def test_what_no_mistake_gives_is_not_named(qkv, tmp_path):
     done = against(tmp_path, save(tmp_path, attention(*qkv) + 0.01 * normal(9, H, T, D)))
     assert done.code == 1
     assert " gives: " not in done.text and "is what none of " in done.text
-    assert "no mistake comes nearer than the right result" in done.text
+    assert "; the nearest is " in done.text
 
 
 def test_rounding_is_no_mistake(tmp_path):

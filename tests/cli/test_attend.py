@@ -104,6 +104,16 @@ def test_causal_alignment_is_a_choice(folder, options, offset):
     close(attend(folder, "--causal", *options), attention(*arrays(folder), seen=band(T, S, offset, right=0))[1])
 
 
+def test_an_input_is_not_replaced(tmp_path):
+    numpy.save(tmp_path / "x.npy", normal(1, 2, 3, 4))
+    (tmp_path / "link.npy").symlink_to("x.npy")
+    before = (tmp_path / "x.npy").read_bytes()
+    for output in ("x.npy", "link.npy", "./x.npy"):
+        done = run("attend", "-q", "x.npy", "-k", "x.npy", "-v", "x.npy", "-o", output, cwd=tmp_path)
+        assert_fails(done, 2, f"-o: got '{output}', which is also read; allowed: another file")
+    assert (tmp_path / "x.npy").read_bytes() == before
+
+
 @pytest.mark.parametrize(("text", "left", "right"), [("1", 1, 1), ("2,0", 2, 0), ("-1,1", -1, 1), ("0,-1", 0, -1)])
 def test_a_window_looks_back_and_ahead(folder, text, left, right):
     close(attend(folder, "--window", text), attention(*arrays(folder), seen=band(T, S, 0, left, right))[1])

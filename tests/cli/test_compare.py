@@ -51,6 +51,14 @@ def test_the_options_of_the_tolerance_are_named_where_they_may_help(folder):
     assert advice not in succeeds("compare", "a.npy", "a.npy", cwd=folder).text
 
 
+def test_whole_numbers_that_are_printed_are_whole(tmp_path):
+    (tmp_path / "a.txt").write_text("[[1. 2.] [3. 4.]]")
+    save(tmp_path / "b.npy", numpy.array([[1, 2], [3, 4.4]]))
+    assert "1 of 4" in differs("a.txt", "b.npy", cwd=tmp_path).text
+    save(tmp_path / "b.npy", numpy.array([[1, 2], [3, 4.0]]))
+    succeeds("compare", "a.txt", "b.npy", cwd=tmp_path)
+
+
 def test_nan_equals_nan_or_not_by_option(tmp_path):
     file = save(tmp_path / "a.npy", numpy.array([1, numpy.nan, numpy.inf]))
     assert "3 compared, all equal" in succeeds("compare", file, file).text

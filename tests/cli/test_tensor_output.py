@@ -222,12 +222,6 @@ def test_numpy_reads_what_was_written(folder):
     assert list(arrays) == ["context"] and numpy.array_equal(arrays["context"], y)
 
 
-def test_the_output_may_replace_an_input(folder):
-    wanted = expected(folder)
-    assert attend(folder, "q.npy", "k.npy", "v.npy", "-o", "q.npy").code == 0
-    close(numpy.load(folder / "q.npy"), wanted)
-
-
 def test_a_terminal_gets_no_binary(folder):
     done = shell(f"cd {folder}; script -qec '\"$A\" attend -q q.npy -k k.npy -v v.npy --format npy' /dev/null < /dev/null; echo $?")
     assert "standard output is a terminal" in done.text

@@ -15,9 +15,10 @@ namespace attn {
 enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, int64 };
 
 [[nodiscard]] Index size_of(ElementType type);
-[[nodiscard]] std::string_view
-name_of(ElementType type);                       ///< "float16", "bfloat16", "float32", "float64", "bool", "int32", "int64"
-[[nodiscard]] bool is_integer(ElementType type); ///< int32 or int64; a boolean is none
+/// "float16", "bfloat16", "float32", "float64", "bool", "int32", "int64".
+[[nodiscard]] std::string_view name_of(ElementType type);
+/// int32 or int64; a boolean is none.
+[[nodiscard]] bool is_integer(ElementType type);
 
 /// The value that 16 bits hold, exactly.
 [[nodiscard]] float from_float16(std::uint16_t bits);

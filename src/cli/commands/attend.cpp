@@ -53,6 +53,7 @@ public:
 
     [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
     void read_numbers() { files_.read_numbers(); }
+    void require_apart_from(const std::optional<std::string>& output) const { files_.require_apart_from(output); }
     void require_unchanged() const { files_.require_unchanged(); }
 
 private:
@@ -153,6 +154,7 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
     Output output(options.output.path);
     refuse_terminal(output, options.format);
     Inputs inputs(options, log);
+    inputs.require_apart_from(options.output.path);
     if (!options.against) {
         require_storable(inputs.tensors(), options);
     }

@@ -34,10 +34,8 @@ constexpr std::string_view notes = "A and B are results or tensors as JSON (`run
                                    ".safetensors, or an array as PyTorch or NumPy prints it, in any mix. Tensors are\n"
                                    "paired by name, except two files of one tensor each. A name on one side only is\n"
                                    "a difference; so are words that differ when both sides are results. Numbers\n"
-                                   "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are, as\n"
-                                   "torch.testing.assert_close has them, for float64 1e-7 and 1e-7, float32 1e-5 and\n"
-                                   "1.3e-6, float16 1e-5 and 1e-3, bfloat16 1e-5 and 1.6e-2, of two types the\n"
-                                   "larger ones; of a printed array also half a unit of its last digit.\n"
+                                   "agree when |A - B| <= atol + rtol*|B|. Without --rtol and --atol these are what\n"
+                                   "torch.testing.assert_close has for the type (`attn-cli help checking`).\n"
                                    "Exit code: 0 all agree; 1 a difference.\n";
 
 /// Of the first tensor with differences that a wider one would forgive.

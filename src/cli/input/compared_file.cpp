@@ -32,25 +32,6 @@ void require_numbers(std::span<const std::byte> front, const std::string& name)
     }
 }
 
-/// The largest unit of a last digit. NumPy leaves out the zeros at the end of some numbers: all have as many digits as the one
-/// with the most.
-double unit_of(const std::vector<math::Printed>& numbers)
-{
-    int digits = 0;
-    for (const math::Printed& number : numbers) {
-        digits = std::max(digits, number.digits);
-    }
-    double largest = 0;
-    for (const math::Printed& number : numbers) {
-        double unit = number.unit;
-        for (int missing = number.digits; missing < digits; ++missing) {
-            unit /= 10;
-        }
-        largest = std::max(largest, unit);
-    }
-    return largest;
-}
-
 } // namespace
 
 ComparedFile::ComparedFile(const std::string& text)
@@ -84,14 +65,17 @@ void ComparedFile::read_printed(const std::string& wanted)
         throw Error(ErrorKind::data, file_.name(), "the name " + quoted(wanted), "none, a printed array has no name");
     }
     const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
-    const io::PrintedArray array = io::parse_printed_array(text, file_.name());
-    std::vector<math::Printed> numbers;
-    std::ranges::transform(array.numbers, std::back_inserter(numbers), math::parse_printed);
+    const io::PrintedArray array = io::with_restored_zeros(io::parse_printed_array(text, file_.name()));
     std::vector<double> values;
-    std::ranges::transform(numbers, std::back_inserter(values), &math::Printed::value);
+    double unit = 0; // the largest of a last digit
+    for (const std::string& number : array.numbers) {
+        const math::Printed printed = math::parse_printed(number);
+        values.push_back(printed.value);
+        unit = std::max(unit, printed.unit);
+    }
     StoredTensor& tensor = stored_.emplace_back("", ElementType::float64, array.shape);
     store<double>(tensor, 0, values);
-    contents_.tensors.push_back({"", tensor.view(), unit_of(numbers)});
+    contents_.tensors.push_back({"", tensor.view(), unit});
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)

@@ -28,9 +28,10 @@ std::vector<double> by_heads(const Call& call, Compared compared, std::vector<do
     return ordered;
 }
 
-void require_explained(const Diagnosis* diagnosis, const NamedTensor& file, const TensorView& right, const std::string& what)
+void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const TensorView& right,
+                       const std::string& what)
 {
-    if (diagnosis != nullptr && diagnosis->verdict != Verdict::unknown) {
+    if (diagnosis && diagnosis->verdict != Verdict::unknown) {
         return;
     }
     const std::vector<double> numbers = load<double>(file.view).values;
@@ -73,7 +74,7 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
         result.diagnosis = diagnose(call, compared, numbers, expected_numbers, work);
         result.where = where(call, compared, numbers.numbers(), expected_numbers);
     }
-    require_explained(result.diagnosis ? &*result.diagnosis : nullptr, file, right.view(), what);
+    require_explained(result.diagnosis, file, right.view(), what);
     return result;
 }
 

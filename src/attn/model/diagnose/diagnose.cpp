@@ -190,7 +190,7 @@ void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem,
         sort(candidates);
         const Candidate& best = candidates.front();
         const auto next = std::ranges::find_if(candidates, [&](const Candidate& other) {
-            return !other.complete && other.fits() && (!best.complete || times_farther(best, other) < clearly);
+            return !other.complete && (other.fits() || best.fits()) && (!best.complete || times_farther(best, other) < clearly);
         });
         if (next == candidates.end()) {
             return;

@@ -297,8 +297,8 @@ constexpr std::array list{
             "store the result in the type of the queries", [](V& v) { v.result = Precision::bfloat16; }, always},
     Row{"result-float16", Group::precision, "the result rounded to float16", "store the result in the type of the queries",
             [](V& v) { v.result = Precision::float16; }, always},
-    Row{"denormals-flushed", Group::precision, "denormal numbers flushed to zero", "do not compile with -ffast-math or ftz",
-            [](V& v) { v.denormals_flushed = true; }, always},
+    Row{"denormals-flushed", Group::precision, "denormal numbers flushed to zero",
+            "leave the modes that flush denormals (FTZ, DAZ) off", [](V& v) { v.denormals_flushed = true; }, always},
 
     // ---- positions
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",

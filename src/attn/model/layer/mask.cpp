@@ -36,15 +36,20 @@ TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
 
 std::optional<std::string> doubt_about(const TensorView& mask)
 {
-    if (mask.type == ElementType::boolean || mask.shape.empty() || largest(mask) != 1) {
+    if (mask.type == ElementType::boolean || mask.shape.empty()) {
         return std::nullopt;
     }
+    bool any = false; // a 1: zeros alone hide nothing, and are often meant
     const Shape leading(mask.shape.begin(), mask.shape.end() - 1);
     for (Index row = 0; row < element_count(leading); ++row) {
         const Matrix<double> numbers = load_matrix<double>(slice(mask, index_of(leading, row)), {});
         if (!(numbers.array() == 0 || numbers.array() == 1).all()) {
             return std::nullopt;
         }
+        any = any || (numbers.array() == 1).any();
+    }
+    if (!any) {
+        return std::nullopt;
     }
     return "the mask holds numbers, 0 and 1 alone, which are added to the scores; to hide keys it must hold booleans, false "
            "where a key is hidden";

@@ -1,7 +1,6 @@
 #include "attn/report/json/diagnosis_json.hpp"
 
 #include "attn/report/json_writer.hpp"
-#include "attn/report/text/diagnosis.hpp"
 
 namespace attn::report {
 namespace {
@@ -12,19 +11,21 @@ using model::diagnose::Diagnosis;
 using model::diagnose::Mistake;
 using model::diagnose::Where;
 
-std::vector<std::string> names_of(const Candidate& candidate)
+/// A text of each mistake: its name, what it is, or what to do.
+template <class Text>
+void write_each(JsonWriter& json, std::string_view key, const Candidate& candidate, Text Mistake::*text)
 {
-    std::vector<std::string> names;
+    json.begin_array(key);
     for (const Mistake* mistake : candidate.mistakes) {
-        names.push_back(mistake->name);
+        json.string(mistake->*text);
     }
-    return names;
+    json.end_array();
 }
 
 void write_candidate(JsonWriter& json, const Candidate& candidate)
 {
     json.begin_object();
-    json.member("mistakes", names_of(candidate));
+    write_each(json, "mistakes", candidate, &Mistake::name);
     json.member("largest_difference", candidate.distance.largest);
     json.member("largest_in_tolerances", candidate.distance.worst);
     json.member("typical_in_tolerances", candidate.distance.typical());
@@ -38,13 +39,9 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
     json.begin_array("named");
     for (std::size_t n = 0; n < diagnosis.named; ++n) {
         json.begin_object();
-        json.member("mistakes", names_of(diagnosis.candidates[n]));
-        json.member("what", what_of(diagnosis.candidates[n]));
-        json.begin_array("advice");
-        for (const Mistake* mistake : diagnosis.candidates[n].mistakes) {
-            json.string(mistake->advice);
-        }
-        json.end_array();
+        write_each(json, "mistakes", diagnosis.candidates[n], &Mistake::name);
+        write_each(json, "what", diagnosis.candidates[n], &Mistake::what);
+        write_each(json, "advice", diagnosis.candidates[n], &Mistake::advice);
         json.end_object();
     }
     json.end_array();
@@ -52,6 +49,7 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
         json.member("times_farther", diagnosis.farther);
     }
     json.member("tried", static_cast<Index>(diagnosis.tried));
+    json.member("all_pairs", diagnosis.all_pairs);
     json.begin_array("candidates");
     for (const Candidate& candidate : diagnosis.candidates) {
         write_candidate(json, candidate);

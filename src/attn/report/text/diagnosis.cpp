@@ -127,12 +127,11 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
     if (fits_right(diagnosis)) {
         return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
     }
-    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; ");
-    const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
-    constexpr double clearly = 10;
-    const bool no_nearer = right != diagnosis.candidates.end() && times_farther(best, *right) < clearly;
-    buffer.append(no_nearer ? "no mistake comes nearer than the right result" : "the nearest is " + what_of(best));
-    buffer.append(": largest difference " + about(best.distance.largest) + "\n");
+    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; the nearest is " +
+                  what_of(best) + ": largest difference " + about(best.distance.largest) + "\n");
+    if (!diagnosis.all_pairs) {
+        buffer.append("pairs that need every row were left out, as this input is large; a smaller one tries them all\n");
+    }
 }
 
 } // namespace
