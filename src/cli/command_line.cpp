@@ -218,6 +218,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
     std::ranges::transform(arguments, std::back_inserter(names),
                            [](std::string_view word) { return word.substr(0, word.find('=')); });
     std::string awaiting; // the option whose value comes next
+    std::size_t operands = 0;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
         if (!awaiting.empty()) {
@@ -230,14 +231,15 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             words.rest.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
             break;
         }
-        if (const Command* command = find_command(word); command != nullptr && declared.command == nullptr) {
+        const Command* command = declared.command == nullptr ? find_command(word) : nullptr;
+        if (command != nullptr) {
             declared.declare(*command, &names);
         }
         const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
         const std::string name(word.substr(0, equals));
         const CLI::Option* option = word.starts_with('-') ? declared.find(name) : nullptr;
         if (option != nullptr) {
-            words.options.push_back({name, std::nullopt, option->get_group()});
+            words.options.push_back({name, std::nullopt, option->get_group(), operands});
         }
         if (option != nullptr && equals != std::string_view::npos) {
             take_value(words, *option, name, word.substr(equals + 1));
@@ -247,6 +249,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
             refuse_cluster(word);
         }
         awaiting = option != nullptr && takes_value(*option) ? name : "";
+        operands += option == nullptr && command == nullptr ? 1 : 0;
         words.parsed.push_back(without_plus_plus(word));
     }
     if (!awaiting.empty() && words.rest.empty()) {

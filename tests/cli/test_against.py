@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from program import assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, run, succeeds
 from tensors import normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
@@ -209,3 +209,87 @@ def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
     assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
     assert_fails(against(tmp_path, "mine.npy", options=("-o", "y.npy")), 2, "-o")
+
+
+def held(*arguments, cwd, **options):
+    """What `run --against` says of one file, as its report."""
+    done = run("run", *arguments, "--json", cwd=cwd, **options)
+    assert done.code in (0, 1) and done.err == b"", done
+    return done.json
+
+
+def names(report):
+    return [each["mistakes"] for each in report["named"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["--seed", "42"], "seed-42"),
+        (["--seed", "987"], "seed-987"),
+        (["--casefold"], "case"),
+        (["--causal"], "causal-added"),
+        (["--scale", "none"], "no-scale"),
+        (["--init", "linear"], "init-linear"),
+        (["--generator", "numpy"], "generator-numpy"),
+    ],
+)
+@pytest.mark.parametrize("array", ["weights", "context"])
+def test_a_mistake_around_the_attention_is_named(options, name, array, tmp_path):
+    succeeds("run", SENTENCE, *options, "--show", array, "-o", "mine.npz", cwd=tmp_path)
+    report = held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)
+    assert names(report) == [[name]]
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_positions_and_output_projections_are_compared_too(tmp_path):
+    rotary = ["--heads", "2", "--d-k", "8", "--d-v", "8", "--positions"]
+    for wrong, name in (("none", "positions-missing"), ("rope:style=interleaved", "rope-style"), ("rope:base=500000", "rope-base-500000")):
+        succeeds("run", SENTENCE, *rotary, wrong, "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+        assert names(held(SENTENCE, *rotary, "rope", "--against", "mine.npz", cwd=tmp_path)) == [[name]]
+    succeeds("run", SENTENCE, "--heads", "2", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--heads", "2", "--positions", "alibi", "--against", "mine.npz", cwd=tmp_path)) == [["alibi-missing"]]
+    succeeds("run", SENTENCE, "--heads", "2", "--output-projection", "--scale", "none", "--show", "output", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--heads", "2", "--output-projection", "--against", "mine.npz", cwd=tmp_path)) == [["no-scale"]]
+
+
+def test_a_mistake_around_the_attention_and_one_of_it_are_both_named(tmp_path):
+    succeeds("run", SENTENCE, "--casefold", "--causal", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["case", "causal-added"]]
+
+
+def test_any_array_of_a_run_is_compared_by_its_name_or_shape(tmp_path):
+    succeeds("run", SENTENCE, "--seed", "5", "--show", "queries,context", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["seed-5"]]  # the context
+    assert names(held(SENTENCE, "--show", "queries", "--against", "mine.npz", cwd=tmp_path)) == [["seed-5"]]
+    printed = succeeds("run", SENTENCE, "--seed", "5", "--show", "weights", "--notation", "torch").text
+    (tmp_path / "printed.txt").write_text(printed.partition("\n")[2])
+    assert names(held(SENTENCE, "--against", "printed.txt", cwd=tmp_path)) == [["seed-5"]]
+
+
+def test_files_hold_the_rows_that_a_recipe_asks_for_or_all(tmp_path):
+    for rows in (["--query", "is"], []):
+        succeeds("run", SENTENCE, *rows, "--scale", "none", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+        assert names(held(SENTENCE, "--query", "is", "--against", "mine.npz:weights", cwd=tmp_path)) == [["no-scale"]]
+
+
+def test_files_of_a_class_get_a_line_each(tmp_path):
+    for name, seed in (("ann", "123"), ("ben", "42")):
+        succeeds("run", SENTENCE, "--seed", seed, "--show", "context", "-o", f"{name}.npz", cwd=tmp_path)
+    done = run("run", SENTENCE, "--against", "ann.npz", "ben.npz", "none.npz", cwd=tmp_path)
+    assert (done.code, done.text) == (66, 'ann.npz: agrees\nben.npz: "the seed 42"\n')
+    assert run("run", "--against", "ann.npz", cwd=tmp_path, stdin=SENTENCE).code == 0
+
+
+def test_what_run_cannot_compare_is_one_line(tmp_path):
+    succeeds("run", SENTENCE, "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    for arguments, code, message in (
+        (["Life is", "--against", "mine.npz"], 65, "'mine.npz': got the shape (1, 6, 6); allowed: (2, 28) of context, (2, 2) of weights"),
+        (["--against", "mine.npz", SENTENCE], 2, "SENTENCE goes before it"),
+        ([SENTENCE, "--show", "tokens", "--against", "mine.npz"], 2, "--show: got tokens"),
+        ([SENTENCE, "--show", "all", "--against", "mine.npz"], 2, "--show: got several items"),
+        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o and --against cannot be used together"),
+        (["--lines", "x", "--against", "mine.npz"], 2, "--lines and --against cannot be used together"),
+    ):
+        assert_fails(run("run", *arguments, cwd=tmp_path), code, message)

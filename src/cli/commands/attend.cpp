@@ -2,11 +2,9 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/model/layer/mask.hpp"
-#include "attn/report/json/diagnosis_json.hpp"
 #include "attn/report/json/tensor_json.hpp"
-#include "attn/report/text/diagnosis.hpp"
 #include "attn/tensor/error.hpp"
-#include "cli/input/compared_file.hpp"
+#include "cli/commands/judged_files.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/attend_options.hpp"
 #include "cli/output/isa_note.hpp"
@@ -16,7 +14,6 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
-#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -99,56 +96,6 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
-/// Holds files against the result, one after the other.
-class Judge {
-public:
-    Judge(const Inputs& inputs, const StoredTensor& result, const AttendOptions& options, const core::Work& work)
-        : call_(model::diagnose::call_of(inputs.tensors(), options.attend)), result_(result), options_(options), work_(work)
-    {
-    }
-
-    /// With several files an error of one is reported, and the rest goes on.
-    int judge_all(Log& log)
-    {
-        for (const std::string& name : options_.files) {
-            try {
-                judge(name);
-            } catch (const Error& error) {
-                const bool of_file = error.kind() == ErrorKind::data || error.kind() == ErrorKind::no_input;
-                if (options_.files.size() == 1 || !of_file) {
-                    throw;
-                }
-                output_.flush(); // so that a terminal shows both in order
-                log.error(error.what());
-                code_ = std::max(code_, exit_code(error.kind()));
-            }
-        }
-        output_.finish();
-        return code_;
-    }
-
-private:
-    void judge(const std::string& name)
-    {
-        const ComparedFile file(name);
-        const model::diagnose::Against against =
-            model::diagnose::against(call_, result_, file.only(result_.name), file.name(), work_);
-        file.require_unchanged();
-        code_ = std::max(code_, against.comparison.agrees() ? success : difference_found);
-        const auto write = options_.output.json         ? report::write_diagnosis_json
-                           : options_.files.size() == 1 ? report::write_diagnosis
-                                                        : report::write_diagnosis_line;
-        write(against, name, output_.sink());
-    }
-
-    model::diagnose::Call call_;
-    const StoredTensor& result_;
-    const AttendOptions& options_;
-    core::Work work_;
-    Output output_{std::nullopt};
-    int code_ = success;
-};
-
 int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
 {
     Output output(options.output.path);
@@ -178,7 +125,11 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
         log.warning(*note);
     }
     if (options.against) {
-        return Judge(inputs, result.tensors.front(), options, {.threads = settings.threads}).judge_all(log);
+        const StoredTensor& right = result.tensors.front();
+        const model::diagnose::Call call = model::diagnose::call_of(inputs.tensors(), options.attend);
+        return judge_files(options.files, options.output.json, log, [&](const ComparedFile& file) {
+            return model::diagnose::against(call, right, file.only({right.name}), file.name(), {.threads = settings.threads});
+        });
     }
     if (settings.observer) {
         settings.observer({"output", {}, 0});

@@ -2,6 +2,7 @@
 #include "attn/model/run/run.hpp"
 
 #include "attn/io/builtin.hpp"
+#include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
@@ -9,6 +10,7 @@
 #include "attn/report/text/printed_recipe.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/commands/judged_files.hpp"
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/run_input.hpp"
@@ -43,6 +45,7 @@ constexpr std::array examples{
     Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
     Example{R"(attn-cli run "life is short" --embeddings glove.6B.50d.txt --init identity)", "which words are alike"},
     Example{"attn-cli run --lines sentences.txt --json -o results.json", "one result per line"},
+    Example{"attn-cli run --recipe owen-2025 --against mine.npy", "which mistake gives the numbers of a script"},
     Example{"attn-cli run --lines part-2.txt --first-index 1000 --json", "a part of them; its lines count on from there"},
     Example{R"(attn-cli run "Life is short" --heads 4 -o weights.svg)", "one heat map per head; --plot arcs draws lines"},
     Example{"attn-cli run \"Life is short\" --show all -o drawn.npz", "every array, for NumPy"},
@@ -81,8 +84,7 @@ public:
         table_.notation = options.notation;
         table_.width = output_.columns();
         table_.ids_in_words = shows_the_usual();
-        each_entry_ = model::is_whole_batch(input_.recipe()) && !info_of(options.format).one_result;
-        table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry_;
+        table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry();
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         model::RunSettings& settings = input_.settings();
         settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
@@ -112,8 +114,14 @@ public:
     int each_line();
     /// The recipe with all of standard input as its sentence.
     int standard_input();
+    /// The files of --against.
+    int against(int threads);
 
 private:
+    [[nodiscard]] bool each_entry() const
+    {
+        return model::is_whole_batch(input_.recipe()) && !info_of(options_.format).one_result;
+    }
     [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
     [[nodiscard]] std::vector<model::Result> results();
     void write(const model::Result& result, std::optional<Index> entry);
@@ -127,12 +135,11 @@ private:
     StageReporter stages_;
     IsaNote isa_note_;
     RunInput input_;
-    bool each_entry_ = false;
 };
 
 std::vector<model::Result> Runner::results()
 {
-    if (each_entry_) {
+    if (each_entry()) {
         return input_.computed(model::run_entries);
     }
     std::vector<model::Result> one;
@@ -169,7 +176,7 @@ void Runner::write(const model::Result& result, std::optional<Index> entry)
 /// To a person who looks at the table, of what has been typed.
 void Runner::hint(const model::Result& result)
 {
-    const bool typed = !each_entry_ && (options_.source == Source::overrides || options_.source == Source::recipe);
+    const bool typed = !each_entry() && (options_.source == Source::overrides || options_.source == Source::recipe);
     if (options_.format != Format::table || !shows_the_usual() || !typed || !table_.width || ::isatty(STDERR_FILENO) == 0) {
         return;
     }
@@ -191,7 +198,7 @@ int Runner::once()
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
     for (Index i = 0; const model::Result& result : all) {
-        const std::string prefix = each_entry_ ? name_of_entry(i++) + ": " : "";
+        const std::string prefix = each_entry() ? name_of_entry(i++) + ": " : "";
         for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), prefix)) {
             say(log_, note);
         }
@@ -200,7 +207,7 @@ int Runner::once()
         }
     }
     for (Index i = 0; const model::Result& result : all) {
-        write(result, each_entry_ ? std::optional(i++) : std::nullopt);
+        write(result, each_entry() ? std::optional(i++) : std::nullopt);
     }
     output_.finish();
     hint(first);
@@ -211,6 +218,23 @@ int Runner::standard_input()
 {
     input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
     return once();
+}
+
+int Runner::against(int threads)
+{
+    if (options_.source == Source::standard_input || options_.source == Source::pipe) {
+        input_.read_standard_input("SENTENCE, --ids or --recipe");
+    }
+    const auto item = shows_the_usual() ? std::nullopt : std::optional(*options_.show.items.begin());
+    const auto runs = input_.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+        return model::diagnose::RunAgainst(recipe, settings, item);
+    });
+    input_.warn_of_assumptions();
+    input_.files().require_unchanged();
+    return judge_files(options_.files, options_.output.json, log_, [&](const ComparedFile& file) {
+        const model::NamedTensor& tensor = item ? file.only({name_of(*item)}) : file.only({"output", "context", "weights"});
+        return runs.against(tensor, file.name(), {.threads = threads});
+    });
 }
 
 int Runner::each_line()
@@ -243,6 +267,9 @@ int execute_run(const RunOptions& options, const Operands& operands, const Globa
 {
     warn_of_names(operands, options, log);
     Runner runner(operands, options, make_recipe(options), globals, log);
+    if (!options.files.empty()) {
+        return runner.against(globals.threads);
+    }
     switch (options.source) {
     case Source::lines: return runner.each_line();
     case Source::standard_input:

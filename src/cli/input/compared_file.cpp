@@ -44,18 +44,22 @@ ComparedFile::ComparedFile(const std::string& text)
                                     : read_tensors(argument_.name);
 }
 
-const model::NamedTensor& ComparedFile::only(const std::string& wanted) const
+const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_view> wanted) const
 {
     const std::vector<model::NamedTensor>& tensors = contents_.tensors;
-    const auto found = std::ranges::find(tensors, wanted, &model::NamedTensor::name);
     if (tensors.size() == 1) {
         return tensors.front();
     }
-    if (found == tensors.end()) {
-        throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
-                    "one, one named " + quoted(wanted) + ", or FILE:NAME");
+    std::string names;
+    for (const std::string_view name : wanted) {
+        const auto found = std::ranges::find(tensors, name, &model::NamedTensor::name);
+        if (found != tensors.end()) {
+            return *found;
+        }
+        names += (names.empty() ? "" : " or ") + quoted(name);
     }
-    return *found;
+    throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
+                "one, one named " + names + ", or FILE:NAME");
 }
 
 /// As the nearest float64: the digits, and so the tolerance, are those that were printed.

@@ -7,7 +7,9 @@
 #include "cli/system/mapped_file.hpp"
 
 #include <deque>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace attn::cli {
 
@@ -20,8 +22,8 @@ public:
 
     [[nodiscard]] const model::Contents& contents() const { return contents_; }
     [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages
-    /// Its only tensor, or of several the one of this name. Throws Error(data).
-    [[nodiscard]] const model::NamedTensor& only(const std::string& wanted) const;
+    /// Its only tensor, or of several the first of these names that it has. Throws Error(data).
+    [[nodiscard]] const model::NamedTensor& only(std::initializer_list<std::string_view> wanted) const;
     void require_unchanged() const { file_.require_unchanged(); }
 
 private:

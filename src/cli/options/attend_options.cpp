@@ -72,17 +72,11 @@ void declare_attend(Options& options, AttendOptions& attend)
     options.group("Output");
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
     declare_output(options, attend.output, formats);
-    options.add({.name = "--against",
-                 .meaning = "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. "
-                            "FILE is anything that `compare` reads",
-                 .symbol = tensor_symbol},
-                attend.against);
+    declare_against(options, attend.against);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
     options.need({"--past-value"}, "--past-key");
     options.exclude({"--lengths", "--past-key"});
-    options.exclude({"--against", "-o"});
-    options.exclude({"--against", "--format"});
 }
 
 void finish_attend_options(const Operands& operands, AttendOptions& attend)

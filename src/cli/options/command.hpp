@@ -23,6 +23,7 @@ struct TypedOption {
     std::string name;
     std::optional<std::string> value; ///< none: a switch
     std::string group;                ///< in help
+    std::size_t operands_before = 0;
 };
 
 /// What is typed that is no option, in order; and the options once more, for who repeats them.

@@ -66,6 +66,28 @@ void refuse_items_without_commas(const Operands& operands, const RunOptions& run
     refuse_second_item("--show", list + *stray, *stray);
 }
 
+void require_one_array(const ShowOption& show)
+{
+    const bool one = !show.all && show.items.size() == 1;
+    if (!one || model::info_of(*show.items.begin()).kind != model::ItemKind::numbers) {
+        throw Error(ErrorKind::usage, "--show", one ? name_of(*show.items.begin()) : "several items",
+                    "one array of numbers with --against, such as weights");
+    }
+}
+
+/// Takes what comes behind --against.
+Operands without_files(const Operands& given, const std::string& first, std::vector<std::string>& files)
+{
+    const auto typed = std::ranges::find(given.options, "--against", &TypedOption::name);
+    const auto begin = given.words.begin() + static_cast<std::ptrdiff_t>(typed->operands_before);
+    files = {first};
+    files.insert(files.end(), begin, given.words.end());
+    Operands rest = given;
+    rest.words.assign(given.words.begin(), begin);
+    rest.after_dashes = 0;
+    return rest;
+}
+
 } // namespace
 
 void declare_run(Options& options, RunOptions& run)
@@ -104,11 +126,19 @@ void declare_run(Options& options, RunOptions& run)
     declare_digits(options, run.output);
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
+    declare_against(options, run.against);
+    for (const char* other : {"--lines", "--head", "--top", "--verify"}) {
+        options.exclude({"--against", other});
+    }
     declare_pictures(options, run.picture_options);
 }
 
-void finish_run_options(const Operands& operands, RunOptions& run)
+void finish_run_options(const Operands& given, RunOptions& run)
 {
+    const Operands operands = run.against ? without_files(given, *run.against, run.files) : given;
+    if (run.against && run.show.given()) {
+        require_one_array(run.show);
+    }
     run.format = decide_format(run.output, formats);
     run.digits = decide_digits(run.output, run.format);
     if (run.no_header && run.format != Format::csv) {
@@ -125,6 +155,10 @@ void finish_run_options(const Operands& operands, RunOptions& run)
     require_weights_for_html(run);
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
+    if (run.files.size() > 1 && run.source == Source::pipe) {
+        throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
+                                      "standard input");
+    }
     if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,
                     "--lines cannot be used with a format that holds one result: npz, safetensors, svg, html, recipe");

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace attn::cli {
 
@@ -17,6 +18,8 @@ struct RunOptions : InputOptions {
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;
+    std::optional<std::string> against;
+    std::vector<std::string> files; ///< to hold against the result; none: it is written
     Format format = Format::table;
     int digits = 4;         ///< of tables
     bool no_header = false; ///< of CSV

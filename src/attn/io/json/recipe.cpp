@@ -505,7 +505,7 @@ Recipe parse_recipe(std::string_view json)
         const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
         if (draw != nullptr && draw->target == Target::W_o && draw->init == model::Initialisation::linear && !draw->side) {
             throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "]: side of W_o", "none",
-                        "\"left\", as nn.Linear draws it, or \"right\", its transpose");
+                        R"("left", as nn.Linear draws it, or "right", its transpose)");
         }
     }
     return recipe;

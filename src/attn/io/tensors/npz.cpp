@@ -165,7 +165,7 @@ void write_npz(const std::vector<TensorBytes>& tensors, const ByteSink& sink, co
     }
     std::string comment;
     for (const auto& [name, text] : metadata) {
-        comment = std::string(ours) + name + " " + text;
+        comment.assign(ours).append(name).append(" ").append(text);
     }
     constexpr std::uint64_t zip64_from = 0xffffffffU;
     write_zip(sources, sink, zip64_from, comment);

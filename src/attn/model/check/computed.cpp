@@ -102,12 +102,12 @@ std::optional<Computed> find_computed(const std::vector<Result>& entries, const 
 {
     std::vector<Computed> all;
     for (const Result& entry : entries) {
-        const std::optional<Computed> one = find_computed(entry, name);
+        std::optional<Computed> one = find_computed(entry, name);
         const std::optional<Item> item = item_called(name);
         if (!one || !item || item == Item::vocabulary) {
             return one;
         }
-        all.push_back(*one);
+        all.push_back(std::move(*one));
     }
     const bool chosen = !at.empty() && at.front() && *at.front() < std::ssize(all);
     Computed batch = all.at(chosen ? static_cast<std::size_t>(*at.front()) : 0);

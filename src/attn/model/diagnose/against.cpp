@@ -28,6 +28,8 @@ std::vector<double> by_heads(const Call& call, Compared compared, std::vector<do
     return ordered;
 }
 
+} // namespace
+
 void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const TensorView& right,
                        const std::string& what)
 {
@@ -51,8 +53,6 @@ void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTen
     }
 }
 
-} // namespace
-
 Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
                 const core::Work& work)
 {
@@ -71,8 +71,8 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
         const Compared compared = context ? Compared::context : Compared::weights;
         const Yardstick numbers(by_heads(call, compared, load<double>(file.view).values), result.comparison.tolerance);
         const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
-        result.diagnosis = diagnose(call, compared, numbers, expected_numbers, work);
-        result.where = where(call, compared, numbers.numbers(), expected_numbers);
+        result.diagnosis = diagnose({call, compared, numbers, expected_numbers}, work);
+        result.where = where(dims_of(call, compared), !context, numbers.numbers(), expected_numbers);
     }
     require_explained(result.diagnosis, file, right.view(), what);
     return result;

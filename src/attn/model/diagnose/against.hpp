@@ -9,12 +9,17 @@ namespace attn::model::diagnose {
 
 struct Against {
     TensorComparison comparison;        ///< A: the file, B: the result
-    std::optional<Diagnosis> diagnosis; ///< where they differ, of the context and of weights
-    std::optional<Where> where;         ///< likewise
+    std::optional<Diagnosis> diagnosis; ///< where they differ
+    std::optional<Where> where;         ///< where they differ, of context, weights and output
 };
 
-/// `right`: the stage that attend() gave. Throws Error(data), with `what` for the file's name, for another shape, and for a
-/// number that is not finite, unless the result or a mistake of the list explains it.
+/// Throws Error(data), with `what` for the file's name, for a number that is not finite where the right one is, unless a
+/// mistake explains it.
+void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const TensorView& right,
+                       const std::string& what);
+
+/// `right`: the stage that attend() gave. Throws Error(data) for another shape, and as
+/// require_explained.
 [[nodiscard]] Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
                               const core::Work& work);
 

@@ -16,7 +16,8 @@ Setting Call::setting() const
     setting.window_right = options.window && options.window->right >= 0;
     setting.lengths = !views.lengths.empty();
     setting.boolean_mask = views.mask && views.mask->type == ElementType::boolean;
-    setting.number_mask = views.mask && !setting.boolean_mask;
+    setting.alibi = alibi;
+    setting.number_mask = views.mask && !setting.boolean_mask && !alibi;
     setting.short_mask = views.mask && views.mask->shape.back() < views.sizes.total();
     return setting;
 }

@@ -6,9 +6,17 @@
 
 namespace attn::model::diagnose {
 
+/// What makes one output of the heads: heads side by side, (T, H·d_v), times W, plus b.
+struct OutputProjection {
+    Matrix<double> W;    ///< (H·d_v, output_dim)
+    RowVector<double> b; ///< (output_dim), or empty
+};
+
 struct Call {
     AttendViews views; ///< with lengths and offsets
     Attend options;
+    std::optional<OutputProjection> projection = {}; ///< of a run
+    bool alibi = false;                              ///< the mask is that of ALiBi
 
     [[nodiscard]] Setting setting() const;
 };

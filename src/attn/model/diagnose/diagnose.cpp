@@ -16,27 +16,17 @@ constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly a
 
 // ---- the rows that candidates are measured on ------------------------------------------------------------------------------
 
-struct Problem {
-    const Call& call;
-    Compared compared;
-    const Yardstick& numbers;
-    const std::vector<double>& right;
+struct Problem : Question {
+    explicit Problem(const Question& question) : Question(question), dims(dims_of(question.call, question.compared)) {}
 
-    [[nodiscard]] Index width() const
-    {
-        return compared == Compared::context ? call.views.sizes.d_v : call.views.sizes.total();
-    }
+    ComparedDims dims;
+
     [[nodiscard]] std::size_t start(RowPlace place) const
     {
-        const core::AttentionDims& l = call.views.sizes;
-        return static_cast<std::size_t>(((place.b * l.H + place.h) * l.T + place.i) * width());
+        return static_cast<std::size_t>(((place.b * dims.H + place.h) * dims.T + place.i) * dims.width);
     }
-    [[nodiscard]] Index rows() const { return call.views.sizes.B * call.views.sizes.H * call.views.sizes.T; }
-    [[nodiscard]] RowPlace place(Index row) const
-    {
-        const core::AttentionDims& l = call.views.sizes;
-        return {row / l.T / l.H, row / l.T % l.H, row % l.T};
-    }
+    [[nodiscard]] Index rows() const { return dims.B * dims.H * dims.T; }
+    [[nodiscard]] RowPlace place(Index row) const { return {row / dims.T / dims.H, row / dims.T % dims.H, row % dims.T}; }
 };
 
 /// `count` of the numbers below `end`, evenly, first and last among them.
@@ -52,17 +42,18 @@ std::vector<Index> spread_out(Index end, Index count)
 /// The rows that differ most from the right result, then some of every head; all of a small result.
 std::vector<RowPlace> sampled_rows(const Problem& problem)
 {
-    const core::AttentionDims& l = problem.call.views.sizes;
+    const ComparedDims& l = problem.dims;
     constexpr Index numbers_kept = Index{1} << 18;
     constexpr Index worst_rows = 8;
-    const Index most = std::clamp<Index>(numbers_kept / std::max<Index>(l.total(), 1), 2 * worst_rows, 144);
+    const Index most =
+        std::clamp<Index>(numbers_kept / std::max<Index>(problem.call.views.sizes.total(), 1), 2 * worst_rows, 144);
     std::vector<Index> rows(static_cast<std::size_t>(problem.rows()));
     std::iota(rows.begin(), rows.end(), Index{0});
     std::vector<double> differences;
     for (const Index row : rows) {
         Distance distance;
         const std::size_t at = problem.start(problem.place(row));
-        distance.add(problem.numbers, at, std::span(problem.right).subspan(at, static_cast<std::size_t>(problem.width())));
+        distance.add(problem.numbers, at, std::span(problem.right).subspan(at, static_cast<std::size_t>(problem.dims.width)));
         differences.push_back(distance.worst);
     }
     const auto is_worse = [&](Index a, Index b) {
@@ -96,27 +87,18 @@ std::vector<RowPlace> sampled_rows(const Problem& problem)
 
 // ---- measuring -------------------------------------------------------------------------------------------------------------
 
-Variant variant_of(const std::vector<const Mistake*>& mistakes)
+/// Whether a row of what is compared is one of the same head.
+bool stays_in_head(const Variant& variant, Compared compared)
 {
-    Variant variant;
-    for (const Mistake* mistake : mistakes) {
-        variant = mistake->on(variant);
-    }
-    return variant;
-}
-
-/// Whether a row of the result is one of the same head.
-bool stays_in_head(const Variant& variant)
-{
-    return variant.written == Reading::right && !variant.heads_as_positions && !variant.mean_of_heads &&
-           !variant.heads_reversed;
+    return compared != Compared::output && variant.written == Reading::right && !variant.heads_as_positions &&
+           !variant.mean_of_heads && !variant.heads_reversed;
 }
 
 /// Those of `rows` that are worth their time: what mixes the rows of a head is measured on one head of many.
 std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
 {
     std::vector<RowPlace> chosen = rows;
-    if (mixes_rows(variant) && stays_in_head(variant) && problem.rows() > static_cast<Index>(rows.size())) {
+    if (mixes_rows(variant) && stays_in_head(variant, problem.compared) && problem.rows() > static_cast<Index>(rows.size())) {
         std::erase_if(chosen, [&](RowPlace place) { return place.b != rows.front().b || place.h != rows.front().h; });
     }
     return chosen;
@@ -128,7 +110,7 @@ std::vector<Index> heads_of(const Variant& variant, const Problem& problem, cons
     std::vector<Index> heads;
     for (Index head = 0; head < l.B * l.H; ++head) {
         const auto here = [&](RowPlace place) { return place.b * l.H + place.h == head; };
-        if (!stays_in_head(variant) || std::ranges::any_of(rows, here)) {
+        if (!stays_in_head(variant, problem.compared) || std::ranges::any_of(rows, here)) {
             heads.push_back(head);
         }
     }
@@ -138,17 +120,17 @@ std::vector<Index> heads_of(const Variant& variant, const Problem& problem, cons
 /// On some rows; stops at one that is farther than `limit`.
 void measure(Candidate& candidate, const Problem& problem, const std::vector<RowPlace>& rows, Shared& shared, double limit)
 {
-    const Variant variant = variant_of(candidate.mistakes);
+    const Variant& variant = candidate.variant;
     const std::vector<RowPlace> chosen = worthwhile(variant, problem, rows);
     const Across known = across(problem.call, variant, heads_of(variant, problem, chosen), {});
     Rows made(problem.call, variant, shared, known);
     for (const RowPlace place : chosen) {
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
-        if ((candidate.rounds ? candidate.distance.typical() : candidate.distance.worst) > limit) {
+        if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit) {
             return;
         }
     }
-    candidate.complete = static_cast<Index>(candidate.distance.count) == problem.rows() * problem.width();
+    candidate.complete = static_cast<Index>(candidate.distance.count) == problem.rows() * problem.dims.width;
 }
 
 void measure_all(std::vector<Candidate>& candidates, const Problem& problem, const std::vector<RowPlace>& rows, double limit,
@@ -167,7 +149,7 @@ void confirm(Candidate& candidate, const Problem& problem, const core::Work& wor
     if (candidate.complete) {
         return;
     }
-    const std::vector<double> values = evaluate(problem.call, variant_of(candidate.mistakes), problem.compared, work);
+    const std::vector<double> values = evaluate(problem.call, candidate.variant, problem.compared, work);
     candidate.distance = {};
     candidate.distance.add(problem.numbers, 0, values);
     candidate.complete = true;
@@ -201,18 +183,6 @@ void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem,
 
 // ---- candidates ------------------------------------------------------------------------------------------------------------
 
-std::vector<Candidate> singles(const Problem& problem, const std::vector<const Mistake*>& list)
-{
-    std::vector<Candidate> candidates(1);
-    for (const Mistake* mistake : list) {
-        const Variant variant = mistake->on({});
-        if (can_compare(variant, problem.compared)) {
-            candidates.push_back({{mistake}, {}, false, rounds(variant)});
-        }
-    }
-    return candidates;
-}
-
 /// Whether two mistakes can be made together: neither undoes what the other changes.
 bool combine(const Mistake& a, const Mistake& b)
 {
@@ -236,7 +206,7 @@ std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mis
             if (mixes_rows(variant) && !mixing) {
                 all = false;
             } else if (can_compare(variant, problem.compared)) {
-                candidates.push_back({{list[a], list[b]}, {}, false, rounds(variant)});
+                candidates.push_back({.mistakes = {list[a], list[b]}, .variant = variant});
             }
         }
     }
@@ -249,7 +219,7 @@ double times_farther(const Candidate& best, const Candidate& other)
 {
     const auto ratio = [](double near, double far) { return std::max(far, same) / std::max(near, same); };
     const double typical = ratio(best.distance.typical(), other.distance.typical());
-    return best.rounds ? typical : std::max(typical, ratio(best.distance.worst, other.distance.worst));
+    return rounds(best.variant) ? typical : std::max(typical, ratio(best.distance.worst, other.distance.worst));
 }
 
 void judge(Diagnosis& diagnosis)
@@ -271,22 +241,33 @@ void judge(Diagnosis& diagnosis)
     diagnosis.named = diagnosis.verdict == Verdict::unknown ? 0 : diagnosis.named;
 }
 
-Diagnosis diagnose(const Call& call, Compared compared, const Yardstick& numbers, const std::vector<double>& right,
-                   const core::Work& work)
+std::vector<Candidate> singles(const Question& question, const core::Work& work)
 {
-    const Problem problem{call, compared, numbers, right};
-    const std::vector<const Mistake*> list = mistakes_in(call.setting());
-    const std::vector<RowPlace> rows = sampled_rows(problem);
-    Diagnosis diagnosis;
-    diagnosis.candidates = singles(problem, list);
+    std::vector<Candidate> candidates(1);
+    for (const Mistake* mistake : mistakes_in(question.call.setting())) {
+        const Variant variant = mistake->on({});
+        if (can_compare(variant, question.compared)) {
+            candidates.push_back({.mistakes = {mistake}, .variant = variant});
+        }
+    }
+    const Problem problem(question);
     constexpr double unlimited = std::numeric_limits<double>::infinity();
-    measure_all(diagnosis.candidates, problem, rows, unlimited, work);
-    confirm_nearest(diagnosis.candidates, problem, work);
+    measure_all(candidates, problem, sampled_rows(problem), unlimited, work);
+    confirm_nearest(candidates, problem, work);
+    return candidates;
+}
+
+Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others)
+{
+    Diagnosis diagnosis;
+    diagnosis.candidates = singles(question, work);
+    std::ranges::move(others, std::back_inserter(diagnosis.candidates));
     diagnosis.tried = diagnosis.candidates.size() - 1;
     if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
-        std::vector<Candidate> two = pairs(problem, list, diagnosis.all_pairs);
+        const Problem problem(question);
+        std::vector<Candidate> two = pairs(problem, mistakes_in(question.call.setting()), diagnosis.all_pairs);
         diagnosis.tried += two.size();
-        measure_all(two, problem, rows, hopeless, work);
+        measure_all(two, problem, sampled_rows(problem), hopeless, work);
         std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
         std::ranges::move(two, std::back_inserter(diagnosis.candidates));
         confirm_nearest(diagnosis.candidates, problem, work);

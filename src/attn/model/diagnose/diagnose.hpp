@@ -11,14 +11,14 @@ namespace attn::model::diagnose {
 
 /// What may have given the numbers.
 struct Candidate {
-    std::vector<const Mistake*> mistakes; ///< none: the right result
-    Distance distance;
+    std::vector<const MistakeInfo*> mistakes = {}; ///< none: the right result
+    Variant variant = {};                          ///< what those of attention make together
+    Distance distance = {};
     bool complete = false; ///< measured over everything, otherwise over some rows
-    bool rounds = false;   ///< its numbers differ by a rounding, which may tip over: what counts is the typical difference
 
     [[nodiscard]] bool right() const { return mistakes.empty(); }
-    /// Whether it is as near as the tolerance demands.
-    [[nodiscard]] bool fits() const { return (rounds ? distance.typical() : distance.worst) <= 1; }
+    /// Whether it is as near as the tolerance demands. A rounding may tip over: there the typical difference counts.
+    [[nodiscard]] bool fits() const { return (rounds(variant) ? distance.typical() : distance.worst) <= 1; }
 };
 
 /// How many times farther `other` is than `best`; what is under a hundredth of the tolerance counts as that much.
@@ -40,9 +40,18 @@ struct Diagnosis {
     bool all_pairs = true;             ///< large inputs leave out pairs with a softmax over other rows
 };
 
-/// `numbers`: of the file, (B, H, T, d_v) or (B, H, T, S); `right`: the result, likewise.
-[[nodiscard]] Diagnosis diagnose(const Call& call, Compared compared, const Yardstick& numbers,
-                                 const std::vector<double>& right, const core::Work& work);
+/// What is held against what. The numbers of the file and the right ones have the shape that ComparedDims say.
+struct Question {
+    const Call& call;
+    Compared compared;
+    const Yardstick& numbers;
+    const std::vector<double>& right;
+};
+
+/// The right result and every mistake of attention alone, measured, the nearest of them wholly.
+[[nodiscard]] std::vector<Candidate> singles(const Question& question, const core::Work& work);
+/// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
+[[nodiscard]] Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others = {});
 
 /// Sorts, and fills verdict, named and farther.
 void judge(Diagnosis& diagnosis);

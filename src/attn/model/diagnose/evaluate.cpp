@@ -43,9 +43,20 @@ std::vector<double> weight_matrix(const Call& call, const Variant& variant, Shar
 
 } // namespace
 
+ComparedDims dims_of(const Call& call, Compared compared)
+{
+    const core::AttentionDims& l = call.views.sizes;
+    switch (compared) {
+    case Compared::context: return {l.B, l.H, l.T, l.d_v};
+    case Compared::weights: return {l.B, l.H, l.T, l.total()};
+    case Compared::output: return {l.B, 1, l.T, call.projection->W.cols()};
+    }
+    return {};
+}
+
 bool can_compare(const Variant& variant, Compared compared)
 {
-    return compared == Compared::context || (!variant.heads_as_positions && !variant.cache_missing);
+    return compared != Compared::weights || (!variant.heads_as_positions && !variant.cache_missing);
 }
 
 Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work)
@@ -194,17 +205,37 @@ std::vector<double> Rows::result(RowPlace place)
     return row;
 }
 
+std::vector<double> Rows::output(RowPlace place)
+{
+    const OutputProjection& projection = *call_.projection;
+    RowVector<double> heads(projection.W.rows());
+    const Index d_v = call_.views.sizes.d_v;
+    for (Index h = 0; h < call_.views.sizes.H; ++h) {
+        const std::vector<double> context = result({place.b, h, place.i});
+        heads.segment(h * d_v, d_v) = Eigen::Map<const RowVector<double>>(context.data(), d_v);
+    }
+    RowVector<double> row = heads * projection.W;
+    if (projection.b.size() > 0) {
+        row += projection.b;
+    }
+    return {row.data(), row.data() + row.size()};
+}
+
 std::vector<double> compared_row(Rows& rows, Compared compared, RowPlace place)
 {
-    return compared == Compared::context ? rows.result(place) : rows.weights(place);
+    switch (compared) {
+    case Compared::context: return rows.result(place);
+    case Compared::weights: return rows.weights(place);
+    case Compared::output: return rows.output(place);
+    }
+    return {};
 }
 
 std::vector<double> evaluate(const Call& call, const Variant& variant, Compared compared, const core::Work& work)
 {
-    const core::AttentionDims& l = call.views.sizes;
+    const ComparedDims l = dims_of(call, compared);
     const Across known = across(call, variant, all_heads(sizes_of(call, variant)), work);
-    const Index width = compared == Compared::context ? l.d_v : l.total();
-    std::vector<double> result(static_cast<std::size_t>(l.B * l.H * l.T * width));
+    std::vector<double> result(static_cast<std::size_t>(l.count()));
     constexpr Index at_once = 32; // queries of a batch entry, all heads of each: some variants mix those
     const Index blocks = (l.T + at_once - 1) / at_once;
     std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(call, false));
@@ -215,7 +246,7 @@ std::vector<double> evaluate(const Call& call, const Variant& variant, Compared 
         for (Index i = first; i < std::min(first + at_once, l.T); ++i) {
             for (Index h = 0; h < l.H; ++h) {
                 const std::vector<double> row = compared_row(rows, compared, {b, h, i});
-                const Index to = ((b * l.H + h) * l.T + i) * width;
+                const Index to = ((b * l.H + h) * l.T + i) * l.width;
                 std::copy(row.begin(), row.end(), result.begin() + to);
             }
             if (variant.written == Reading::right) {

@@ -8,8 +8,15 @@
 
 namespace attn::model::diagnose {
 
-/// The array that is compared: the context (B, H, T, d_v), or the weights (B, H, T, S).
-enum class Compared { context, weights };
+/// The array that is compared.
+enum class Compared { context, weights, output };
+
+/// Its shape: the context (B, H, T, d_v), the weights (B, H, T, S), the output (B, 1, T, output_dim).
+struct ComparedDims {
+    Index B, H, T, width;
+    [[nodiscard]] Index count() const { return B * H * T * width; }
+};
+[[nodiscard]] ComparedDims dims_of(const Call& call, Compared compared);
 
 /// Whether there are such weights at all, of the right shape.
 [[nodiscard]] bool can_compare(const Variant& variant, Compared compared);
@@ -41,6 +48,8 @@ public:
     [[nodiscard]] const std::vector<double>& head_context(RowPlace place);
     /// A row of the result, as it is written.
     [[nodiscard]] std::vector<double> result(RowPlace place);
+    /// Of all heads: h does not count.
+    [[nodiscard]] std::vector<double> output(RowPlace place);
     void forget() { contexts_.clear(); }
 
 private:

@@ -50,7 +50,8 @@ Index floor_to(Index position, Index tile)
 void keep_causal(const Variant& v, Index p, Range& seen)
 {
     switch (v.causal) {
-    case CausalUse::right: return seen.keep(-far, p + v.shift + 1);
+    case CausalUse::right:
+    case CausalUse::added: return seen.keep(-far, p + v.shift + 1);
     case CausalUse::missing: return;
     case CausalUse::inverted: return seen.keep(p + v.shift + 1, far);
     case CausalUse::backwards: return seen.keep(p + v.shift, far);
@@ -71,7 +72,7 @@ Range placed(const Call& call, const Variant& v, Index b, Index i)
 {
     const Index p = i + offset_of(call, v, b);
     Range seen{-far, far};
-    if (call.options.causal) {
+    if (call.options.causal || v.causal == CausalUse::added) {
         keep_causal(v, p, seen);
     }
     if (call.options.window && !v.window_missing) {

@@ -26,6 +26,10 @@ bool in_number_mask(const S& s)
 {
     return s.number_mask;
 }
+bool in_alibi(const S& s)
+{
+    return s.alibi;
+}
 bool in_masked(const S& s)
 {
     return s.masked();
@@ -123,6 +127,8 @@ constexpr std::array list{
     Row{"mask-transposed", Group::masks, "the mask transposed", "rows of the mask are queries, columns are keys",
             [](V& v) { v.mask = MaskUse::transposed; },
             [](const S& s) { return s.square() && (s.boolean_mask || s.number_mask) && !s.short_mask; }},
+    Row{"causal-added", Group::masks, "a causal mask where none is right", "let every query see every key, or pass --causal",
+        [](V& v) { v.causal = CausalUse::added; }, [](const S& s) { return !s.causal; }},
     Row{"causal-missing", Group::masks, "no causal mask", "hide the keys after each query, or leave out --causal",
             [](V& v) { v.causal = CausalUse::missing; }, in_causal},
     Row{"causal-inverted", Group::masks, "the causal mask inverted: only later keys are seen",
@@ -301,6 +307,12 @@ constexpr std::array list{
             "leave the modes that flush denormals (FTZ, DAZ) off", [](V& v) { v.denormals_flushed = true; }, always},
 
     // ---- positions
+    Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
+        [](V& v) { v.mask = MaskUse::missing; }, in_alibi},
+    Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
+        [](V& v) { v.mask = MaskUse::negated; }, in_alibi},
+    Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
+        [](V& v) { v.mask = MaskUse::before_scale; }, in_alibi},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
             "--causal-align offset, or align your mask at keys - queries", [](V& v) { v.offset = Offset::cache; },
             [](const S& s) { return in_placed(s) && s.sizes.P > 0; }},
@@ -363,10 +375,7 @@ Mistake made(const Row& row, Index tile = 0)
     const auto with = [&](std::string_view text, const std::string& more) {
         return std::string(text) + (tile > 0 ? more : "");
     };
-    return {with(row.name, "-" + size),
-            row.group,
-            with(row.what, " (tiles of " + size + ")"),
-            row.advice,
+    return {{with(row.name, "-" + size), row.group, with(row.what, " (tiles of " + size + ")"), row.advice},
             row.change,
             row.applies,
             tile};

@@ -22,6 +22,7 @@ struct Setting {
     bool causal = false, window = false, lengths = false;
     bool window_left = false, window_right = false; ///< the sides that are closed
     bool boolean_mask = false, number_mask = false;
+    bool alibi = false;      ///< numbers by distance are added; they are no number_mask
     bool short_mask = false; ///< that ends before the keys do
 
     [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask; }
@@ -30,15 +31,18 @@ struct Setting {
     [[nodiscard]] bool grouped() const { return sizes.H != sizes.H_kv; }
 };
 
-enum class Group { scores, masks, heads, softmax, tiles, precision, positions };
-inline constexpr std::array<std::string_view, 7> group_names{"scores", "masks",     "heads",    "softmax",
-                                                             "tiles",  "precision", "positions"};
+enum class Group { scores, masks, heads, softmax, tiles, precision, positions, words, draws, projections };
 
-struct Mistake {
+/// What a mistake is called, and what to do about it.
+struct MistakeInfo {
     std::string name; ///< "causal-top-left"; of tiles with their size, "tile-last-dropped-64"
     Group group;
     std::string what;        ///< "causal mask aligned top-left": what gives the numbers
     std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
+};
+
+/// A mistake of the attention itself.
+struct Mistake : MistakeInfo {
     void (*change)(Variant&);
     bool (*applies)(const Setting&);
     Index tile = 0; ///< of those of tiles

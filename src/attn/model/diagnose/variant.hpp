@@ -86,6 +86,7 @@ enum class CausalUse {
     missing,
     inverted,              ///< sees j > p alone
     backwards,             ///< sees j ≥ p alone
+    added,                 ///< hides j > p where nothing causal is right
     diagonal_tile_seen,    ///< sees j < (p/tile + 1)·tile: the tile of the diagonal is not masked (p/tile rounded down)
     diagonal_tile_dropped, ///< sees j < (p/tile)·tile: the tile of the diagonal is left out
 };

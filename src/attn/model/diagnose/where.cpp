@@ -31,12 +31,10 @@ double difference(double number, double right)
 
 } // namespace
 
-Where where(const Call& call, Compared compared, const std::vector<double>& numbers, const std::vector<double>& right)
+Where where(const ComparedDims& l, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right)
 {
-    const core::AttentionDims& l = call.views.sizes;
-    const Index width = compared == Compared::context ? l.d_v : l.total();
     const auto zeros = [](Index count) { return std::vector<double>(static_cast<std::size_t>(count)); };
-    Where found{zeros(l.B), zeros(l.H), zeros(l.T), zeros(width), {}, {}};
+    Where found{zeros(l.B), zeros(l.H), zeros(l.T), zeros(l.width), {}, {}};
     std::size_t at = 0;
     const auto keep = [](std::vector<double>& largest, Index place, double value) {
         double& kept = largest[static_cast<std::size_t>(place)];
@@ -45,7 +43,7 @@ Where where(const Call& call, Compared compared, const std::vector<double>& numb
     for (Index b = 0; b < l.B; ++b) {
         for (Index h = 0; h < l.H; ++h) {
             for (Index i = 0; i < l.T; ++i) {
-                for (Index x = 0; x < width; ++x, ++at) {
+                for (Index x = 0; x < l.width; ++x, ++at) {
                     const double value = difference(numbers[at], right[at]);
                     keep(found.batches, b, value);
                     keep(found.heads, h, value);
@@ -56,7 +54,7 @@ Where where(const Call& call, Compared compared, const std::vector<double>& numb
         }
     }
     found.tiles = tiled(found.rows, found.tile);
-    if (compared == Compared::weights) {
+    if (of_weights) {
         found.key_tiles = tiled(found.columns, found.tile);
     }
     return found;

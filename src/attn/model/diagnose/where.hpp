@@ -16,8 +16,8 @@ struct Where {
     Index tile = 16;
 };
 
-/// Both as (B, H, T, d_v) or (B, H, T, S).
-[[nodiscard]] Where where(const Call& call, Compared compared, const std::vector<double>& numbers,
+/// Both of these dimensions; `of_weights`: the last one is keys.
+[[nodiscard]] Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers,
                           const std::vector<double>& right);
 
 } // namespace attn::model::diagnose

@@ -271,8 +271,8 @@ std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims d
         dims.d_v = placed.recipe->dims.d_v.value_or(size);
     }
     return !fits(draw, shape, dims) ? ""
-                                    : " or " + to_string(shape) + " with \"side\": \"" +
-                                          std::string(side_names.at(static_cast<std::size_t>(*draw.side))) + "\"";
+                                    : " or " + to_string(shape) + R"( with "side": )" + '"' +
+                                          std::string(side_names.at(static_cast<std::size_t>(*draw.side))) + '"';
 }
 
 /// The sizes that the recipe leaves to their defaults, of those that the tensor has and the shape does not.

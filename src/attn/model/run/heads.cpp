@@ -74,10 +74,8 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
 
 std::vector<Index> key_heads_of(const std::vector<Index>& heads, Index H, Index H_kv)
 {
-    std::vector<Index> key_heads;
-    for (const Index head : heads) {
-        key_heads.push_back(head / (H / H_kv));
-    }
+    std::vector<Index> key_heads = heads;
+    std::ranges::for_each(key_heads, [&](Index& head) { head /= H / H_kv; });
     key_heads.erase(std::unique(key_heads.begin(), key_heads.end()), key_heads.end());
     return key_heads;
 }

@@ -8,15 +8,15 @@ namespace {
 using model::diagnose::Against;
 using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
-using model::diagnose::Mistake;
+using model::diagnose::MistakeInfo;
 using model::diagnose::Where;
 
 /// A text of each mistake: its name, what it is, or what to do.
 template <class Text>
-void write_each(JsonWriter& json, std::string_view key, const Candidate& candidate, Text Mistake::*text)
+void write_each(JsonWriter& json, std::string_view key, const Candidate& candidate, Text MistakeInfo::*text)
 {
     json.begin_array(key);
-    for (const Mistake* mistake : candidate.mistakes) {
+    for (const MistakeInfo* mistake : candidate.mistakes) {
         json.string(mistake->*text);
     }
     json.end_array();
@@ -25,7 +25,7 @@ void write_each(JsonWriter& json, std::string_view key, const Candidate& candida
 void write_candidate(JsonWriter& json, const Candidate& candidate)
 {
     json.begin_object();
-    write_each(json, "mistakes", candidate, &Mistake::name);
+    write_each(json, "mistakes", candidate, &MistakeInfo::name);
     json.member("largest_difference", candidate.distance.largest);
     json.member("largest_in_tolerances", candidate.distance.worst);
     json.member("typical_in_tolerances", candidate.distance.typical());
@@ -39,9 +39,9 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
     json.begin_array("named");
     for (std::size_t n = 0; n < diagnosis.named; ++n) {
         json.begin_object();
-        write_each(json, "mistakes", diagnosis.candidates[n], &Mistake::name);
-        write_each(json, "what", diagnosis.candidates[n], &Mistake::what);
-        write_each(json, "advice", diagnosis.candidates[n], &Mistake::advice);
+        write_each(json, "mistakes", diagnosis.candidates[n], &MistakeInfo::name);
+        write_each(json, "what", diagnosis.candidates[n], &MistakeInfo::what);
+        write_each(json, "advice", diagnosis.candidates[n], &MistakeInfo::advice);
         json.end_object();
     }
     json.end_array();

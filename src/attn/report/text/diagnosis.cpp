@@ -15,7 +15,7 @@ namespace {
 using model::diagnose::Against;
 using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
-using model::diagnose::Mistake;
+using model::diagnose::MistakeInfo;
 using model::diagnose::Verdict;
 using model::diagnose::Where;
 
@@ -53,7 +53,7 @@ std::string roughly(double times)
 
 void write_advice(const Candidate& candidate, Buffer& buffer)
 {
-    for (const Mistake* mistake : candidate.mistakes) {
+    for (const MistakeInfo* mistake : candidate.mistakes) {
         buffer.append("try: " + std::string(mistake->advice) + "\n");
     }
 }
@@ -139,7 +139,7 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
 std::string what_of(const Candidate& candidate)
 {
     std::string text;
-    for (const Mistake* mistake : candidate.mistakes) {
+    for (const MistakeInfo* mistake : candidate.mistakes) {
         text += (text.empty() ? "\"" : " and \"") + mistake->what + "\"";
     }
     return text.empty() ? "the right result" : text;

@@ -15,9 +15,9 @@ const Mistake& called(std::string_view name)
 }
 
 /// As far, in tolerances, everywhere.
-Candidate candidate(std::vector<const Mistake*> made, double distance)
+Candidate candidate(std::vector<const MistakeInfo*> made, double distance)
 {
-    Candidate candidate{std::move(made), {}, true, false};
+    Candidate candidate{.mistakes = std::move(made), .complete = true};
     candidate.distance = {distance, distance, 4 * distance * distance, 4};
     return candidate;
 }
@@ -30,8 +30,8 @@ Diagnosis judged(std::vector<Candidate> candidates)
     return diagnosis;
 }
 
-const Mistake* const one = &called("no-scale");
-const Mistake* const two = &called("scale-1/d");
+const MistakeInfo* const one = &called("no-scale");
+const MistakeInfo* const two = &called("scale-1/d");
 
 TEST(Verdict, NamesWhatFitsAndIsTenTimesNearerThanTheNext)
 {

@@ -1,0 +1,402 @@
+#include "attn/model/diagnose/run_against.hpp"
+
+#include "attn/core/parallel.hpp"
+#include "attn/model/diagnose/run_call.hpp"
+#include "attn/model/layer/literal.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::model::diagnose {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double hopeless = 100;          ///< tolerances: a pair that is as far is no candidate
+constexpr double work_on_seeds = 1 << 28; ///< numbers drawn and multiplied
+constexpr double work_on_pairs = 1 << 29; ///< likewise
+
+// ---- arrays ----------------------------------------------------------------------------------------------------------------
+
+/// What of an array the mistakes of attention can be made in.
+std::optional<Compared> compared_as(Item item)
+{
+    switch (item) {
+    case Item::head_context: return Compared::context;
+    case Item::weights: return Compared::weights;
+    case Item::output: return Compared::output;
+    default: return std::nullopt;
+    }
+}
+
+/// A context is measured by heads.
+Item measured_as(Item item)
+{
+    return item == Item::context ? Item::head_context : item;
+}
+
+Shape without_leading_ones(Shape shape)
+{
+    while (shape.size() > 1 && shape.front() == 1) {
+        shape.erase(shape.begin());
+    }
+    return shape;
+}
+
+Numbers numbers_of(const AnyTensor& tensor)
+{
+    return std::visit([](const auto& t) { return Numbers(t.values.begin(), t.values.end()); }, tensor);
+}
+
+ElementType type_of(const AnyTensor& tensor)
+{
+    return std::holds_alternative<Tensor<float>>(tensor) ? ElementType::float32 : ElementType::float64;
+}
+
+ComparedDims dims_of(const Shape& shape)
+{
+    const std::size_t rank = shape.size();
+    return {1, rank > 2 ? shape[0] : 1, rank > 1 ? shape[rank - 2] : 1, shape.back()};
+}
+
+/// Of (…, T, width) these rows; all where none are named.
+Numbers rows_of(Numbers numbers, const Shape& shape, const std::vector<Index>& rows)
+{
+    if (rows.empty()) {
+        return numbers;
+    }
+    const ComparedDims dims = dims_of(shape);
+    Numbers chosen;
+    for (Index h = 0; h < dims.H; ++h) {
+        for (const Index i : rows) {
+            const auto row = numbers.begin() + (h * dims.T + i) * dims.width;
+            chosen.insert(chosen.end(), row, row + dims.width);
+        }
+    }
+    return chosen;
+}
+
+/// The same of the shape.
+Shape rows_of(Shape shape, const std::vector<Index>& rows)
+{
+    if (!rows.empty()) {
+        shape[shape.size() - 2] = std::ssize(rows);
+    }
+    return shape;
+}
+
+/// (T, H·d_v) as (H, T, d_v).
+Numbers split_into_heads(const Numbers& rows, const Shape& by_heads)
+{
+    const Index H = by_heads[0];
+    const Index T = by_heads[1];
+    const Index d_v = by_heads[2];
+    Numbers split;
+    split.reserve(rows.size());
+    for (Index h = 0; h < H; ++h) {
+        for (Index i = 0; i < T; ++i) {
+            const auto row = rows.begin() + (i * H + h) * d_v;
+            split.insert(split.end(), row, row + d_v);
+        }
+    }
+    return split;
+}
+
+/// Numbers that one run draws and multiplies, about.
+double work_of(const Result& result)
+{
+    double work = 0;
+    for (const std::vector<Array>* arrays : {&result.parameters, &result.arrays}) {
+        for (const Array& array : *arrays) {
+            work += static_cast<double>(element_count(shape_of(array.tensor)));
+        }
+    }
+    const Shape& queries = shape_of(*result.find(Item::queries));
+    const Shape& keys = shape_of(*result.find(Item::keys));
+    return work + static_cast<double>(2 * element_count(queries) * keys[1]);
+}
+
+} // namespace
+
+// ---- the search ------------------------------------------------------------------------------------------------------------
+
+/// For the mistakes that give the array of one file.
+class RunAgainst::Search {
+public:
+    Search(const RunAgainst& runs, const Held& held, const Yardstick& numbers, const core::Work& work)
+        : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), rows_(held.rows),
+          numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
+          mask_(stated_mask(runs.recipe_)), work_(work)
+    {
+    }
+
+    [[nodiscard]] Diagnosis diagnosis()
+    {
+        Diagnosis found;
+        std::vector<Candidate> around = alone();
+        const std::unique_ptr<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : nullptr;
+        if (call && rows_.empty()) {
+            found = diagnose({call->call(), *compared_, numbers_, right_}, work_, std::move(around));
+        } else {
+            found.candidates = call ? of_attention(*call) : std::vector{measured({}, right_)};
+            std::ranges::move(around, std::back_inserter(found.candidates));
+            found.tried = found.candidates.size() - 1;
+        }
+        if (std::ranges::none_of(found.candidates, &Candidate::fits)) {
+            add_pairs(found);
+        }
+        judge(found);
+        return found;
+    }
+
+private:
+    struct Altered {
+        Recipe recipe;
+        Result result;
+    };
+
+    [[nodiscard]] Numbers chosen(const AnyTensor& tensor) const { return rows_of(numbers_of(tensor), shape_of(tensor), rows_); }
+
+    [[nodiscard]] Candidate measured(Candidate candidate, const Numbers& numbers) const
+    {
+        candidate.distance.add(numbers_, 0, numbers);
+        candidate.complete = true;
+        return candidate;
+    }
+
+    [[nodiscard]] std::unique_ptr<RunCall> call_of(const Recipe& recipe, const Result& result) const
+    {
+        return RunCall::of(recipe, result, mask_ ? std::optional(mask_->view()) : runs_.settings_.mask);
+    }
+
+    [[nodiscard]] Numbers evaluated(const RunCall& call, const Variant& variant) const
+    {
+        return rows_of(evaluate(call.call(), variant, *compared_, {}), shape_, rows_);
+    }
+
+    /// The right result of a call, and every mistake of attention in it.
+    [[nodiscard]] std::vector<Candidate> of_attention(const RunCall& call) const
+    {
+        if (rows_.empty()) {
+            return singles({call.call(), *compared_, numbers_, right_}, {});
+        }
+        std::vector<Candidate> made{measured({}, evaluated(call, {}))};
+        for (const Mistake* mistake : mistakes_in(call.call().setting())) {
+            const Variant variant = mistake->on({});
+            if (can_compare(variant, *compared_)) {
+                made.push_back(measured({.mistakes = {mistake}, .variant = variant}, evaluated(call, variant)));
+            }
+        }
+        return made;
+    }
+
+    /// A run with the mistake; nothing where it cannot be made, or the run cannot.
+    [[nodiscard]] std::optional<Altered> altered(const RunMistake& mistake, const Made& right) const
+    {
+        try {
+            if (std::optional<Recipe> recipe = mistake.made(right, mistake.number)) {
+                Result result = runs_.made(*recipe);
+                if (mistake.alter != nullptr) {
+                    mistake.alter(result, right.recipe);
+                }
+                return Altered{std::move(*recipe), std::move(result)};
+            }
+        } catch (const Error&) { // it cannot be made here
+        }
+        return std::nullopt;
+    }
+
+    /// Whether a run has the array that is measured, of the same shape.
+    [[nodiscard]] bool has_array(const Result& result) const
+    {
+        const AnyTensor* tensor = result.find(measured_);
+        return tensor != nullptr && shape_of(*tensor) == shape_;
+    }
+
+    [[nodiscard]] std::optional<Candidate> candidate(const RunMistake& mistake, const Made& right) const
+    {
+        const std::optional<Altered> run = altered(mistake, right);
+        if (!run || !has_array(run->result)) {
+            return std::nullopt;
+        }
+        if (mistake.alter == nullptr || !compared_) {
+            return measured({.mistakes = {&mistake}}, chosen(*run->result.find(measured_)));
+        }
+        const std::unique_ptr<RunCall> call = call_of(run->recipe, run->result);
+        return call ? std::optional(measured({.mistakes = {&mistake}}, evaluated(*call, {}))) : std::nullopt;
+    }
+
+    /// The mistakes around attention; as many seeds as there is time for.
+    [[nodiscard]] std::vector<Candidate> alone() const
+    {
+        const auto in_time = static_cast<std::size_t>(std::max(work_on_seeds / work_of(runs_.right_), 4.0));
+        const std::span<const RunMistake> other_seeds = seeds().first(std::min(in_time, seeds().size()));
+        std::vector<std::optional<Candidate>> made(other_seeds.size() + run_mistakes().size());
+        core::for_each_block(std::ssize(made), work_, [&](Index block) {
+            const auto at = static_cast<std::size_t>(block);
+            const bool seed = at < other_seeds.size();
+            made[at] =
+                candidate(seed ? other_seeds[at] : run_mistakes()[at - other_seeds.size()], {runs_.recipe_, runs_.right_});
+        });
+        std::vector<Candidate> candidates;
+        for (std::optional<Candidate>& each : made) {
+            if (each) {
+                candidates.push_back(std::move(*each));
+            }
+        }
+        return candidates;
+    }
+
+    /// Of a mistake around attention, which is made first, and one of `seconds`, or of attention.
+    [[nodiscard]] std::vector<Candidate> pairs_with(const RunMistake& first, std::span<const RunMistake> seconds) const
+    {
+        std::vector<Candidate> made;
+        const std::optional<Altered> run = altered(first, {runs_.recipe_, runs_.right_});
+        if (!run) {
+            return made;
+        }
+        const auto add = [&](Candidate second) {
+            second.mistakes.insert(second.mistakes.begin(), &first);
+            made.push_back(std::move(second));
+        };
+        for (const RunMistake& second : first.alter == nullptr ? seconds : std::span<const RunMistake>()) {
+            if (std::optional<Candidate> pair = candidate(second, {run->recipe, run->result})) {
+                add(std::move(*pair));
+            }
+        }
+        const bool comparable = compared_ && has_array(run->result);
+        if (const std::unique_ptr<RunCall> call = comparable ? call_of(run->recipe, run->result) : nullptr) {
+            for (Candidate& second : of_attention(*call)) {
+                if (!second.right()) {
+                    add(std::move(second));
+                }
+            }
+        }
+        return made;
+    }
+
+    void add_pairs(Diagnosis& found) const
+    {
+        const std::size_t firsts = usual_seeds + run_mistakes().size();
+        const auto count = static_cast<double>(firsts * (run_mistakes().size() + mistakes().size()));
+        if (count * work_of(runs_.right_) > work_on_pairs) {
+            found.all_pairs = false;
+            return;
+        }
+        std::vector<std::vector<Candidate>> made(firsts);
+        core::for_each_block(std::ssize(made), work_, [&](Index block) {
+            const auto at = static_cast<std::size_t>(block);
+            made[at] = at < usual_seeds
+                           ? pairs_with(seeds()[at], run_mistakes())
+                           : pairs_with(run_mistakes()[at - usual_seeds], run_mistakes().subspan(at - usual_seeds + 1));
+        });
+        for (std::vector<Candidate>& pairs : made) {
+            found.tried += pairs.size();
+            std::erase_if(pairs, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
+            std::ranges::move(pairs, std::back_inserter(found.candidates));
+        }
+    }
+
+    const RunAgainst& runs_;
+    Item measured_;
+    std::optional<Compared> compared_;
+    std::vector<Index> rows_;
+    const Yardstick& numbers_;
+    Shape shape_; ///< of all rows
+    Numbers right_;
+    std::optional<StoredTensor> mask_; ///< that the recipe states
+    core::Work work_;
+};
+
+// --------------------------------------------------------------------------------------------------------------------------
+
+RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item)
+    : recipe_(std::move(recipe)), settings_(std::move(settings)), item_(item)
+{
+    recipe_.verify = false;
+    settings_.top.reset();
+    settings_.show = {Item::parameters, Item::embeddings, Item::queries, Item::keys,
+                      Item::values,     Item::weights,    Item::context, Item::head_context};
+    if (everything(recipe_).contains(Item::output)) {
+        settings_.show.insert(Item::output);
+    }
+    if (item_) {
+        settings_.show.insert(*item_);
+    }
+    if (!recipe_.query.empty()) {
+        rows_ = run(recipe_, settings_).query_positions;
+        recipe_.query.clear();
+    }
+    recipe_.head.clear();
+    right_ = run(recipe_, settings_);
+    settings_.observer = nullptr;
+}
+
+Result RunAgainst::made(const Recipe& recipe) const
+{
+    RunSettings settings = settings_;
+    if (!recipe.parameters) {
+        settings.parameters.clear();
+    }
+    if (!everything(recipe).contains(Item::output)) {
+        settings.show = settings.show.without({Item::output});
+    }
+    return run(recipe, settings);
+}
+
+RunAgainst::Held RunAgainst::held(const Shape& shape, const std::string& what) const
+{
+    const Shape file = without_leading_ones(shape);
+    std::vector<Item> items{Item::output, Item::context, Item::head_context, Item::weights};
+    if (item_) {
+        items = *item_ == Item::context ? std::vector{Item::context, Item::head_context} : std::vector{*item_};
+    }
+    std::string allowed;
+    for (const Item item : items) {
+        const AnyTensor* tensor = right_.find(item);
+        if (tensor == nullptr) {
+            continue;
+        }
+        const Shape& all = shape_of(*tensor);
+        if (file == without_leading_ones(all)) {
+            return {item, {}};
+        }
+        const bool has_rows = info_of(item).axes.row == Axis::queries && !rows_.empty();
+        if (has_rows && file == without_leading_ones(rows_of(all, rows_))) {
+            return {item, rows_};
+        }
+        if (item != Item::head_context || items.size() == 1) {
+            allowed +=
+                (allowed.empty() ? "" : ", ") + to_string(without_leading_ones(all)) + " of " + std::string(name_of(item));
+        }
+    }
+    throw Error(ErrorKind::data, what, "the shape " + to_string(shape), allowed);
+}
+
+Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
+{
+    const Held held = this->held(file.view.shape, what);
+    const AnyTensor& all = *right_.find(held.item);
+    StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
+    store<double>(expected, 0, rows_of(numbers_of(all), shape_of(all), held.rows));
+    Against result;
+    result.comparison = compare({{file}, {}}, {{{expected.name, expected.view()}}, {}}, {}).tensors.front();
+    if (result.comparison.agrees()) {
+        return result;
+    }
+    const AnyTensor& right = *right_.find(measured_as(held.item));
+    const Shape shape = rows_of(shape_of(right), held.rows);
+    Numbers numbers = load<double>(file.view).values;
+    if (held.item == Item::context) {
+        numbers = split_into_heads(numbers, shape);
+    }
+    const Yardstick yardstick(std::move(numbers), result.comparison.tolerance);
+    result.diagnosis = Search(*this, held, yardstick, work).diagnosis();
+    result.where = where(dims_of(shape), held.item == Item::weights, yardstick.numbers(),
+                         rows_of(numbers_of(right), shape_of(right), held.rows));
+    require_explained(result.diagnosis, file, expected.view(), what);
+    return result;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,38 @@
+// A file of numbers held against what a run gives. Where they differ, the mistake that explains it is one of its attention
+// (mistakes.hpp), or one around it (run_mistakes.hpp), which is made in the recipe; or two of them.
+#pragma once
+
+#include "attn/model/diagnose/against.hpp"
+#include "attn/model/diagnose/run_mistakes.hpp"
+#include "attn/model/run/run.hpp"
+
+namespace attn::model::diagnose {
+
+class RunAgainst {
+public:
+    /// Makes the right run, all rows and heads of it. `item`: the array that files hold; nothing: the one of their shape among
+    /// output, context and weights. Where the recipe asks for some rows, files hold those or all. Throws as run().
+    RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item);
+
+    /// Throws Error(data), with `what` for the file's name, for a shape that no such array has, and as require_explained.
+    [[nodiscard]] Against against(const NamedTensor& file, const std::string& what, const core::Work& work) const;
+
+private:
+    /// What a file holds: an array, or those of its rows that the recipe asks for.
+    struct Held {
+        Item item;
+        std::vector<Index> rows; ///< empty: all
+    };
+    class Search;
+
+    [[nodiscard]] Result made(const Recipe& recipe) const;
+    [[nodiscard]] Held held(const Shape& shape, const std::string& what) const;
+
+    Recipe recipe_;
+    RunSettings settings_;
+    std::optional<Item> item_;
+    std::vector<Index> rows_; ///< that the recipe asks for; empty: all
+    Result right_;
+};
+
+} // namespace attn::model::diagnose

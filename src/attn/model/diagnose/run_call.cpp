@@ -1,0 +1,106 @@
+#include "attn/model/diagnose/run_call.hpp"
+
+#include "attn/core/positions.hpp"
+#include "attn/model/layer/mask.hpp"
+#include "attn/model/layer/parameters.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::model::diagnose {
+namespace {
+
+StoredTensor stored(const Result& result, Item item)
+{
+    const auto store_numbers = [&](const auto& tensor) {
+        using Scalar = typename std::decay_t<decltype(tensor.values)>::value_type;
+        StoredTensor kept(std::string(name_of(item)),
+                          dtype_of<Scalar> == Dtype::float32 ? ElementType::float32 : ElementType::float64, tensor.shape);
+        store<Scalar>(kept, 0, tensor.values);
+        return kept;
+    };
+    return std::visit(store_numbers, *result.find(item));
+}
+
+/// What ALiBi adds to the scores, (H, T, S).
+StoredTensor alibi(Index H, Index T, Index S)
+{
+    const std::vector<double> slopes = core::alibi_slopes(H);
+    std::vector<double> added;
+    for (const double slope : slopes) {
+        for (Index i = 0; i < T; ++i) {
+            for (Index j = 0; j < S; ++j) {
+                added.push_back(-slope * static_cast<double>(std::abs(i - j)));
+            }
+        }
+    }
+    StoredTensor bias("alibi", ElementType::float64, {H, T, S});
+    store<double>(bias, 0, added);
+    return bias;
+}
+
+bool has_alibi(const Recipe& recipe)
+{
+    return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
+}
+
+/// Whether attend has such attention.
+bool is_plain(const Recipe& recipe, const Result& result, bool masked)
+{
+    const Attention& attention = recipe.attention;
+    return attention.multiplies() && !attention.dropout && attention.mask_at == core::MaskAt::scaled &&
+           result.key_labels.empty() && recipe.query.empty() && recipe.head.empty() && !(masked && has_alibi(recipe));
+}
+
+/// Heads side by side times W, plus b, where the run has them.
+std::optional<OutputProjection> output_projection(const Result& result)
+{
+    const auto found = std::ranges::find(result.parameters, name_of(Target::W_o), &Array::name);
+    if (found == result.parameters.end()) {
+        return std::nullopt;
+    }
+    const auto made = [&](const auto& W) {
+        using Scalar = typename std::decay_t<decltype(W.values)>::value_type;
+        OutputProjection projection{as_right_factor<Scalar>({Target::W_o, found->side, W}, 1), {}};
+        if (const AnyTensor* b = result.find(name_of(Target::b_o))) {
+            const std::vector<Scalar>& numbers = std::get<Tensor<Scalar>>(*b).values;
+            projection.b = Eigen::Map<const RowVector<Scalar>>(numbers.data(), std::ssize(numbers)).template cast<double>();
+        }
+        return projection;
+    };
+    return std::visit(made, found->tensor);
+}
+
+} // namespace
+
+RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask)
+    : queries_(stored(result, Item::queries)), keys_(stored(result, Item::keys)), values_(stored(result, Item::values))
+{
+    // K·Qᵀ is Q·Kᵀ with the two in each other's place.
+    if (recipe.attention.order == ScoreOrder::key_query) {
+        std::swap(queries_, keys_);
+    }
+    Attend attend;
+    static_cast<core::AttentionOptions&>(attend) = recipe.attention;
+    attend.scale = recipe.attention.factor();
+    attend.allow_nonfinite = true;
+    AttendInputs inputs{queries_.view(), keys_.view(), values_.view(), {}, {}, {}, {}};
+    const Shape scores{queries_.shape[0], queries_.shape[1], keys_.shape[1]};
+    if (has_alibi(recipe)) {
+        mask_ = alibi(scores[0], scores[1], scores[2]);
+        inputs.mask = mask_.view();
+    } else if (mask) {
+        inputs.mask = broadcast_mask(*mask, scores, ShortMask::repeats);
+    }
+    call_ = call_of(inputs, attend);
+    call_.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
+    call_.alibi = has_alibi(recipe);
+    call_.projection = output_projection(result);
+}
+
+std::unique_ptr<RunCall> RunCall::of(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask)
+{
+    return is_plain(recipe, result, mask.has_value()) ? std::unique_ptr<RunCall>(new RunCall(recipe, result, mask)) : nullptr;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,42 @@
+#include "cli/commands/judged_files.hpp"
+
+#include "attn/report/json/diagnosis_json.hpp"
+#include "attn/report/text/diagnosis.hpp"
+#include "attn/tensor/error.hpp"
+#include "cli/output/output.hpp"
+#include "cli/system/exit_code.hpp"
+
+#include <algorithm>
+
+namespace attn::cli {
+
+int judge_files(const std::vector<std::string>& files, bool json, Log& log,
+                const std::function<model::diagnose::Against(const ComparedFile&)>& against)
+{
+    Output output{std::nullopt};
+    int code = success;
+    const auto write = json                ? report::write_diagnosis_json
+                       : files.size() == 1 ? report::write_diagnosis
+                                           : report::write_diagnosis_line;
+    for (const std::string& name : files) {
+        try {
+            const ComparedFile file(name);
+            const model::diagnose::Against found = against(file);
+            file.require_unchanged();
+            code = std::max(code, found.comparison.agrees() ? success : difference_found);
+            write(found, name, output.sink());
+        } catch (const Error& error) {
+            const bool of_file = error.kind() == ErrorKind::data || error.kind() == ErrorKind::no_input;
+            if (files.size() == 1 || !of_file) {
+                throw;
+            }
+            output.flush(); // so that a terminal shows both in order
+            log.error(error.what());
+            code = std::max(code, exit_code(error.kind()));
+        }
+    }
+    output.finish();
+    return code;
+}
+
+} // namespace attn::cli
