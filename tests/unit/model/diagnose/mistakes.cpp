@@ -82,6 +82,8 @@ std::vector<Call> calls(Inputs& inputs)
     AttendInputs masked = of(21, 21, 8, ElementType::float16);
     masked.mask = inputs.tensor({21, 21});
     all.push_back(call_of(masked, {}));
+    all.push_back(call_of(masked, {}));
+    all.back().alibi = true;
     std::vector<double> seen;
     for (Index i = 0; i < 21 * 21; ++i) {
         seen.push_back(i % 3 == 0 || i % 7 == 0 ? 1 : 0);
@@ -137,11 +139,15 @@ TEST(Mistakes, HaveNamesOfTheirOwnInSmallLettersWithASentenceAndAdvice)
     }
 }
 
-TEST(Mistakes, NoTwoTurnTheSameKnobs)
+TEST(Mistakes, NoTwoOfOneCallTurnTheSameKnobs)
 {
-    for (const Mistake& a : mistakes()) {
-        for (const Mistake& b : mistakes()) {
-            EXPECT_TRUE(&a == &b || a.on({}) != b.on({})) << a.name << " and " << b.name;
+    Inputs inputs;
+    for (const Call& call : calls(inputs)) {
+        const std::vector<const Mistake*> list = mistakes_in(call.setting());
+        for (const Mistake* a : list) {
+            for (const Mistake* b : list) {
+                EXPECT_TRUE(a == b || a->on({}) != b->on({})) << a->name << " and " << b->name;
+            }
         }
     }
 }
