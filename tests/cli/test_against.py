@@ -254,6 +254,18 @@ def test_positions_and_output_projections_are_compared_too(tmp_path):
     assert names(held(SENTENCE, "--heads", "2", "--output-projection", "--against", "mine.npz", cwd=tmp_path)) == [["no-scale"]]
 
 
+def test_arrays_of_one_shape_are_told_apart_by_name_or_by_what_explains_them(tmp_path):
+    heads = ["--heads", "4", "--output-projection"]  # context and output are (6, 16)
+    for array in ("context", "output"):
+        for options, name in (([], []), (["--causal"], [["causal-added"]])):
+            succeeds("run", SENTENCE, *heads, *options, "--show", array, "-o", "mine.npz", cwd=tmp_path)
+            with numpy.load(tmp_path / "mine.npz") as file:
+                numpy.save(tmp_path / "mine.npy", file[array])
+            for file in ("mine.npz", "mine.npy"):
+                report = held(SENTENCE, *heads, "--against", file, cwd=tmp_path)
+                assert (report["agrees"], names(report) if name else []) == (not name, name)
+
+
 def test_a_mistake_around_the_attention_and_one_of_it_are_both_named(tmp_path):
     succeeds("run", SENTENCE, "--casefold", "--causal", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
     assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["case", "causal-added"]]
@@ -285,7 +297,7 @@ def test_files_of_a_class_get_a_line_each(tmp_path):
 def test_what_run_cannot_compare_is_one_line(tmp_path):
     succeeds("run", SENTENCE, "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
     for arguments, code, message in (
-        (["Life is", "--against", "mine.npz"], 65, "'mine.npz': got the shape (1, 6, 6); allowed: (2, 28) of context, (2, 2) of weights"),
+        (["Life is", "--against", "mine.npz"], 65, "'mine.npz': got the shape (1, 6, 6); allowed: (2, 2) of weights"),
         (["--against", "mine.npz", SENTENCE], 2, "SENTENCE goes before it"),
         ([SENTENCE, "--show", "tokens", "--against", "mine.npz"], 2, "--show: got tokens"),
         ([SENTENCE, "--show", "all", "--against", "mine.npz"], 2, "--show: got several items"),

@@ -15,7 +15,7 @@ struct Against {
 
 /// Throws Error(data), with `what` for the file's name, for a number that is not finite where the right one is, unless a
 /// mistake explains it.
-void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const TensorView& right,
+void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,
                        const std::string& what);
 
 /// `right`: the stage that attend() gave. Throws Error(data) for another shape, and as

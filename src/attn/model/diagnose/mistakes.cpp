@@ -366,7 +366,7 @@ bool tiles_count(const Mistake& mistake, const Setting& setting)
     if (v.last_tile == LastTile::padded) {
         return keys % mistake.tile != 0;
     }
-    return keys > mistake.tile || v.causal != CausalUse::right;
+    return keys > mistake.tile;
 }
 
 Mistake made(const Row& row, Index tile = 0)

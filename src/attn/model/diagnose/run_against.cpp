@@ -345,13 +345,15 @@ Result RunAgainst::made(const Recipe& recipe) const
     return run(recipe, settings);
 }
 
-RunAgainst::Held RunAgainst::held(const Shape& shape, const std::string& what) const
+std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const std::string& what) const
 {
-    const Shape file = without_leading_ones(shape);
+    const std::optional<Item> named = item_ ? item_ : item_called(file.name);
     std::vector<Item> items{Item::output, Item::context, Item::head_context, Item::weights};
-    if (item_) {
-        items = *item_ == Item::context ? std::vector{Item::context, Item::head_context} : std::vector{*item_};
+    if (named && right_.find(*named) != nullptr) {
+        items = *named == Item::context ? std::vector{Item::context, Item::head_context} : std::vector{*named};
     }
+    const Shape given = without_leading_ones(file.view.shape);
+    std::vector<Held> found;
     std::string allowed;
     for (const Item item : items) {
         const AnyTensor* tensor = right_.find(item);
@@ -359,24 +361,25 @@ RunAgainst::Held RunAgainst::held(const Shape& shape, const std::string& what) c
             continue;
         }
         const Shape& all = shape_of(*tensor);
-        if (file == without_leading_ones(all)) {
-            return {item, {}};
-        }
         const bool has_rows = info_of(item).axes.row == Axis::queries && !rows_.empty();
-        if (has_rows && file == without_leading_ones(rows_of(all, rows_))) {
-            return {item, rows_};
+        if (given == without_leading_ones(all)) {
+            found.push_back({item, {}});
+        } else if (has_rows && given == without_leading_ones(rows_of(all, rows_))) {
+            found.push_back({item, rows_});
         }
         if (item != Item::head_context || items.size() == 1) {
             allowed +=
                 (allowed.empty() ? "" : ", ") + to_string(without_leading_ones(all)) + " of " + std::string(name_of(item));
         }
     }
-    throw Error(ErrorKind::data, what, "the shape " + to_string(shape), allowed);
+    if (found.empty()) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape), allowed);
+    }
+    return found;
 }
 
-Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
+Against RunAgainst::against(const NamedTensor& file, const Held& held, const core::Work& work) const
 {
-    const Held held = this->held(file.view.shape, what);
     const AnyTensor& all = *right_.find(held.item);
     StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
     store<double>(expected, 0, rows_of(numbers_of(all), shape_of(all), held.rows));
@@ -395,8 +398,23 @@ Against RunAgainst::against(const NamedTensor& file, const std::string& what, co
     result.diagnosis = Search(*this, held, yardstick, work).diagnosis();
     result.where = where(dims_of(shape), held.item == Item::weights, yardstick.numbers(),
                          rows_of(numbers_of(right), shape_of(right), held.rows));
-    require_explained(result.diagnosis, file, expected.view(), what);
     return result;
+}
+
+Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
+{
+    const std::vector<Held> arrays = held(file, what);
+    std::optional<Against> first;
+    for (const Held& array : arrays) {
+        Against result = against(file, array, work);
+        if (result.comparison.agrees() || result.diagnosis->verdict != Verdict::unknown) {
+            return result;
+        }
+        first = first ? std::move(first) : std::move(result);
+    }
+    const AnyTensor& right = *right_.find(arrays.front().item);
+    require_explained(first->diagnosis, file, rows_of(numbers_of(right), shape_of(right), arrays.front().rows), what);
+    return std::move(*first);
 }
 
 } // namespace attn::model::diagnose

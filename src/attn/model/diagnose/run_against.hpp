@@ -10,8 +10,9 @@ namespace attn::model::diagnose {
 
 class RunAgainst {
 public:
-    /// Makes the right run, all rows and heads of it. `item`: the array that files hold; nothing: the one of their shape among
-    /// output, context and weights. Where the recipe asks for some rows, files hold those or all. Throws as run().
+    /// Makes the right run, all rows and heads of it. `item`: the array that files hold; nothing: what their tensor is
+    /// called, or of several of the same shape among output, context and weights the one that is explained. Where the recipe
+    /// asks for some rows, files hold those or all. Throws as run().
     RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item);
 
     /// Throws Error(data), with `what` for the file's name, for a shape that no such array has, and as require_explained.
@@ -26,7 +27,8 @@ private:
     class Search;
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
-    [[nodiscard]] Held held(const Shape& shape, const std::string& what) const;
+    [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
+    [[nodiscard]] Against against(const NamedTensor& file, const Held& held, const core::Work& work) const;
 
     Recipe recipe_;
     RunSettings settings_;

@@ -73,29 +73,29 @@ bool has_sinusoids(const Recipe& recipe)
     return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::sinusoidal;
 }
 
-/// The same run with its parameters as numbers, so that one of them can change alone.
+/// The same run with its embeddings, which have their positions, and its parameters as numbers, so that one of them can change
+/// alone.
 Changed stated(const Made& right)
 {
     Recipe recipe = right.recipe;
-    const bool by_position = find_draw(recipe, Target::embeddings) || find_draw(recipe, Target::key_embeddings);
-    const bool streams_on = recipe.attention.dropout && !recipe.attention.dropout->seed;
-    if (streams_on || (by_position && has_sinusoids(recipe))) {
+    if (recipe.attention.dropout && !recipe.attention.dropout->seed) { // which goes on with the stream of the draws
         return std::nullopt;
     }
     recipe.draws.clear();
     recipe.parameters.reset();
+    recipe.embeddings.reset();
+    if (has_sinusoids(recipe)) {
+        recipe.attention.positions.reset();
+    }
+    recipe.draws.emplace_back(literal(Target::embeddings, *right.result.find(Item::embeddings)));
+    if (const AnyTensor* keys = right.result.find(Item::key_embeddings)) {
+        recipe.draws.emplace_back(literal(Target::key_embeddings, *keys));
+    }
     for (const Array& parameter : right.result.parameters) {
         const Target target = target_called(parameter.name);
-        if (target == Target::embedding && recipe.embeddings) {
-            continue;
-        }
         const bool matrix = target >= Target::W_q && target <= Target::U_a;
-        recipe.draws.emplace_back(literal(target, parameter.tensor, matrix ? std::optional(parameter.side) : std::nullopt));
-    }
-    for (const Target target : {Target::embeddings, Target::key_embeddings}) {
-        const AnyTensor* rows = find_draw(right.recipe, target) ? right.result.find(name_of(target)) : nullptr;
-        if (rows != nullptr) {
-            recipe.draws.emplace_back(literal(target, *rows));
+        if (target != Target::embedding) {
+            recipe.draws.emplace_back(literal(target, parameter.tensor, matrix ? std::optional(parameter.side) : std::nullopt));
         }
     }
     return recipe;
@@ -404,6 +404,13 @@ Changed positions_missing(const Made& right, Index /*number*/)
     return positions && positions->kind != PositionKind::alibi ? Changed(std::move(recipe)) : std::nullopt;
 }
 
+Changed sinusoids_added(const Made& right, Index /*number*/)
+{
+    Recipe recipe = right.recipe;
+    recipe.attention.positions = Positions{};
+    return right.recipe.attention.positions ? std::nullopt : Changed(std::move(recipe));
+}
+
 Positions* as_rope(Recipe& recipe)
 {
     std::optional<Positions>& positions = recipe.attention.positions;
@@ -501,26 +508,19 @@ void turn_before_the_split(Result& result, const Recipe& right)
     }
 }
 
-/// The embeddings of the words with `change` made to them, stated by position.
+/// With `change` made to the embeddings of the words.
 template <typename Change>
 Changed with_embeddings(const Made& right, Change change)
 {
-    const AnyTensor* found = right.result.find(Item::embeddings);
     Changed recipe = stated(right);
-    if (!recipe || found == nullptr || right.result.cross || right.recipe.embeddings) {
+    if (!recipe || right.result.cross) {
         return std::nullopt;
     }
-    Tensor<double> rows(shape_of(*found));
-    std::visit([&](const auto& tensor) { std::ranges::copy(tensor.values, rows.values.begin()); }, *found);
-    change(rows, has_sinusoids(right.recipe) ? core::add_sinusoids(Tensor<double>(rows.shape)) : Tensor<double>(rows.shape));
-    std::erase_if(recipe->draws, [](const Step& step) {
-        const Target target = std::get<Draw>(step).target;
-        return target == Target::embedding || target == Target::embeddings;
-    });
-    recipe->draws.emplace_back(literal(Target::embeddings, rows));
-    recipe->attention.positions = has_sinusoids(right.recipe) ? std::nullopt : right.recipe.attention.positions;
-    recipe->input = PositionsInput{rows.shape[0], right.result.tokens};
-    recipe->dims.vocab_size.reset();
+    Literal& stated_rows = *std::get<Draw>(recipe->draws.front()).values;
+    Tensor<double> rows(stated_rows.shape, stated_rows.values);
+    const Tensor<double> zeros(rows.shape);
+    change(rows, has_sinusoids(right.recipe) ? core::add_sinusoids(zeros) : zeros);
+    stated_rows.values = std::move(rows.values);
     return recipe;
 }
 
@@ -642,6 +642,8 @@ constexpr std::array list{
 
     // ---- positions
     Row{"positions-missing", Group::positions, "no positions", "add what --positions says", positions_missing},
+    Row{"sinusoids-added", Group::positions, "sinusoids added where no positions are right",
+        "leave them out, or pass --positions sinusoidal", sinusoids_added},
     Row{"sinusoids-halves", Group::positions, "all sines first, then all cosines", "sines and cosines take turns",
         sinusoids_in_halves},
     Row{"sinusoids-swapped", Group::positions, "cosines where sines are right, and the reverse",

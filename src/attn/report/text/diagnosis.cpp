@@ -130,7 +130,7 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
     buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; the nearest is " +
                   what_of(best) + ": largest difference " + about(best.distance.largest) + "\n");
     if (!diagnosis.all_pairs) {
-        buffer.append("pairs that need every row were left out, as this input is large; a smaller one tries them all\n");
+        buffer.append("some pairs were left out, as this input is large; a smaller one tries them all\n");
     }
 }
 
