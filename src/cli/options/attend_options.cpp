@@ -13,18 +13,19 @@ namespace field = model::field;
 constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
 constexpr std::string_view tensor_symbol = "FILE[:NAME]";
 
-} // namespace
-
-void declare_attend(Options& options, AttendOptions& attend)
+void declare_tensor(Options& options, const char* name, const char* meaning, std::optional<std::string>& file)
 {
-    const auto tensor = [&](const char* name, const char* meaning, auto& member) {
-        options.add({.name = name, .meaning = meaning, .symbol = tensor_symbol}, member);
-    };
+    options.add({.name = name, .meaning = meaning, .symbol = tensor_symbol}, file);
+}
+
+void declare_inputs(Options& options, AttendOptions& attend)
+{
     model::Attend& how = attend.attend;
     options.group("Input");
-    tensor("-q,--queries", "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)", attend.queries);
-    tensor("-k,--keys", "as the queries, with S keys and H_kv heads, a divisor of H", attend.keys);
-    tensor("-v,--values", "as the keys; the last dimension may differ", attend.values);
+    declare_tensor(options, "-q,--queries", "shape (T, d), (H, T, d) or (B, H, T, d); with --heads (T, H·d) or (B, T, H·d)",
+                   attend.queries);
+    declare_tensor(options, "-k,--keys", "as the queries, with S keys and H_kv heads, a divisor of H", attend.keys);
+    declare_tensor(options, "-v,--values", "as the keys; the last dimension may differ", attend.values);
     options.add({.name = "--heads",
                  .allowed = field::heads.allowed,
                  .meaning = "heads that lie side by side in the last dimension",
@@ -36,11 +37,16 @@ void declare_attend(Options& options, AttendOptions& attend)
                  .usual = "H",
                  .symbol = "H_KV"},
                 how.kv_heads);
-    tensor("--past-key", "cached keys (B, H_kv, P, d), before the new ones", attend.past_key);
-    tensor("--past-value", "cached values", attend.past_value);
+    declare_tensor(options, "--past-key", "cached keys (B, H_kv, P, d), before the new ones", attend.past_key);
+    declare_tensor(options, "--past-value", "cached values", attend.past_value);
     options.add(
         {.name = "--allow-nonfinite", .allowed = model::allow::flag, .meaning = "accept infinities and NaN in the inputs"},
         how.allow_nonfinite);
+}
+
+void declare_attention(Options& options, AttendOptions& attend)
+{
+    model::Attend& how = attend.attend;
     options.group("Attention");
     options.add(option_of(field::causal), how.causal);
     options.add(option_of(field::window), how.window);
@@ -51,11 +57,13 @@ void declare_attend(Options& options, AttendOptions& attend)
                  .usual = "offset",
                  .symbol = "RULE"},
                 how.align);
-    tensor("--mask",
-           "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
-           "too short, the remaining keys are masked",
-           attend.mask);
-    tensor("--lengths", "(B) int32 or int64: number of valid keys per batch entry; not with --past-key", attend.lengths);
+    declare_tensor(
+        options, "--mask",
+        "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
+        "too short, the remaining keys are masked",
+        attend.mask);
+    declare_tensor(options, "--lengths", "(B) int32 or int64: number of valid keys per batch entry; not with --past-key",
+                   attend.lengths);
     options.add(option_of(field::scale), how.scale);
     options.add(option_of(field::softcap), how.softcap);
     options.add({.name = "--softmax-dtype",
@@ -69,6 +77,14 @@ void declare_attend(Options& options, AttendOptions& attend)
                  .usual = "zero",
                  .symbol = "WHAT"},
                 how.nan_for_empty_rows);
+}
+
+} // namespace
+
+void declare_attend(Options& options, AttendOptions& attend)
+{
+    declare_inputs(options, attend);
+    declare_attention(options, attend);
     options.group("Output");
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
     declare_output(options, attend.output, formats);

@@ -124,10 +124,10 @@ double work_of(const Result& result)
 /// For the mistakes that give the array of one file.
 class RunAgainst::Search {
 public:
-    Search(const RunAgainst& runs, const Held& held, const Yardstick& numbers, const core::Work& work)
+    Search(const RunAgainst& runs, const Held& held, const Yardstick& numbers, core::Work work)
         : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), rows_(held.rows),
           numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
-          mask_(stated_mask(runs.recipe_)), work_(work)
+          mask_(stated_mask(runs.recipe_)), work_(std::move(work))
     {
     }
 

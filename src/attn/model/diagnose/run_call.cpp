@@ -81,7 +81,8 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
         std::swap(queries_, keys_);
     }
     Attend attend;
-    static_cast<core::AttentionOptions&>(attend) = recipe.attention;
+    const core::AttentionOptions& options = recipe.attention;
+    static_cast<core::AttentionOptions&>(attend) = options;
     attend.scale = recipe.attention.factor();
     attend.allow_nonfinite = true;
     AttendInputs inputs{queries_.view(), keys_.view(), values_.view(), {}, {}, {}, {}};

@@ -678,6 +678,7 @@ std::vector<RunMistake> all_seeds()
         }
     }
     std::vector<RunMistake> all;
+    all.reserve(seeds.size());
     for (const Index seed : seeds) {
         const std::string number = std::to_string(seed);
         all.push_back(
@@ -689,6 +690,7 @@ std::vector<RunMistake> all_seeds()
 std::vector<RunMistake> all_others()
 {
     std::vector<RunMistake> all;
+    all.reserve(list.size());
     for (const Row& row : list) {
         all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.made, row.number, row.alter});
     }

@@ -31,19 +31,19 @@ double difference(double number, double right)
 
 } // namespace
 
-Where where(const ComparedDims& l, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right)
+Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right)
 {
     const auto zeros = [](Index count) { return std::vector<double>(static_cast<std::size_t>(count)); };
-    Where found{zeros(l.B), zeros(l.H), zeros(l.T), zeros(l.width), {}, {}};
+    Where found{zeros(dims.B), zeros(dims.H), zeros(dims.T), zeros(dims.width), {}, {}};
     std::size_t at = 0;
     const auto keep = [](std::vector<double>& largest, Index place, double value) {
         double& kept = largest[static_cast<std::size_t>(place)];
         kept = std::max(kept, value);
     };
-    for (Index b = 0; b < l.B; ++b) {
-        for (Index h = 0; h < l.H; ++h) {
-            for (Index i = 0; i < l.T; ++i) {
-                for (Index x = 0; x < l.width; ++x, ++at) {
+    for (Index b = 0; b < dims.B; ++b) {
+        for (Index h = 0; h < dims.H; ++h) {
+            for (Index i = 0; i < dims.T; ++i) {
+                for (Index x = 0; x < dims.width; ++x, ++at) {
                     const double value = difference(numbers[at], right[at]);
                     keep(found.batches, b, value);
                     keep(found.heads, h, value);
