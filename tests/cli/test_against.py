@@ -290,7 +290,7 @@ def test_files_of_a_class_get_a_line_each(tmp_path):
     for name, seed in (("ann", "123"), ("ben", "42")):
         succeeds("run", SENTENCE, "--seed", seed, "--show", "context", "-o", f"{name}.npz", cwd=tmp_path)
     done = run("run", SENTENCE, "--against", "ann.npz", "ben.npz", "none.npz", cwd=tmp_path)
-    assert (done.code, done.text) == (66, 'ann.npz: agrees\nben.npz: "the seed 42"\n')
+    assert (done.code, done.text) == (66, 'ann.npz: agrees with the context\nben.npz: "the seed 42"\n')
     assert run("run", "--against", "ann.npz", cwd=tmp_path, stdin=SENTENCE).code == 0
 
 

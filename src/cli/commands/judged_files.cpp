@@ -15,6 +15,7 @@ int judge_files(const std::vector<std::string>& files, bool json, Log& log,
 {
     Output output{std::nullopt};
     int code = success;
+    bool read = true;
     const auto write = json                ? report::write_diagnosis_json
                        : files.size() == 1 ? report::write_diagnosis
                                            : report::write_diagnosis_line;
@@ -24,18 +25,24 @@ int judge_files(const std::vector<std::string>& files, bool json, Log& log,
             const model::diagnose::Against found = against(file);
             file.require_unchanged();
             code = std::max(code, found.comparison.agrees() ? success : difference_found);
-            write(found, name, output.sink());
+            if (read) {
+                write(found, name, output.sink());
+                output.flush();
+            }
+        } catch (const ReaderGone&) { // the exit code says what it left unread
+            read = false;
         } catch (const Error& error) {
             const bool of_file = error.kind() == ErrorKind::data || error.kind() == ErrorKind::no_input;
             if (files.size() == 1 || !of_file) {
                 throw;
             }
-            output.flush(); // so that a terminal shows both in order
             log.error(error.what());
             code = std::max(code, exit_code(error.kind()));
         }
     }
-    output.finish();
+    if (read) {
+        output.finish();
+    }
     return code;
 }
 

@@ -247,7 +247,7 @@ int Runner::each_line()
 void warn_of_names(const Operands& operands, const RunOptions& options, Log& log)
 {
     const std::string word = operands.words.empty() ? "-" : operands.words.front();
-    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
+    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos || options.against) {
         return;
     }
     const std::string start = attn::quoted(word) + " is taken as a sentence; ";

@@ -8,6 +8,7 @@
 namespace attn::model::diagnose {
 
 struct Against {
+    std::string array = {};             ///< of a run: which one the file was held against
     TensorComparison comparison;        ///< A: the file, B: the result
     std::optional<Diagnosis> diagnosis; ///< where they differ
     std::optional<Where> where;         ///< where they differ, of context, weights and output

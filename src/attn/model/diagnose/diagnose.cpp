@@ -227,17 +227,19 @@ void judge(Diagnosis& diagnosis)
     std::vector<Candidate>& candidates = diagnosis.candidates;
     sort(candidates);
     const Candidate best = candidates.front();
-    const auto is_peer = [&](const Candidate& other) { return times_farther(best, other) < clearly; };
+    const auto is_peer = [&](const Candidate& other) { return other.fits() && times_farther(best, other) < clearly; };
     const auto others = std::stable_partition(candidates.begin(), candidates.end(), is_peer);
     diagnosis.named = static_cast<std::size_t>(others - candidates.begin());
     diagnosis.farther = std::numeric_limits<double>::infinity();
     for (auto other = others; other != candidates.end(); ++other) {
         diagnosis.farther = std::min(diagnosis.farther, times_farther(best, *other));
     }
-    const bool right_is_peer = std::any_of(candidates.begin(), others, [](const Candidate& peer) { return peer.right(); });
-    diagnosis.verdict = !best.fits() || right_is_peer ? Verdict::unknown
-                        : diagnosis.named == 1        ? Verdict::named
-                                                      : Verdict::tied;
+    const auto is_right = [&](const Candidate& each) { return each.right() && times_farther(best, each) < clearly; };
+    const bool right_is_near = std::ranges::any_of(candidates, is_right);
+    diagnosis.verdict = diagnosis.named == 0 || right_is_near ? Verdict::unknown
+                        : diagnosis.named > 1                 ? Verdict::tied
+                        : diagnosis.farther < clearly         ? Verdict::likely
+                                                              : Verdict::named;
     diagnosis.named = diagnosis.verdict == Verdict::unknown ? 0 : diagnosis.named;
 }
 

@@ -26,17 +26,19 @@ struct Candidate {
 
 enum class Verdict {
     named,   ///< one candidate fits, and is ten times nearer than the next
+    likely,  ///< one alone fits, but another mistake that does not is nearer than that
     tied,    ///< some fit that this input does not tell apart
     unknown, ///< nothing of the list fits, or it fits no better than the right result does
 };
-inline constexpr std::array<std::string_view, 3> verdict_names{"named", "tied", "unknown"};
+inline constexpr std::array<std::string_view, 4> verdict_names{"named", "likely", "tied", "unknown"};
 
 struct Diagnosis {
     Verdict verdict = Verdict::unknown;
     std::vector<Candidate> candidates; ///< the nearest first; of pairs those that came near
     std::size_t named = 0;             ///< the first so many are what the verdict is about
-    double farther = 0;                ///< how many times the next is farther, where one is named
+    double farther = 0;                ///< how many times the next is farther
     std::size_t tried = 0;             ///< single mistakes and pairs
+    bool attention_tried = true;       ///< the mistakes of attention could be made
     bool all_pairs = true;             ///< large inputs leave out pairs with a softmax over other rows
 };
 

@@ -9,15 +9,19 @@ namespace attn::model::diagnose {
 Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance)
     : numbers_(std::move(numbers)), tolerance_(tolerance)
 {
-    double squares = 0;
+    double largest = 0;
+    for (const double number : numbers_) {
+        largest = std::isfinite(number) ? std::max(largest, std::abs(number)) : largest;
+    }
+    double squares = 0; // of parts of the largest, since those of large numbers overflow
     double count = 0;
     for (const double number : numbers_) {
-        if (std::isfinite(number)) {
-            squares += number * number;
+        if (largest > 0 && std::isfinite(number)) {
+            squares += (number / largest) * (number / largest);
             ++count;
         }
     }
-    typical_ = count > 0 ? std::sqrt(squares / count) : 0;
+    typical_ = count > 0 ? largest * std::sqrt(squares / count) : 0;
 }
 
 double Yardstick::measure(std::size_t at, double value) const

@@ -4,9 +4,11 @@
 #include "attn/model/diagnose/run_call.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace attn::model::diagnose {
 namespace {
@@ -60,28 +62,39 @@ ComparedDims dims_of(const Shape& shape)
     return {1, rank > 2 ? shape[0] : 1, rank > 1 ? shape[rank - 2] : 1, shape.back()};
 }
 
-/// Of (…, T, width) these rows; all where none are named.
-Numbers rows_of(Numbers numbers, const Shape& shape, const std::vector<Index>& rows)
+/// The part of (heads, T, width), or of (T, width), that a recipe asks for.
+Numbers part_of(const Numbers& numbers, const Shape& shape, const RunAgainst::Part& part)
 {
-    if (rows.empty()) {
+    if (part.all()) {
         return numbers;
     }
     const ComparedDims dims = dims_of(shape);
+    const std::vector<Index> heads = part.heads.empty() || part.mean() ? indices(dims.H) : part.heads;
     Numbers chosen;
-    for (Index h = 0; h < dims.H; ++h) {
-        for (const Index i : rows) {
+    for (const Index h : heads) {
+        for (const Index i : part.rows.empty() ? indices(dims.T) : part.rows) {
             const auto row = numbers.begin() + (h * dims.T + i) * dims.width;
             chosen.insert(chosen.end(), row, row + dims.width);
         }
     }
-    return chosen;
+    if (!part.mean()) {
+        return chosen;
+    }
+    Numbers mean(chosen.size() / heads.size());
+    for (std::size_t at = 0; at < chosen.size(); ++at) {
+        mean[at % mean.size()] += chosen[at] / static_cast<double>(heads.size());
+    }
+    return mean;
 }
 
 /// The same of the shape.
-Shape rows_of(Shape shape, const std::vector<Index>& rows)
+Shape part_of(Shape shape, const RunAgainst::Part& part)
 {
-    if (!rows.empty()) {
-        shape[shape.size() - 2] = std::ssize(rows);
+    if (!part.rows.empty()) {
+        shape[shape.size() - 2] = std::ssize(part.rows);
+    }
+    if (!part.heads.empty()) {
+        shape[0] = std::ssize(part.heads);
     }
     return shape;
 }
@@ -125,7 +138,7 @@ double work_of(const Result& result)
 class RunAgainst::Search {
 public:
     Search(const RunAgainst& runs, const Held& held, const Yardstick& numbers, core::Work work)
-        : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), rows_(held.rows),
+        : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), part_(held.part),
           numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
           mask_(stated_mask(runs.recipe_)), work_(std::move(work))
     {
@@ -136,14 +149,16 @@ public:
         Diagnosis found;
         std::vector<Candidate> around = alone();
         const std::unique_ptr<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : nullptr;
-        if (call && rows_.empty()) {
+        if (call && part_.all()) {
             found = diagnose({call->call(), *compared_, numbers_, right_}, work_, std::move(around));
         } else {
+            found.attention_tried = call != nullptr;
             found.candidates = call ? of_attention(*call) : std::vector{measured({}, right_)};
             std::ranges::move(around, std::back_inserter(found.candidates));
             found.tried = found.candidates.size() - 1;
         }
-        if (std::ranges::none_of(found.candidates, &Candidate::fits)) {
+        const auto explains = [](const Candidate& each) { return each.mistakes.size() < 2 && each.fits(); };
+        if (std::ranges::none_of(found.candidates, explains)) {
             add_pairs(found);
         }
         judge(found);
@@ -156,7 +171,7 @@ private:
         Result result;
     };
 
-    [[nodiscard]] Numbers chosen(const AnyTensor& tensor) const { return rows_of(numbers_of(tensor), shape_of(tensor), rows_); }
+    [[nodiscard]] Numbers chosen(const AnyTensor& tensor) const { return part_of(numbers_of(tensor), shape_of(tensor), part_); }
 
     [[nodiscard]] Candidate measured(Candidate candidate, const Numbers& numbers) const
     {
@@ -167,18 +182,18 @@ private:
 
     [[nodiscard]] std::unique_ptr<RunCall> call_of(const Recipe& recipe, const Result& result) const
     {
-        return RunCall::of(recipe, result, mask_ ? std::optional(mask_->view()) : runs_.settings_.mask);
+        return RunCall::of(recipe, result, measured_, mask_ ? std::optional(mask_->view()) : runs_.settings_.mask);
     }
 
     [[nodiscard]] Numbers evaluated(const RunCall& call, const Variant& variant) const
     {
-        return rows_of(evaluate(call.call(), variant, *compared_, {}), shape_, rows_);
+        return part_of(evaluate(call.call(), variant, *compared_, {}), shape_, part_);
     }
 
     /// The right result of a call, and every mistake of attention in it.
     [[nodiscard]] std::vector<Candidate> of_attention(const RunCall& call) const
     {
-        if (rows_.empty()) {
+        if (part_.all()) {
             return singles({call.call(), *compared_, numbers_, right_}, {});
         }
         std::vector<Candidate> made{measured({}, evaluated(call, {}))};
@@ -301,7 +316,7 @@ private:
     const RunAgainst& runs_;
     Item measured_;
     std::optional<Compared> compared_;
-    std::vector<Index> rows_;
+    Part part_;
     const Yardstick& numbers_;
     Shape shape_; ///< of all rows
     Numbers right_;
@@ -324,11 +339,12 @@ RunAgainst::RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> 
     if (item_) {
         settings_.show.insert(*item_);
     }
+    part_.heads = recipe_.head;
+    recipe_.head.clear();
     if (!recipe_.query.empty()) {
-        rows_ = run(recipe_, settings_).query_positions;
+        part_.rows = run(recipe_, settings_).query_positions;
         recipe_.query.clear();
     }
-    recipe_.head.clear();
     right_ = run(recipe_, settings_);
     settings_.observer = nullptr;
 }
@@ -361,11 +377,13 @@ std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const st
             continue;
         }
         const Shape& all = shape_of(*tensor);
-        const bool has_rows = info_of(item).axes.row == Axis::queries && !rows_.empty();
+        const ItemInfo& info = info_of(item);
+        const Part part{info.axes.row == Axis::queries && info.axes.column != Axis::none ? part_.rows : std::vector<Index>(),
+                        info.heads == Heads::queries && (has_mean(item) || !part_.mean()) ? part_.heads : std::vector<Index>()};
         if (given == without_leading_ones(all)) {
             found.push_back({item, {}});
-        } else if (has_rows && given == without_leading_ones(rows_of(all, rows_))) {
-            found.push_back({item, rows_});
+        } else if (given == without_leading_ones(part_of(all, part))) {
+            found.push_back({item, part});
         }
         if (item != Item::head_context || items.size() == 1) {
             allowed +=
@@ -378,18 +396,21 @@ std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const st
     return found;
 }
 
-Against RunAgainst::against(const NamedTensor& file, const Held& held, const core::Work& work) const
+Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
 {
     const AnyTensor& all = *right_.find(held.item);
     StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
-    store<double>(expected, 0, rows_of(numbers_of(all), shape_of(all), held.rows));
+    store<double>(expected, 0, part_of(numbers_of(all), shape_of(all), held.part));
     Against result;
+    result.array = expected.name;
     result.comparison = compare({{file}, {}}, {{{expected.name, expected.view()}}, {}}, {}).tensors.front();
-    if (result.comparison.agrees()) {
-        return result;
-    }
+    return result;
+}
+
+void RunAgainst::explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const
+{
     const AnyTensor& right = *right_.find(measured_as(held.item));
-    const Shape shape = rows_of(shape_of(right), held.rows);
+    const Shape shape = part_of(shape_of(right), held.part);
     Numbers numbers = load<double>(file.view).values;
     if (held.item == Item::context) {
         numbers = split_into_heads(numbers, shape);
@@ -397,24 +418,32 @@ Against RunAgainst::against(const NamedTensor& file, const Held& held, const cor
     const Yardstick yardstick(std::move(numbers), result.comparison.tolerance);
     result.diagnosis = Search(*this, held, yardstick, work).diagnosis();
     result.where = where(dims_of(shape), held.item == Item::weights, yardstick.numbers(),
-                         rows_of(numbers_of(right), shape_of(right), held.rows));
-    return result;
+                         part_of(numbers_of(right), shape_of(right), held.part));
 }
 
 Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
 {
     const std::vector<Held> arrays = held(file, what);
-    std::optional<Against> first;
+    std::vector<Against> results;
     for (const Held& array : arrays) {
-        Against result = against(file, array, work);
-        if (result.comparison.agrees() || result.diagnosis->verdict != Verdict::unknown) {
-            return result;
+        results.push_back(compared(file, array));
+        if (results.back().comparison.agrees()) {
+            return results.back();
         }
-        first = first ? std::move(first) : std::move(result);
     }
+    for (std::size_t at = 0; at < arrays.size(); ++at) {
+        explain(results[at], file, arrays[at], work);
+    }
+    // What takes one mistake in one array may take two in another.
+    const auto order = [](const Against& each) {
+        const bool unknown = each.diagnosis->verdict == Verdict::unknown;
+        return std::tuple(unknown, unknown ? 0 : each.diagnosis->candidates.front().mistakes.size(),
+                          each.comparison.absolute ? each.comparison.absolute->value : 0);
+    };
+    const auto nearest = std::ranges::min_element(results, {}, order);
     const AnyTensor& right = *right_.find(arrays.front().item);
-    require_explained(first->diagnosis, file, rows_of(numbers_of(right), shape_of(right), arrays.front().rows), what);
-    return std::move(*first);
+    require_explained(nearest->diagnosis, file, part_of(numbers_of(right), shape_of(right), arrays.front().part), what);
+    return *nearest;
 }
 
 } // namespace attn::model::diagnose

@@ -4,6 +4,7 @@
 
 #include "attn/model/diagnose/against.hpp"
 #include "attn/model/diagnose/run_mistakes.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/model/run/run.hpp"
 
 namespace attn::model::diagnose {
@@ -18,22 +19,32 @@ public:
     /// Throws Error(data), with `what` for the file's name, for a shape that no such array has, and as require_explained.
     [[nodiscard]] Against against(const NamedTensor& file, const std::string& what, const core::Work& work) const;
 
+    /// What a recipe asks for of an array.
+    struct Part {
+        std::vector<Index> rows = {};  ///< empty: all
+        std::vector<Index> heads = {}; ///< as Recipe::head
+
+        [[nodiscard]] bool mean() const { return is_mean(heads); }
+        [[nodiscard]] bool all() const { return rows.empty() && heads.empty(); }
+    };
+
 private:
-    /// What a file holds: an array, or those of its rows that the recipe asks for.
     struct Held {
         Item item;
-        std::vector<Index> rows; ///< empty: all
+        Part part;
     };
     class Search;
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
     [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
-    [[nodiscard]] Against against(const NamedTensor& file, const Held& held, const core::Work& work) const;
+    [[nodiscard]] Against compared(const NamedTensor& file, const Held& held) const;
+    /// Adds what explains the differences.
+    void explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const;
 
     Recipe recipe_;
     RunSettings settings_;
     std::optional<Item> item_;
-    std::vector<Index> rows_; ///< that the recipe asks for; empty: all
+    Part part_;
     Result right_;
 };
 

@@ -44,12 +44,14 @@ bool has_alibi(const Recipe& recipe)
     return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
 }
 
-/// Whether attend has such attention.
-bool is_plain(const Recipe& recipe, const Result& result, bool masked)
+/// Whether attend has such attention up to this item.
+bool is_plain(const Recipe& recipe, const Result& result, Item item, bool masked)
 {
     const Attention& attention = recipe.attention;
-    return attention.multiplies() && !attention.dropout && attention.mask_at == core::MaskAt::scaled &&
-           result.key_labels.empty() && recipe.query.empty() && recipe.head.empty() && !(masked && has_alibi(recipe));
+    const bool dropped = attention.dropout && item != Item::weights;
+    const bool hides_alone = attention.mask_at == core::MaskAt::scaled || !(masked || has_alibi(recipe)); // with -inf
+    return attention.multiplies() && !dropped && hides_alone && result.key_labels.empty() && recipe.query.empty() &&
+           recipe.head.empty() && !(masked && has_alibi(recipe));
 }
 
 /// Heads side by side times W, plus b, where the run has them.
@@ -83,6 +85,8 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
     Attend attend;
     const core::AttentionOptions& options = recipe.attention;
     static_cast<core::AttentionOptions&>(attend) = options;
+    attend.dropout.reset();
+    attend.mask_at = core::MaskAt::scaled;
     attend.scale = recipe.attention.factor();
     attend.allow_nonfinite = true;
     AttendInputs inputs{queries_.view(), keys_.view(), values_.view(), {}, {}, {}, {}};
@@ -99,9 +103,11 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
     call_.projection = output_projection(result);
 }
 
-std::unique_ptr<RunCall> RunCall::of(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask)
+std::unique_ptr<RunCall> RunCall::of(const Recipe& recipe, const Result& result, Item item,
+                                     const std::optional<TensorView>& mask)
 {
-    return is_plain(recipe, result, mask.has_value()) ? std::unique_ptr<RunCall>(new RunCall(recipe, result, mask)) : nullptr;
+    return is_plain(recipe, result, item, mask.has_value()) ? std::unique_ptr<RunCall>(new RunCall(recipe, result, mask))
+                                                            : nullptr;
 }
 
 } // namespace attn::model::diagnose

@@ -12,8 +12,9 @@ namespace attn::model::diagnose {
 class RunCall {
 public:
     /// `result`: of the recipe, with queries, keys, values and parameters; `mask`: that of the run, if it has one. Nothing for
-    /// attention that attend does not have: other functions of scores, dropout, one more key, some of the queries or heads.
-    [[nodiscard]] static std::unique_ptr<RunCall> of(const Recipe& recipe, const Result& result,
+    /// attention that attend does not have up to `item`: other functions of scores, dropout, one more key, some of the queries
+    /// or heads.
+    [[nodiscard]] static std::unique_ptr<RunCall> of(const Recipe& recipe, const Result& result, Item item,
                                                      const std::optional<TensorView>& mask);
 
     [[nodiscard]] const Call& call() const { return call_; }

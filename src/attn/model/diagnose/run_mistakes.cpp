@@ -192,6 +192,21 @@ Changed seeded_once(const Made& right, Index /*number*/)
     return recipe;
 }
 
+/// Behind the embeddings, before everything else.
+Changed seeded_again(const Made& right, Index /*number*/)
+{
+    const std::vector<Step>& steps = right.recipe.draws;
+    std::optional<std::size_t> place = place_of(right.recipe, Target::embedding);
+    place = place ? place : place_of(right.recipe, Target::embeddings);
+    const auto* seed = steps.empty() ? nullptr : std::get_if<Seed>(&steps.front());
+    if (!place || seed == nullptr || *place + 1 == steps.size() || std::holds_alternative<Seed>(steps[*place + 1])) {
+        return std::nullopt;
+    }
+    Recipe recipe = right.recipe;
+    recipe.draws.insert(recipe.draws.begin() + static_cast<std::ptrdiff_t>(*place) + 1, *seed);
+    return recipe;
+}
+
 /// Before every draw.
 Changed seeded_each_time(const Made& right, Index /*number*/)
 {
@@ -254,7 +269,8 @@ Changed in_other_order(const Made& right, Index number)
 Changed embedding_elsewhere(const Made& right, Index /*number*/)
 {
     const auto is_draw = [](const Step& step) { return std::holds_alternative<Draw>(step); };
-    const std::optional<std::size_t> place = place_of(right.recipe, Target::embedding);
+    std::optional<std::size_t> place = place_of(right.recipe, Target::embedding);
+    place = place ? place : place_of(right.recipe, Target::embeddings);
     if (!place) {
         return std::nullopt;
     }
@@ -355,6 +371,16 @@ Changed output_transposed(const Made& right, Index /*number*/)
 {
     constexpr std::array output{Target::W_o};
     return transposed(right, output);
+}
+
+/// The heads side by side as they are, where the sizes allow it.
+Changed output_missing(const Made& right, Index /*number*/)
+{
+    Changed recipe = stated_with(right, Target::W_o, {.target = Target::W_o, .init = Initialisation::identity});
+    if (recipe) {
+        std::erase_if(recipe->draws, [](const Step& step) { return std::get<Draw>(step).target == Target::b_o; });
+    }
+    return recipe;
 }
 
 /// Of drawn ones `other_sides` says so.
@@ -592,6 +618,8 @@ constexpr std::array list{
 
     // ---- draws
     Row{"seed-once", Group::draws, "the generator seeded once", "seed again where the recipe does", seeded_once},
+    Row{"seed-again", Group::draws, "the generator seeded again before the matrices",
+        "seed once: the draws that follow go on with the stream", seeded_again},
     Row{"seed-each", Group::draws, "the generator seeded before every draw",
         "seed once: the draws that follow go on with the stream", seeded_each_time},
     Row{"draws-q-k-v", Group::draws, "W_q, W_k, W_v drawn in this order", in_order, in_other_order, 0},
@@ -626,6 +654,8 @@ constexpr std::array list{
         "a matrix (out, in) goes left, W·x; one of (in, out) right, x·W", other_sides},
     Row{"projections-transposed", Group::projections, "W_q, W_k and W_v transposed",
         "nn.Linear keeps (out, in) and multiplies x·Wᵀ", projections_transposed},
+    Row{"output-missing", Group::projections, "no output projection", "multiply the heads, side by side, by W_o",
+        output_missing},
     Row{"output-transposed", Group::projections, "W_o transposed", "nn.Linear keeps (out, in) and multiplies x·Wᵀ",
         output_transposed},
     Row{"queries-unprojected", Group::projections, "queries without projection", each_its_own, projection_missing, 0},

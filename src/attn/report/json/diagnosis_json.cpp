@@ -77,6 +77,9 @@ void write_diagnosis_json(const Against& against, std::string_view name, const S
     json.begin_object();
     json.member("schema", "attn-cli/diagnosis/1");
     json.member("file", name);
+    if (!against.array.empty()) {
+        json.member("array", against.array);
+    }
     json.member("agrees", compared.agrees());
     json.member("compared", compared.compared);
     json.member("mismatched", compared.mismatched);

@@ -69,6 +69,15 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
     write_advice(best, buffer);
 }
 
+/// One that fits, beside others that nearly do.
+void write_likely(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
+{
+    const Candidate& best = diagnosis.candidates.front();
+    buffer.append(name + " may be what " + what_of(best) + " gives: largest difference " + about(best.distance.largest) +
+                  "; no other candidate fits, but one is only " + about(diagnosis.farther) + " times farther\n");
+    write_advice(best, buffer);
+}
+
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     buffer.append(name + " cannot be told apart on this input: it is as near to each of\n");
@@ -129,6 +138,9 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
     }
     buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; the nearest is " +
                   what_of(best) + ": largest difference " + about(best.distance.largest) + "\n");
+    if (!diagnosis.attention_tried) {
+        buffer.append("mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
+    }
     if (!diagnosis.all_pairs) {
         buffer.append("some pairs were left out, as this input is large; a smaller one tries them all\n");
     }
@@ -150,8 +162,9 @@ void write_diagnosis_line(const Against& against, std::string_view name, const S
     const model::TensorComparison& compared = against.comparison;
     std::string text = visible(name) + ": ";
     if (compared.agrees()) {
-        text += "agrees";
+        text += "agrees" + (against.array.empty() ? "" : " with the " + against.array);
     } else if (against.diagnosis && against.diagnosis->named > 0) {
+        text += against.diagnosis->verdict == Verdict::likely ? "perhaps " : "";
         for (std::size_t n = 0; n < std::min(against.diagnosis->named, most_named); ++n) {
             text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
         }
@@ -173,14 +186,16 @@ void write_diagnosis(const Against& against, std::string_view name, const Sink& 
     const std::string shown = visible(name);
     const std::string largest = compared.absolute ? ", largest difference " + about(compared.absolute->value) : std::string();
     if (compared.agrees()) {
-        buffer.append(shown + " agrees: " + std::to_string(compared.compared) + " numbers" + largest + "\n");
+        buffer.append(shown + " agrees" + (against.array.empty() ? "" : " with the " + against.array) + ": " +
+                      std::to_string(compared.compared) + " numbers" + largest + "\n");
         return buffer.flush();
     }
-    buffer.append("differs: " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared) + largest +
-                  "\n");
+    buffer.append("differs" + (against.array.empty() ? "" : " from the " + against.array) + ": " +
+                  std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared) + largest + "\n");
     if (against.diagnosis) {
         switch (against.diagnosis->verdict) {
         case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
+        case Verdict::likely: write_likely(*against.diagnosis, shown, buffer); break;
         case Verdict::tied: write_tied(*against.diagnosis, shown, buffer); break;
         case Verdict::unknown:
             write_unknown(*against.diagnosis, shown, buffer);
