@@ -91,7 +91,7 @@ def without_root(tmp_path):
     """Options of `run` that make root nobody, for whom permissions count, with a copy of the program where nobody can reach it."""
     if os.geteuid() != 0:
         return {}
-    for folder in (tmp_path, *tmp_path.parents[:2]):  # pytest closes its folders to others
+    for folder in (tmp_path, tmp_path.parent):  # pytest closes its folders to others
         folder.chmod(0o755)
     copy = shutil.copy(PROGRAM, tmp_path / "attn-cli")
     counts = tmp_path / "counts"  # of a coverage build, which nobody may not write where root does
