@@ -139,7 +139,8 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
     buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; the nearest is " +
                   what_of(best) + ": largest difference " + about(best.distance.largest) + "\n");
     if (!diagnosis.attention_tried) {
-        buffer.append("mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
+        buffer.append(
+            "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
     }
     if (!diagnosis.all_pairs) {
         buffer.append("some pairs were left out, as this input is large; a smaller one tries them all\n");
