@@ -19,8 +19,7 @@ struct Against {
 void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,
                        const std::string& what);
 
-/// `right`: the stage that attend() gave. Throws Error(data) for another shape, and as
-/// require_explained.
+/// `right`: the stage that attend() gave. Throws Error(data) for another shape, and as require_explained.
 [[nodiscard]] Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
                               const core::Work& work);
 

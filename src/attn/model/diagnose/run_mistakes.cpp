@@ -14,11 +14,6 @@ constexpr std::array biases{Target::b_q, Target::b_k, Target::b_v};
 
 // ---- the steps of a recipe -------------------------------------------------------------------------------------------------
 
-Draw* as_draw(Step& step)
-{
-    return std::get_if<Draw>(&step);
-}
-
 /// The place of the one draw of a target, whole.
 std::optional<std::size_t> place_of(const Recipe& recipe, Target target)
 {
@@ -35,6 +30,13 @@ std::optional<std::size_t> place_of(const Recipe& recipe, Target target)
     return place;
 }
 
+/// Of the table of embeddings, or of embeddings by position.
+std::optional<std::size_t> place_of_embeddings(const Recipe& recipe)
+{
+    const std::optional<std::size_t> table = place_of(recipe, Target::embedding);
+    return table ? table : place_of(recipe, Target::embeddings);
+}
+
 /// Changes every draw of these targets; nothing where none changed.
 template <typename Change>
 Changed with_draws(const Recipe& right, std::span<const Target> targets, Change change)
@@ -42,7 +44,7 @@ Changed with_draws(const Recipe& right, std::span<const Target> targets, Change 
     Recipe recipe = right;
     bool changed = false;
     for (Step& step : recipe.draws) {
-        Draw* draw = as_draw(step);
+        auto* draw = std::get_if<Draw>(&step);
         if (draw != nullptr && !draw->values && std::ranges::find(targets, draw->target) != targets.end()) {
             const Draw before = *draw;
             change(*draw);
@@ -196,8 +198,7 @@ Changed seeded_once(const Made& right, Index /*number*/)
 Changed seeded_again(const Made& right, Index /*number*/)
 {
     const std::vector<Step>& steps = right.recipe.draws;
-    std::optional<std::size_t> place = place_of(right.recipe, Target::embedding);
-    place = place ? place : place_of(right.recipe, Target::embeddings);
+    const std::optional<std::size_t> place = place_of_embeddings(right.recipe);
     const auto* seed = steps.empty() ? nullptr : std::get_if<Seed>(&steps.front());
     if (!place || seed == nullptr || *place + 1 == steps.size() || std::holds_alternative<Seed>(steps[*place + 1])) {
         return std::nullopt;
@@ -269,8 +270,7 @@ Changed in_other_order(const Made& right, Index number)
 Changed embedding_elsewhere(const Made& right, Index /*number*/)
 {
     const auto is_draw = [](const Step& step) { return std::holds_alternative<Draw>(step); };
-    std::optional<std::size_t> place = place_of(right.recipe, Target::embedding);
-    place = place ? place : place_of(right.recipe, Target::embeddings);
+    const std::optional<std::size_t> place = place_of_embeddings(right.recipe);
     if (!place) {
         return std::nullopt;
     }
