@@ -162,7 +162,7 @@ std::string guess_of(std::string_view letters)
     const std::string name = "--" + std::string(letters.substr(0, letters.find('=')));
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            return "; did you mean " + attn::quoted(meant) + "?";
+            return "; did you mean " + in_quotes(meant) + "?";
         }
     }
     std::vector<std::string> names;
@@ -175,7 +175,7 @@ std::string guess_of(std::string_view letters)
 /// CLI11 would take "-heads" for -h with more behind it.
 [[noreturn]] void refuse_cluster(std::string_view word)
 {
-    const std::string start = "unknown option " + attn::quoted(word);
+    const std::string start = "unknown option " + in_quotes(word);
     if (word.find(' ') != std::string_view::npos) {
         throw Error(ErrorKind::usage, start + "; a sentence that begins with a dash goes after --");
     }
@@ -203,7 +203,7 @@ std::string without_plus_plus(std::string_view word)
 void take_value(Words& words, const CLI::Option& option, const std::string& name, std::string_view value)
 {
     if (!takes_value(option)) {
-        throw Error(ErrorKind::usage, name, attn::quoted(value), "no value, it is a switch");
+        throw Error(ErrorKind::usage, name, in_quotes(value), "no value, it is a switch");
     }
     words.options.back().value = value;
     words.parsed.insert(words.parsed.end(), {name, without_plus_plus(value)});
@@ -317,10 +317,10 @@ std::string commands_with(const std::string& option)
 [[noreturn]] void unknown_option(const std::string& word, const Declared& declared, bool before_command)
 {
     const std::string name = word.substr(0, word.find('='));
-    const std::string start = "unknown option " + attn::quoted(name);
+    const std::string start = "unknown option " + in_quotes(name);
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            throw Error(ErrorKind::usage, start + "; did you mean " + attn::quoted(meant) + "?");
+            throw Error(ErrorKind::usage, start + "; did you mean " + in_quotes(meant) + "?");
         }
     }
     const auto has_it = [&](const Declared& other) { return other.find(name) != nullptr; };
@@ -345,7 +345,7 @@ std::string commands_with(const std::string& option)
 [[noreturn]] void unknown_command(const std::string& word)
 {
     if (word.find(' ') != std::string::npos) {
-        throw Error(ErrorKind::usage, "unknown command " + attn::quoted(word) + "; a sentence goes after `run`: attn-cli run " +
+        throw Error(ErrorKind::usage, "unknown command " + in_quotes(word) + "; a sentence goes after `run`: attn-cli run " +
                                           (word.size() < 60 ? shell_word(word) : "\"…\""));
     }
     std::vector<std::string_view> names;
@@ -355,7 +355,7 @@ std::string commands_with(const std::string& option)
     std::vector<std::string_view> candidates = names;
     candidates.insert(candidates.end(), {"--help", "--version"});
     throw Error(ErrorKind::usage,
-                "unknown command " + attn::quoted(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
+                "unknown command " + in_quotes(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
 }
 
 void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
@@ -427,12 +427,11 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
     const auto typographic = std::ranges::find_if(operands, begins_with_typographic_dash);
     if (typographic != operands.end()) {
         constexpr std::size_t dash_bytes = 3; // of each of them in UTF-8
-        throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(*typographic) +
-                                          "; options begin with the ASCII '-'" +
+        throw Error(ErrorKind::usage, "unexpected argument " + in_quotes(*typographic) + "; options begin with the ASCII '-'" +
                                           guess_of(std::string_view(*typographic).substr(dash_bytes)));
     }
     const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
-    throw Error(ErrorKind::usage, "unexpected argument " + attn::quoted(operands[most]) + "; " +
+    throw Error(ErrorKind::usage, "unexpected argument " + in_quotes(operands[most]) + "; " +
                                       (text ? "everything after -- is text; options go before it" : std::string(hint)));
 }
 

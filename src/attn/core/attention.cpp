@@ -16,9 +16,6 @@ namespace {
 /// About how many scores a block holds: a few hundred KiB a stage, whatever the length of the sequence.
 constexpr Index scores_per_block = 32768;
 
-/// Multiplications that are done before a second thread has started.
-constexpr double worth_a_thread = 1e6;
-
 [[noreturn]] void refuse(const AttentionInputs& in)
 {
     const auto shape = [](const std::optional<TensorView>& view) { return view ? to_string(view->shape) : "none"; };

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
 
 namespace attn::core {
 namespace {
-
-template <typename Scalar>
-constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
 
 Index position_of(const AttentionInputs& inputs, Index b, Index i)
 {

@@ -8,6 +8,9 @@
 
 namespace attn::core {
 
+/// Multiplications that are done before a second thread has started.
+inline constexpr double worth_a_thread = 1e6;
+
 /// Calls `block(0)` … `block(count - 1)`, each once, in any order and on up to `work.threads` threads, one of which is the
 /// caller's; on fewer where the system does not give as many. `work.progress` hears of the share done after each block of the
 /// calling thread. The first exception, from a block or from `progress`, stops the handing out of blocks and is thrown again

@@ -10,9 +10,6 @@ namespace {
 
 constexpr Index rows_per_block = 64;
 
-/// Multiplications that are done before a second thread has started.
-constexpr double worth_a_thread = 1e6;
-
 } // namespace
 
 template <typename Scalar>

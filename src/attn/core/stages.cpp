@@ -10,9 +10,6 @@
 namespace attn::core {
 namespace {
 
-template <typename Scalar>
-constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
-
 /// Whether a step leaves less than a double; otherwise both ways of rounding are the same.
 template <typename Scalar>
 bool by_step(Rounding rounding)

@@ -8,7 +8,13 @@
 #include "attn/core/attention.hpp"
 #include "attn/tensor/tensor.hpp"
 
+#include <limits>
+
 namespace attn::core {
+
+/// What a hidden score is.
+template <typename Scalar>
+inline constexpr Scalar minus_infinity = -std::numeric_limits<Scalar>::infinity();
 
 /// A (m, k) · B (k, n) → (m, n). Row i needs row i of A alone, so any block of rows gives the same numbers.
 template <typename Scalar>

@@ -15,7 +15,7 @@ namespace attn::core {
 namespace {
 
 /// Floating-point operations that are done before a second thread has started.
-constexpr double worth_a_thread = 1.5e7;
+constexpr double operations_worth_a_thread = 1.5e7;
 
 Index unit_count(const TiledPlan& plan)
 {
@@ -34,7 +34,7 @@ int threads_for(const TiledPlan& plan, int threads)
     }
     const double rows = static_cast<double>(plan.B * plan.H) * static_cast<double>(plan.T);
     const double operations = rows * keys * 2 * static_cast<double>(plan.d_k + plan.d_v);
-    return static_cast<int>(std::clamp(operations / worth_a_thread, 1.0, static_cast<double>(threads)));
+    return static_cast<int>(std::clamp(operations / operations_worth_a_thread, 1.0, static_cast<double>(threads)));
 }
 
 const TileKernels& require_kernels(Isa isa)

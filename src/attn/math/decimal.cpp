@@ -85,7 +85,7 @@ std::optional<Parts> split(std::string_view text)
 
 [[noreturn]] void refuse(std::string_view text, std::string_view allowed)
 {
-    throw Error(ErrorKind::data, "number", quoted(text), allowed);
+    throw Error(ErrorKind::data, "number", in_quotes(text), allowed);
 }
 
 Parts split_json(std::string_view text)

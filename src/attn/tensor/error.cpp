@@ -8,7 +8,7 @@ Error::Error(ErrorKind kind, std::string_view thing, std::string_view value, std
 {
 }
 
-std::string quoted(std::string_view bytes, std::size_t most)
+std::string in_quotes(std::string_view bytes, std::size_t most)
 {
     std::string text = "'";
     while (!bytes.empty()) {

@@ -45,7 +45,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
         return {};
     }
     if (const auto known = std::ranges::find(aliases, typed, &Alias::first); known != aliases.end()) {
-        return "; did you mean " + quoted(known->second) + "?";
+        return "; did you mean " + in_quotes(known->second) + "?";
     }
     std::string_view best;
     std::size_t smallest = longest;
@@ -59,7 +59,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
             best = candidate;
         }
     }
-    return best.empty() ? std::string{} : "; did you mean " + quoted(best) + "?";
+    return best.empty() ? std::string{} : "; did you mean " + in_quotes(best) + "?";
 }
 
 std::string joined(std::span<const std::string_view> names)
@@ -75,7 +75,7 @@ std::string quoted_list(std::span<const std::string> names, std::size_t most)
 {
     std::string list;
     for (const std::string& name : names.first(std::min(most, names.size()))) {
-        list += (list.empty() ? "" : ", ") + quoted(name);
+        list += (list.empty() ? "" : ", ") + in_quotes(name);
     }
     return list + (names.size() > most ? ", …" : "");
 }

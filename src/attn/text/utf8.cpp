@@ -44,7 +44,7 @@ std::string casefold(std::string_view text)
         const utf8proc_ssize_t count =
             utf8proc_decompose_char(point.value, parts.data(), parts.size(), UTF8PROC_CASEFOLD, nullptr);
         if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) {
-            throw Error(ErrorKind::internal, "case folding of " + quoted(text.substr(0, point.bytes)) + " failed");
+            throw Error(ErrorKind::internal, "case folding of " + in_quotes(text.substr(0, point.bytes)) + " failed");
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
             append(folded, parts[i]);

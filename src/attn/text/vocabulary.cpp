@@ -22,7 +22,7 @@ std::vector<Index> ids_of(const std::vector<std::string>& words, const std::vect
     for (const std::string& word : words) {
         const auto place = std::lower_bound(vocabulary.begin(), vocabulary.end(), word);
         if (place == vocabulary.end() || *place != word) {
-            throw Error(ErrorKind::internal, "word " + quoted(word) + " is not in the vocabulary");
+            throw Error(ErrorKind::internal, "word " + in_quotes(word) + " is not in the vocabulary");
         }
         ids.push_back(place - vocabulary.begin());
     }

@@ -188,7 +188,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
         return report(model::check(saved, tolerance_, settings_), name);
     }
     case io::Document::failed_line: {
-        const std::string why = "not checked, the line could not be computed: " + quoted(io::parse_failed_line(json), 200);
+        const std::string why = "not checked, the line could not be computed: " + in_quotes(io::parse_failed_line(json), 200);
         if (!json_) {
             tell([&] { output_.write(name + ": " + why + "\n"); });
         }

@@ -250,7 +250,7 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
     if (word == "-" || word.find_first_of(" \t\n") != std::string::npos || options.against) {
         return;
     }
-    const std::string start = attn::quoted(word) + " is taken as a sentence; ";
+    const std::string start = in_quotes(word) + " is taken as a sentence; ";
     std::error_code ignored;
     if (io::find(io::builtin_recipes(), word)) {
         log.warning(start + "--recipe " + word + " runs the built-in recipe");

@@ -56,7 +56,7 @@ const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_v
         if (found != tensors.end()) {
             return *found;
         }
-        names += (names.empty() ? "" : " or ") + quoted(name);
+        names += (names.empty() ? "" : " or ") + in_quotes(name);
     }
     throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
                 "one, one named " + names + ", or FILE:NAME");
@@ -66,7 +66,7 @@ const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_v
 void ComparedFile::read_printed(const std::string& wanted)
 {
     if (!wanted.empty()) {
-        throw Error(ErrorKind::data, file_.name(), "the name " + quoted(wanted), "none, a printed array has no name");
+        throw Error(ErrorKind::data, file_.name(), "the name " + in_quotes(wanted), "none, a printed array has no name");
     }
     const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
     const io::PrintedArray array = io::with_restored_zeros(io::parse_printed_array(text, file_.name()));
@@ -142,7 +142,7 @@ void ComparedFile::read_json(const std::string& wanted)
     contents_.words.clear();
     std::erase_if(contents_.tensors, [&](const model::NamedTensor& tensor) { return tensor.name != wanted; });
     if (contents_.tensors.empty()) {
-        throw Error(ErrorKind::data, "tensor of " + file_.name(), quoted(wanted), "the name of an array of numbers in it");
+        throw Error(ErrorKind::data, "tensor of " + file_.name(), in_quotes(wanted), "the name of an array of numbers in it");
     }
 }
 

@@ -50,7 +50,7 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
     if (!embeddings.name.empty() || embeddings.words) {
         throw Error(ErrorKind::data, file.name(), "word vectors as text",
                     std::string("a tensor (.npy, .npz, .safetensors) beside ") +
-                        (embeddings.words ? "a list of its words" : "the name of one, " + quoted(embeddings.name)));
+                        (embeddings.words ? "a list of its words" : "the name of one, " + in_quotes(embeddings.name)));
     }
     const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
     return {.name = file.name(),
@@ -64,10 +64,10 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
                                      const model::FileEmbeddings& embeddings, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.any_file(path);
-    const model::EmbeddingTensor tensor =
-        model::embedding_tensor({.name = embeddings.name.empty() ? file.name() : quoted(embeddings.name) + " of " + file.name(),
-                                 .rows = inputs.open({path, embeddings.name}),
-                                 .allow_nonfinite = embeddings.allow_nonfinite});
+    const model::EmbeddingTensor tensor = model::embedding_tensor(
+        {.name = embeddings.name.empty() ? file.name() : in_quotes(embeddings.name) + " of " + file.name(),
+         .rows = inputs.open({path, embeddings.name}),
+         .allow_nonfinite = embeddings.allow_nonfinite});
     if (!embeddings.words) {
         return model::vectors_of_ids(tensor);
     }

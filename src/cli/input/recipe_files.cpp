@@ -103,7 +103,7 @@ void tell(const model::FittedLayer& fitted, const std::string& file, Log& log)
         layout = model::layout_names.at(static_cast<std::size_t>(*fitted.layout));
     }
     log.detail("parameters " + file + ": " + std::string(layer.family) +
-               (layer.prefix.empty() ? "" : ", layer " + quoted(layer.prefix)) + ", " + layout + ", " +
+               (layer.prefix.empty() ? "" : ", layer " + in_quotes(layer.prefix)) + ", " + layout + ", " +
                std::to_string(*fitted.dims.heads) + " heads; " + model::describe(layer));
 }
 
@@ -138,7 +138,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
         const TensorView& whole = tensors.at(source.name, file.name());
         files.settings.parameters.push_back(model::stored_parameter(source, whole));
         if (source.name != last) {
-            const std::string what = quoted(source.name) + " of " + file.name();
+            const std::string what = in_quotes(source.name) + " of " + file.name();
             if (!parameters.allow_nonfinite) {
                 require_finite(whole, what);
             }

@@ -32,7 +32,7 @@ std::string_view builtin_recipe(const std::string& name)
 {
     const auto found = io::find(io::builtin_recipes(), name);
     if (!found) {
-        throw Error(ErrorKind::no_input, "no built-in recipe " + quoted(name) + recipe_hint(name));
+        throw Error(ErrorKind::no_input, "no built-in recipe " + in_quotes(name) + recipe_hint(name));
     }
     return *found;
 }

@@ -14,7 +14,7 @@
 namespace attn::cli {
 namespace {
 
-bool exists(const std::string& path)
+bool is_input(const std::string& path)
 {
     return path == "-" || ::access(path.c_str(), F_OK) == 0;
 }
@@ -44,7 +44,7 @@ std::string name_in(const MappedFile& file, const std::string& wanted)
     }
     const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
     if (!nameless && std::ranges::find(names, wanted) == names.end()) {
-        throw Error(ErrorKind::data, "tensor of " + file.name(), quoted(wanted), list_of(names, wanted));
+        throw Error(ErrorKind::data, "tensor of " + file.name(), in_quotes(wanted), list_of(names, wanted));
     }
     return wanted;
 }
@@ -55,7 +55,7 @@ TensorArgument split_tensor_argument(const std::string& text)
 {
     std::size_t end = std::string::npos; // of the path
     do {
-        if (exists(text.substr(0, end))) {
+        if (is_input(text.substr(0, end))) {
             return split_at(text, end);
         }
         end = end == 0 ? std::string::npos : text.rfind(':', end - 1);

@@ -10,7 +10,7 @@ namespace {
 
 namespace field = model::field;
 
-constexpr std::array formats{Format::json, Format::npy, Format::npz, Format::safetensors};
+constexpr std::array attend_formats{Format::json, Format::npy, Format::npz, Format::safetensors};
 constexpr std::string_view tensor_symbol = "FILE[:NAME]";
 
 void declare_tensor(Options& options, const char* name, const char* meaning, std::optional<std::string>& file)
@@ -87,7 +87,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_attention(options, attend);
     options.group("Output");
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
-    declare_output(options, attend.output, formats);
+    declare_output(options, attend.output, attend_formats);
     declare_against(options, attend.against);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
@@ -119,7 +119,7 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     if (attend.against && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages", "one with --against");
     }
-    attend.format = decide_format(attend.output, formats);
+    attend.format = decide_format(attend.output, attend_formats);
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages",
                     "one in an .npy; .npz and .safetensors hold several");

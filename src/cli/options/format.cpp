@@ -78,11 +78,11 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
         }
         std::vector<std::string_view> known;
         std::ranges::transform(endings, std::back_inserter(known), &Ending::text);
-        throw Error(ErrorKind::usage, "-o", quoted(path),
+        throw Error(ErrorKind::usage, "-o", in_quotes(path),
                     "the formats " + list_of(allowed) + ", no ending, or any ending with --format" + did_you_mean(text, known));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
-        throw Error(ErrorKind::usage, "-o", quoted(path), "the formats " + list_of(allowed));
+        throw Error(ErrorKind::usage, "-o", in_quotes(path), "the formats " + list_of(allowed));
     }
     return ending->format;
 }
@@ -178,7 +178,7 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
         throw Error(ErrorKind::usage,
-                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + quoted(*path));
+                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + in_quotes(*path));
     }
     return wanted.value_or(by_ending.value_or(allowed.front()));
 }

@@ -78,7 +78,8 @@ void read_positions(std::string_view text, model::Overrides& overrides)
     }
     constexpr std::array<const field::Recipes*, 3> details{&field::rope_base, &field::rope_dim, &field::rope_style};
     if (!goes_with(field::rope_base.only, kind)) {
-        throw Error(ErrorKind::usage, option, quoted(text), "none, sinusoidal or alibi alone, or rope:base=X,dim=N,style=NAME");
+        throw Error(ErrorKind::usage, option, in_quotes(text),
+                    "none, sinusoidal or alibi alone, or rope:base=X,dim=N,style=NAME");
     }
     for (const std::string_view item : list(option, text.substr(colon + 1))) {
         const std::size_t equals = std::min(item.find('='), item.size());
@@ -178,7 +179,7 @@ OptionInfo max_input_bytes_option(std::string_view usual)
 void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray)
 {
     throw Error(ErrorKind::usage,
-                "unexpected argument " + quoted(stray) + "; commas separate the items of a list: " + option + " " + list);
+                "unexpected argument " + in_quotes(stray) + "; commas separate the items of a list: " + option + " " + list);
 }
 
 void declare_input(Options& options, InputOptions& input)

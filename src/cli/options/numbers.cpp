@@ -42,7 +42,7 @@ Integer ranged(std::string_view option, std::string_view text, Integer least, In
     const bool plain = begins_plainly(text) && text != "-0";
     if (!plain || !parse_whole(text, number) || number < least || number > most) {
         const std::string range = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
-        throw Error(ErrorKind::usage, option, quoted(text), allowed.empty() ? range : allowed);
+        throw Error(ErrorKind::usage, option, in_quotes(text), allowed.empty() ? range : allowed);
     }
     return number;
 }
@@ -65,7 +65,7 @@ double real(std::string_view option, std::string_view text, const RealRange& ran
     double number = 0;
     const bool read = begins_plainly(text) && parse_whole(text, number) && std::isfinite(number);
     if (!read || number < range.least || (number == range.least && !range.least_itself) || number >= range.below) {
-        throw Error(ErrorKind::usage, option, quoted(text), range.allowed);
+        throw Error(ErrorKind::usage, option, in_quotes(text), range.allowed);
     }
     return number;
 }
@@ -77,7 +77,7 @@ std::vector<std::string_view> list(std::string_view option, std::string_view tex
         const std::size_t comma = rest.find(',');
         items.push_back(rest.substr(0, comma));
         if (items.back().empty()) {
-            throw Error(ErrorKind::usage, option, quoted(text), "items separated by single commas");
+            throw Error(ErrorKind::usage, option, in_quotes(text), "items separated by single commas");
         }
         if (comma == std::string_view::npos) {
             return items;
@@ -94,7 +94,7 @@ std::vector<std::string_view> list_of_words(std::string_view option, std::string
         item.remove_prefix(std::min(item.find_first_not_of(blanks), item.size()));
         item = item.substr(0, item.find_last_not_of(blanks) + 1);
         if (item.empty() || item.find_first_of(blanks) != std::string_view::npos) {
-            throw Error(ErrorKind::usage, option, quoted(text), "items separated by single commas");
+            throw Error(ErrorKind::usage, option, in_quotes(text), "items separated by single commas");
         }
     }
     return items;

@@ -51,7 +51,7 @@ std::vector<Index> integers_of(std::string_view option, std::string_view text, c
         numbers.push_back(integer(option, item, allowed.least, allowed.most, allowed.instead.empty() ? "" : allowed.in_words));
     }
     if (allowed.longest != 0 && numbers.size() > allowed.longest) {
-        throw Error(ErrorKind::usage, option, quoted(text), "one number for both sides, or two: L,R");
+        throw Error(ErrorKind::usage, option, in_quotes(text), "one number for both sides, or two: L,R");
     }
     while (numbers.size() < allowed.fewest) { // one number of two stands for both
         numbers.push_back(numbers.back());
@@ -85,7 +85,7 @@ Index integer_of(std::string_view option, std::string_view text, const Allowed& 
 {
     const Index number = integer(option, text, allowed.least, allowed.most, allowed.in_words);
     if (number % allowed.multiple_of != 0) {
-        throw Error(ErrorKind::usage, option, quoted(text), "an even number");
+        throw Error(ErrorKind::usage, option, in_quotes(text), "an even number");
     }
     return number;
 }

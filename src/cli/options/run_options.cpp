@@ -9,8 +9,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::array formats{Format::table,       Format::json, Format::csv,  Format::npz,
-                             Format::safetensors, Format::svg,  Format::html, Format::recipe};
+constexpr std::array run_formats{Format::table,       Format::json, Format::csv,  Format::npz,
+                                 Format::safetensors, Format::svg,  Format::html, Format::recipe};
 
 constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
 constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
@@ -119,7 +119,7 @@ void declare_run(Options& options, RunOptions& run)
                  .usual = "3 with --show summary",
                  .symbol = "K"},
                 run.top);
-    declare_output(options, run.output, formats);
+    declare_output(options, run.output, run_formats);
     options.add(
         {.name = "--no-header", .allowed = model::allow::flag, .meaning = "CSV without its first line, the column names"},
         run.no_header);
@@ -139,7 +139,7 @@ void finish_run_options(const Operands& given, RunOptions& run)
     if (run.against && run.show.given()) {
         require_one_array(run.show);
     }
-    run.format = decide_format(run.output, formats);
+    run.format = decide_format(run.output, run_formats);
     run.digits = decide_digits(run.output, run.format);
     if (run.no_header && run.format != Format::csv) {
         throw Error(ErrorKind::usage, "--no-header is for CSV");

@@ -11,7 +11,7 @@ std::size_t choice(std::string_view option, std::string_view text, std::span<con
 {
     const auto found = std::ranges::find(names, text);
     if (found == names.end()) {
-        throw Error(ErrorKind::usage, option, quoted(text), joined(names) + did_you_mean(text, names, aliases));
+        throw Error(ErrorKind::usage, option, in_quotes(text), joined(names) + did_you_mean(text, names, aliases));
     }
     return static_cast<std::size_t>(found - names.begin());
 }

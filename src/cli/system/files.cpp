@@ -174,7 +174,7 @@ int Descriptor::close()
 
 std::string quoted_path(const std::string& path)
 {
-    return quoted(path, std::size_t{4} * PATH_MAX); // escaped, a byte takes up to four
+    return in_quotes(path, std::size_t{4} * PATH_MAX); // escaped, a byte takes up to four
 }
 
 std::string visible_path(const std::string& path)

@@ -4,7 +4,7 @@
 
 namespace {
 
-using attn::quoted;
+using attn::in_quotes;
 
 TEST(Error, NamesTheThingTheValueAndWhatIsAllowed)
 {
@@ -15,32 +15,32 @@ TEST(Error, NamesTheThingTheValueAndWhatIsAllowed)
 
 TEST(Quoted, KeepsPlainTextAndUnicode)
 {
-    EXPECT_EQ(quoted("naïve 人"), "'naïve 人'");
+    EXPECT_EQ(in_quotes("naïve 人"), "'naïve 人'");
 }
 
 TEST(Quoted, EscapesWhatWouldBreakALineOrMoveTheCursor)
 {
-    EXPECT_EQ(quoted("a\nb\t\x1b[31m\x7f"), "'a\\nb\\t\\x1b[31m\\x7f'");
-    EXPECT_EQ(quoted("\xc2\x9b"), "'\\xc2\\x9b'");
-    EXPECT_EQ(quoted(std::string_view("\0", 1)), "'\\x00'");
-    EXPECT_EQ(quoted("a\u2028b\u202e"), "'a\\xe2\\x80\\xa8b\\xe2\\x80\\xae'");
-    EXPECT_EQ(quoted("\u2066\u2069"), "'\\xe2\\x81\\xa6\\xe2\\x81\\xa9'");
-    EXPECT_EQ(quoted("\u2027\u202f\u2065\u206a"), "'\u2027\u202f\u2065\u206a'");
+    EXPECT_EQ(in_quotes("a\nb\t\x1b[31m\x7f"), "'a\\nb\\t\\x1b[31m\\x7f'");
+    EXPECT_EQ(in_quotes("\xc2\x9b"), "'\\xc2\\x9b'");
+    EXPECT_EQ(in_quotes(std::string_view("\0", 1)), "'\\x00'");
+    EXPECT_EQ(in_quotes("a\u2028b\u202e"), "'a\\xe2\\x80\\xa8b\\xe2\\x80\\xae'");
+    EXPECT_EQ(in_quotes("\u2066\u2069"), "'\\xe2\\x81\\xa6\\xe2\\x81\\xa9'");
+    EXPECT_EQ(in_quotes("\u2027\u202f\u2065\u206a"), "'\u2027\u202f\u2065\u206a'");
 }
 
 TEST(Quoted, EscapesBytesThatAreNoUtf8)
 {
-    EXPECT_EQ(quoted("\xff"), "'\\xff'");
-    EXPECT_EQ(quoted("\xc3"), "'\\xc3'");                            // cut short
-    EXPECT_EQ(quoted("\xc0\xaf"), "'\\xc0\\xaf'");                   // overlong
-    EXPECT_EQ(quoted("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");          // surrogate
-    EXPECT_EQ(quoted("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'"); // beyond U+10FFFF
-    EXPECT_EQ(quoted("\xf0\x9f\x98\x80"), "'😀'");
+    EXPECT_EQ(in_quotes("\xff"), "'\\xff'");
+    EXPECT_EQ(in_quotes("\xc3"), "'\\xc3'");                            // cut short
+    EXPECT_EQ(in_quotes("\xc0\xaf"), "'\\xc0\\xaf'");                   // overlong
+    EXPECT_EQ(in_quotes("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");          // surrogate
+    EXPECT_EQ(in_quotes("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'"); // beyond U+10FFFF
+    EXPECT_EQ(in_quotes("\xf0\x9f\x98\x80"), "'😀'");
 }
 
 TEST(Quoted, ShortensWhatIsLong)
 {
-    EXPECT_EQ(quoted(std::string(100, 'x'), 10), "'xxxxxxxxx…'");
+    EXPECT_EQ(in_quotes(std::string(100, 'x'), 10), "'xxxxxxxxx…'");
 }
 
 TEST(Counted, IsOneOfAThingOrManyOfThem)

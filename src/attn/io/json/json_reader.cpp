@@ -104,7 +104,7 @@ private:
         std::sort(keys.begin(), keys.end());
         const auto twice = std::adjacent_find(keys.begin(), keys.end());
         if (twice != keys.end()) {
-            fail("key " + quoted(*twice) + " given twice in the object that ends here", here() - 1);
+            fail("key " + in_quotes(*twice) + " given twice in the object that ends here", here() - 1);
         }
     }
 

@@ -42,7 +42,7 @@ std::string member_place(const std::string& place, std::string_view key)
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
     if (!plain) {
-        return place + "[" + quoted(key) + "]";
+        return place + "[" + in_quotes(key) + "]";
     }
     return place.empty() ? std::string(key) : place + "." + std::string(key);
 }
@@ -60,7 +60,7 @@ void JsonValue::refuse(std::string_view allowed) const
     case JsonKind::null: shown = "null"; break;
     case JsonKind::boolean: shown = node().truth ? "true" : "false"; break;
     case JsonKind::number: shown = text().substr(0, 40); break;
-    case JsonKind::string: shown = quoted(text()); break;
+    case JsonKind::string: shown = in_quotes(text()); break;
     case JsonKind::array: shown = "an array of " + counted(node().first, "element"); break;
     case JsonKind::object: shown = "an object of " + counted(node().first, "member"); break;
     }
@@ -70,7 +70,7 @@ void JsonValue::refuse(std::string_view allowed) const
 void JsonValue::refuse_kind(std::string_view allowed) const
 {
     if (kind() == JsonKind::string) {
-        throw Error(ErrorKind::data, name_of(place_), "the string " + quoted(text()), allowed);
+        throw Error(ErrorKind::data, name_of(place_), "the string " + in_quotes(text()), allowed);
     }
     refuse(allowed);
 }
@@ -246,7 +246,7 @@ JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view>
 {
     for (const auto& [key, member] : members_) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
-            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", quoted(key),
+            throw Error(ErrorKind::data, value.place().empty() ? "key" : value.place() + ": key", in_quotes(key),
                         joined(known) + did_you_mean(key, known));
         }
     }
@@ -262,7 +262,7 @@ const JsonValue& JsonObject::at(std::string_view key) const
 {
     const JsonValue* found = find(key);
     if (found == nullptr) {
-        throw Error(ErrorKind::data, name_of(value_.place()) + ": key " + quoted(key) + " is missing");
+        throw Error(ErrorKind::data, name_of(value_.place()) + ": key " + in_quotes(key) + " is missing");
     }
     return *found;
 }

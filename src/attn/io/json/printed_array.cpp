@@ -36,7 +36,7 @@ private:
     {
         const std::string_view rest = text_.substr(at_);
         const std::string got =
-            rest.empty() ? "the end of the text" : quoted(rest.substr(0, std::max<std::size_t>(1, token().size())), 30);
+            rest.empty() ? "the end of the text" : in_quotes(rest.substr(0, std::max<std::size_t>(1, token().size())), 30);
         throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), got, allowed);
     }
 
@@ -93,11 +93,11 @@ private:
     {
         const std::string_view number = token();
         if (number.find("...") != std::string_view::npos || number.find("…") != std::string_view::npos) {
-            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), quoted(number),
+            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), in_quotes(number),
                         "all numbers; paste the whole array, printed with threshold=10**9 in set_printoptions");
         }
         if (depth > 0 && number.find('=') != std::string_view::npos) {
-            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), quoted(number, 30),
+            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), in_quotes(number, 30),
                         "a ']' before it for each '[' that is open, of which there " +
                             (depth == 1 ? "is 1" : "are " + std::to_string(depth)));
         }

@@ -117,7 +117,7 @@ JsonValue::Nested printed_numbers(const JsonValue& text)
     PrintedArray array = parse_printed_array(text.text(), text.place());
     for (const std::string& number : array.numbers) {
         if (!std::isfinite(math::parse_printed(number).value)) {
-            throw Error(ErrorKind::data, text.place(), quoted(number), "finite numbers");
+            throw Error(ErrorKind::data, text.place(), in_quotes(number), "finite numbers");
         }
     }
     return {std::move(array.shape), std::move(array.numbers)};

@@ -203,7 +203,7 @@ Document kind_of(std::string_view json)
 void refuse_schema(std::string_view json, std::string_view allowed)
 {
     const std::optional<std::string> schema = schema_of(json);
-    throw Error(ErrorKind::data, R"("schema")", schema ? quoted(*schema) : "none", std::string(allowed));
+    throw Error(ErrorKind::data, R"("schema")", schema ? in_quotes(*schema) : "none", std::string(allowed));
 }
 
 std::string parse_failed_line(std::string_view json)

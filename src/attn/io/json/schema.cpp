@@ -22,35 +22,35 @@ using model::Target;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Fields = std::vector<const FieldInfo*>;
 
 // ---- values ----------------------------------------------------------------------------------------------------------
 
-Json text_schema(const std::string& pattern = {})
+OrderedJson text_schema(const std::string& pattern = {})
 {
-    return pattern.empty() ? Json{{"type", "string"}} : Json{{"type", "string"}, {"pattern", pattern}};
+    return pattern.empty() ? OrderedJson{{"type", "string"}} : OrderedJson{{"type", "string"}, {"pattern", pattern}};
 }
 
-Json integer_schema(const Allowed& allowed)
+OrderedJson integer_schema(const Allowed& allowed)
 {
-    Json schema{{"type", "integer"}, {"minimum", allowed.least}, {"maximum", allowed.most}};
+    OrderedJson schema{{"type", "integer"}, {"minimum", allowed.least}, {"maximum", allowed.most}};
     if (allowed.multiple_of != 1) {
         schema["multipleOf"] = allowed.multiple_of;
     }
     return schema;
 }
 
-Json real_schema(const Allowed& allowed)
+OrderedJson real_schema(const Allowed& allowed)
 {
-    Json schema{{"type", "number"}};
+    OrderedJson schema{{"type", "number"}};
     if (allowed.above != Allowed().above) {
         schema[allowed.above_itself ? "minimum" : "exclusiveMinimum"] = allowed.above;
     }
     if (allowed.below != Allowed().below) {
         schema["exclusiveMaximum"] = allowed.below;
     }
-    return allowed.none ? Json{{"anyOf", {schema, {{"const", "none"}}}}} : schema;
+    return allowed.none ? OrderedJson{{"anyOf", {schema, {{"const", "none"}}}}} : schema;
 }
 
 /// Of a length: letters with * between them.
@@ -63,9 +63,9 @@ std::string product_pattern()
     return "^" + letters + ")(\\*" + letters + "))*$";
 }
 
-Json several_schema(const Allowed& allowed, Json item)
+OrderedJson several_schema(const Allowed& allowed, OrderedJson item)
 {
-    Json schema{{"type", "array"}};
+    OrderedJson schema{{"type", "array"}};
     if (allowed.fewest != 0) {
         schema["minItems"] = allowed.fewest;
     }
@@ -76,7 +76,7 @@ Json several_schema(const Allowed& allowed, Json item)
     return schema;
 }
 
-Json value_schema(const FieldInfo& field)
+OrderedJson value_schema(const FieldInfo& field)
 {
     const Allowed& allowed = field.allowed;
     switch (allowed.type) {
@@ -91,8 +91,8 @@ Json value_schema(const FieldInfo& field)
     case FieldType::texts: return several_schema(allowed, text_schema());
     case FieldType::text_or_texts: return {{"anyOf", {text_schema(), several_schema(allowed, text_schema())}}};
     case FieldType::integers: {
-        Json list = several_schema(allowed, integer_schema(allowed));
-        return allowed.instead.empty() ? list : Json{{"anyOf", {list, {{"const", allowed.instead}}}}};
+        OrderedJson list = several_schema(allowed, integer_schema(allowed));
+        return allowed.instead.empty() ? list : OrderedJson{{"anyOf", {list, {{"const", allowed.instead}}}}};
     }
     case FieldType::rows: return several_schema(allowed, {{"anyOf", {text_schema(), integer_schema(allowed)}}});
     case FieldType::lengths:
@@ -106,9 +106,9 @@ Json value_schema(const FieldInfo& field)
 }
 
 /// With a description such as "query heads (default 1)".
-Json field_schema(const FieldInfo& field)
+OrderedJson field_schema(const FieldInfo& field)
 {
-    Json schema = value_schema(field);
+    OrderedJson schema = value_schema(field);
     const std::string usual = field.usual.empty() ? "" : "(default " + std::string(field.usual) + ")";
     if (!field.meaning.empty() || !usual.empty()) {
         schema["description"] = std::string(field.meaning) + (field.meaning.empty() || usual.empty() ? "" : " ") + usual;
@@ -118,12 +118,12 @@ Json field_schema(const FieldInfo& field)
 
 // ---- objects ---------------------------------------------------------------------------------------------------------
 
-Json section_schema(const Fields& fields, std::string_view section);
+OrderedJson section_schema(const Fields& fields, std::string_view section);
 
 /// What the choice of another field must be where this one is.
-Json condition_of(const model::OnlyWith& only)
+OrderedJson condition_of(const model::OnlyWith& only)
 {
-    Json choices = Json::array();
+    OrderedJson choices = OrderedJson::array();
     for (Index place = only.first; place <= only.last; ++place) {
         if (only.allows(place)) {
             choices.push_back(only.other->allowed.names[static_cast<std::size_t>(place)]);
@@ -133,9 +133,9 @@ Json condition_of(const model::OnlyWith& only)
 }
 
 /// An object with these fields and with the sections that they make. One of several kinds must be there.
-Json object_schema(const Fields& fields, std::string_view section)
+OrderedJson object_schema(const Fields& fields, std::string_view section)
 {
-    Json properties = Json::object(), required = Json::array(), conditions = Json::object();
+    OrderedJson properties = OrderedJson::object(), required = OrderedJson::array(), conditions = OrderedJson::object();
     for (const FieldInfo* field : fields) {
         const std::string key(model::key_within(field->key, section));
         if (key.empty() || properties.contains(key)) {
@@ -157,7 +157,7 @@ Json object_schema(const Fields& fields, std::string_view section)
             conditions[key] = condition_of(field->only);
         }
     }
-    Json schema{{"type", "object"}, {"additionalProperties", false}};
+    OrderedJson schema{{"type", "object"}, {"additionalProperties", false}};
     if (!required.empty()) {
         schema["required"] = required;
     }
@@ -169,52 +169,52 @@ Json object_schema(const Fields& fields, std::string_view section)
 }
 
 /// One object, or one of several where the section has several required fields, each of which then begins another.
-Json section_schema(const Fields& fields, std::string_view section)
+OrderedJson section_schema(const Fields& fields, std::string_view section)
 {
-    Json schemas = Json::array();
+    OrderedJson schemas = OrderedJson::array();
     for (const Fields& kind : model::kinds_of(section, fields)) {
         schemas.push_back(object_schema(kind, section));
     }
-    return schemas.size() == 1 ? schemas[0] : Json{{"oneOf", schemas}};
+    return schemas.size() == 1 ? schemas[0] : OrderedJson{{"oneOf", schemas}};
 }
 
 // ---- recipes ---------------------------------------------------------------------------------------------------------
 
-Json skeleton(std::string_view name)
+OrderedJson skeleton(std::string_view name)
 {
-    return Json::parse(*find(builtin_schemas(), name));
+    return OrderedJson::parse(*find(builtin_schemas(), name));
 }
 
 /// Of one tensor. Integers have an upper limit, and whole numbers as limits.
-Json draw_schema(const Fields& fields)
+OrderedJson draw_schema(const Fields& fields)
 {
-    Json draw = object_schema(fields, "");
+    OrderedJson draw = object_schema(fields, "");
     const std::string init(draw_field::init.name());
     draw["properties"][init]["enum"].erase(static_cast<std::size_t>(model::Initialisation::multihead_attention));
-    const Json limit = integer_schema(model::allow::integer(-draw_field::largest_integer, draw_field::largest_integer));
+    const OrderedJson limit = integer_schema(model::allow::integer(-draw_field::largest_integer, draw_field::largest_integer));
     const std::string_view high = draw_field::high.name();
     constexpr auto integers = static_cast<std::size_t>(model::Initialisation::integers);
     draw["if"]["properties"][init]["const"] = model::init_names.at(integers);
-    draw["then"] = {{"required", Json::array({high})}, {"properties", {{draw_field::low.name(), limit}, {high, limit}}}};
+    draw["then"] = {{"required", OrderedJson::array({high})}, {"properties", {{draw_field::low.name(), limit}, {high, limit}}}};
     return draw;
 }
 
 /// A whole layer, whose initialisation no tensor of its own can have.
-Json layer_schema()
+OrderedJson layer_schema()
 {
-    Json layer = object_schema({draw_field::of_layer.begin(), draw_field::of_layer.end()}, "");
-    Json& init = layer["properties"][std::string(draw_field::init.name())]["enum"];
-    init = Json::array({init.back()});
+    OrderedJson layer = object_schema({draw_field::of_layer.begin(), draw_field::of_layer.end()}, "");
+    OrderedJson& init = layer["properties"][std::string(draw_field::init.name())]["enum"];
+    init = OrderedJson::array({init.back()});
     return layer;
 }
 
 /// A linear W_o that says no side.
-Json side_unsaid()
+OrderedJson side_unsaid()
 {
     const auto name = [](const auto& names, auto value) { return names.at(static_cast<std::size_t>(value)); };
-    const Json W_o{{"const", name(model::target_names, Target::W_o)}};
-    const Json linear{{"const", name(model::init_names, model::Initialisation::linear)}};
-    const Json side{{"required", Json::array({draw_field::side.name()})}};
+    const OrderedJson W_o{{"const", name(model::target_names, Target::W_o)}};
+    const OrderedJson linear{{"const", name(model::init_names, model::Initialisation::linear)}};
+    const OrderedJson side{{"required", OrderedJson::array({draw_field::side.name()})}};
     return {{"properties", {{draw_field::tensor.name(), W_o}, {draw_field::init.name(), linear}}}, {"not", side}};
 }
 
@@ -222,7 +222,7 @@ enum class Form { recipe, config }; ///< a config need not say the side of a lin
 
 /// A seed, a tensor drawn or stated, a draw that is thrown away, or a layer. What is thrown away needs a shape, and has nothing
 /// that speaks of its tensor.
-Json step_schema(Form form)
+OrderedJson step_schema(Form form)
 {
     const std::string_view shape = draw_field::shape.name();
     const std::string_view take = draw_field::take.name();
@@ -231,8 +231,8 @@ Json step_schema(Form form)
     std::ranges::copy_if(draw_field::all, std::back_inserter(of_tensor), [](const FieldInfo* f) {
         return f == &draw_field::init || std::ranges::find(draw_field::of_layer, f) == draw_field::of_layer.end();
     });
-    Json drawn = draw_schema(of_tensor);
-    drawn["dependentRequired"] = {{take, Json::array({shape})}};
+    OrderedJson drawn = draw_schema(of_tensor);
+    drawn["dependentRequired"] = {{take, OrderedJson::array({shape})}};
     if (form == Form::recipe) {
         drawn["not"] = side_unsaid();
     }
@@ -240,18 +240,18 @@ Json step_schema(Form form)
     std::ranges::copy_if(of_tensor, std::back_inserter(fields), [](const FieldInfo* f) {
         return f != &draw_field::tensor && f->only.other != &draw_field::tensor && f != &draw_field::take;
     });
-    Json discarded = draw_schema(fields);
+    OrderedJson discarded = draw_schema(fields);
     discarded["required"] = {discard, draw_field::init.name(), shape};
     discarded["properties"][std::string(discard)]["const"] = true;
-    const Json stated = object_schema({draw_field::literal.begin(), draw_field::literal.end()}, "");
+    const OrderedJson stated = object_schema({draw_field::literal.begin(), draw_field::literal.end()}, "");
     return {{"oneOf", {object_schema({&draw_field::seed}, ""), drawn, stated, discarded, layer_schema()}}};
 }
 
-Json recipe_schema(Form form)
+OrderedJson recipe_schema(Form form)
 {
-    Json schema = skeleton("recipe");
+    OrderedJson schema = skeleton("recipe");
     schema.update(object_schema({field::all.begin(), field::all.end()}, ""));
-    Json& parts = schema["$defs"];
+    OrderedJson& parts = schema["$defs"];
     parts["draws"]["items"] = step_schema(form);
     parts["array_name"]["enum"] = stated_names();
     return schema;
@@ -259,14 +259,14 @@ Json recipe_schema(Form form)
 
 // ---- results ---------------------------------------------------------------------------------------------------------
 
-Json reference(const std::string& part)
+OrderedJson reference(const std::string& part)
 {
     return {{"$ref", "#/$defs/" + part}};
 }
 
-Json parameters_schema()
+OrderedJson parameters_schema()
 {
-    Json properties = Json::object();
+    OrderedJson properties = OrderedJson::object();
     for (std::size_t i = 0; i < model::target_names.size(); ++i) {
         const auto target = static_cast<Target>(i);
         if (is_parameter(target)) {
@@ -279,17 +279,17 @@ Json parameters_schema()
     return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
 
-Json numbers_schema(const ItemInfo& item)
+OrderedJson numbers_schema(const ItemInfo& item)
 {
     constexpr std::array parts{"vector", "matrix", "stack"};
     const std::size_t heads = item.heads == model::Heads::none ? 0 : 1;
     const std::size_t columns = item.axes.column == model::Axis::none ? 0 : 1;
-    Json schema = reference(is_masked(item.item) ? "masked_stack" : parts[heads + columns]);
+    OrderedJson schema = reference(is_masked(item.item) ? "masked_stack" : parts[heads + columns]);
     schema["description"] = item.meaning;
     return schema;
 }
 
-Json item_schema(const ItemInfo& item)
+OrderedJson item_schema(const ItemInfo& item)
 {
     switch (item.kind) {
     case ItemKind::words: return reference("words");
@@ -302,9 +302,9 @@ Json item_schema(const ItemInfo& item)
     return numbers_schema(item);
 }
 
-Json result_schema()
+OrderedJson result_schema()
 {
-    Json schema = skeleton("result");
+    OrderedJson schema = skeleton("result");
     for (const ItemInfo& item : model::items) {
         if (item.shown_by != model::ShownBy::attend) {
             schema["$defs"]["result"]["properties"][std::string(item.name)] = item_schema(item);
@@ -317,8 +317,8 @@ Json result_schema()
 
 std::string json_schema(std::string_view name)
 {
-    Json schema = name == "recipe" ? recipe_schema(Form::recipe) : name == "result" ? result_schema() : skeleton(name);
-    if (Json& parts = schema["$defs"]; parts.contains("config")) {
+    OrderedJson schema = name == "recipe" ? recipe_schema(Form::recipe) : name == "result" ? result_schema() : skeleton(name);
+    if (OrderedJson& parts = schema["$defs"]; parts.contains("config")) {
         parts["config"] = recipe_schema(Form::config);
         parts["config"].erase("$schema");
     }

@@ -39,7 +39,7 @@ void set_type(NpyHeader& header, std::string_view code)
 std::pair<std::size_t, std::size_t> header_extent(Bytes front, std::string_view what)
 {
     if (!as_text(front).starts_with(npy_magic)) {
-        refuse(what, "first bytes", quoted(as_text(front).substr(0, npy_magic.size())), quoted(npy_magic));
+        refuse(what, "first bytes", in_quotes(as_text(front).substr(0, npy_magic.size())), in_quotes(npy_magic));
     }
     if (front.size() < 10) {
         refuse(what, "file", std::to_string(front.size()) + " bytes", "an .npy file, which has a header");
@@ -74,7 +74,7 @@ void refuse_type(const std::string& what, std::string_view type)
 {
     const bool object = type == "|O" || type == "O";
     throw Error(ErrorKind::data, what + ": element type",
-                object ? "Python objects ('O'), a pickle, which is never loaded" : quoted(type),
+                object ? "Python objects ('O'), a pickle, which is never loaded" : in_quotes(type),
                 "float16, bfloat16 (in .safetensors), float32, float64, bool, int32, int64");
 }
 

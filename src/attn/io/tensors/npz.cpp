@@ -32,7 +32,7 @@ void check_names(const std::vector<ZipMember>& members, std::string_view what)
     std::vector<std::string_view> names;
     for (const ZipMember& member : members) {
         if (!member.name.ends_with(ending)) {
-            throw Error(ErrorKind::data, std::string(what) + ": member of the archive", quoted(member.name),
+            throw Error(ErrorKind::data, std::string(what) + ": member of the archive", in_quotes(member.name),
                         "names that end in .npy");
         }
         names.push_back(member.name);
@@ -40,7 +40,7 @@ void check_names(const std::vector<ZipMember>& members, std::string_view what)
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        throw Error(ErrorKind::data, std::string(what) + ": member " + quoted(*twice), "two of them", "one of each name");
+        throw Error(ErrorKind::data, std::string(what) + ": member " + in_quotes(*twice), "two of them", "one of each name");
     }
 }
 
@@ -145,7 +145,7 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     for (const ZipMember& member : members) {
         const std::string name = array_name(member);
         if (only.empty() || name == only) {
-            open_member(member, std::string(what) + ": " + quoted(name), read);
+            open_member(member, std::string(what) + ": " + in_quotes(name), read);
         }
     }
     if (!only.empty()) {

@@ -9,7 +9,7 @@ void PythonLiteral::refuse(std::string_view allowed) const
 {
     const std::string_view rest = text_.substr(at_);
     throw Error(ErrorKind::data, what_ + ", character " + std::to_string(at_ + 1),
-                rest.empty() ? "its end" : quoted(rest.substr(0, 24)), allowed);
+                rest.empty() ? "its end" : in_quotes(rest.substr(0, 24)), allowed);
 }
 
 void PythonLiteral::blanks()

@@ -36,7 +36,7 @@ std::string_view header_of(Bytes file, std::string_view what)
     }
     const std::string_view text = as_text(file).substr(8, length);
     if (!text.starts_with('{')) {
-        refuse(std::string(what) + ": first byte of the header", attn::quoted(text.substr(0, 1)), "'{'");
+        refuse(std::string(what) + ": first byte of the header", in_quotes(text.substr(0, 1)), "'{'");
     }
     return text;
 }
@@ -47,7 +47,7 @@ void require_gapless(const std::deque<HeaderTensor>& sorted, Index size, std::st
     Index end = 0;
     for (const HeaderTensor& tensor : sorted) {
         if (tensor.begin != end) {
-            refuse(std::string(what) + ": offset of " + attn::quoted(tensor.name), std::to_string(tensor.begin),
+            refuse(std::string(what) + ": offset of " + in_quotes(tensor.name), std::to_string(tensor.begin),
                    std::to_string(end) + ", where the one before ends");
         }
         end = tensor.end;

@@ -203,7 +203,7 @@ bool Header::string(std::string& value)
     const auto* const found =
         std::find_if(types.begin(), types.end(), [&](const SafetensorsType& each) { return each.name == value; });
     if (in_ != In::tensor || key_ != dtype || found == types.end()) {
-        unexpected(attn::quoted(value));
+        unexpected(in_quotes(value));
     }
     tensors.back().type = found;
     return true;
@@ -233,11 +233,11 @@ bool Header::key(std::string& value)
     }
     const auto* const found = std::find(keys.begin(), keys.end(), value);
     if (found == keys.end()) {
-        throw Error(ErrorKind::data, tensor_place() + ": key", attn::quoted(value), "dtype, shape, data_offsets");
+        throw Error(ErrorKind::data, tensor_place() + ": key", in_quotes(value), "dtype, shape, data_offsets");
     }
     key_ = static_cast<std::size_t>(found - keys.begin());
     if (std::exchange(seen_.at(key_), true)) {
-        fail("key " + attn::quoted(value) + " given twice", here() - 1);
+        fail("key " + in_quotes(value) + " given twice", here() - 1);
     }
     return true;
 }
@@ -298,8 +298,7 @@ void Header::finish_tensor()
     const auto* const missing = std::find(seen_.begin(), seen_.end(), false);
     if (missing != seen_.end()) {
         throw Error(ErrorKind::data, tensor_place() + ": key " +
-                                         attn::quoted(keys.at(static_cast<std::size_t>(missing - seen_.begin()))) +
-                                         " is missing");
+                                         in_quotes(keys.at(static_cast<std::size_t>(missing - seen_.begin()))) + " is missing");
     }
     HeaderTensor& tensor = tensors.back();
     tensor.shape.shrink_to_fit();
@@ -316,7 +315,7 @@ void Header::refuse_twice(std::vector<std::string_view> names) const
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        fail("key " + attn::quoted(*twice) + " given twice in the object that ends here", here() - 1);
+        fail("key " + in_quotes(*twice) + " given twice in the object that ends here", here() - 1);
     }
 }
 

@@ -30,10 +30,10 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
     }
     for (const Unsupported& each : unsupported) {
         if (each.name == name) {
-            refuse_type(quoted(name) + " in " + std::string(what), each.type);
+            refuse_type(in_quotes(name) + " in " + std::string(what), each.type);
         }
     }
-    throw Error(ErrorKind::data, std::string(what), "no tensor " + quoted(name),
+    throw Error(ErrorKind::data, std::string(what), "no tensor " + in_quotes(name),
                 entries.empty() ? "the name of a tensor in it" : quoted_list(names_in(*this)));
 }
 
@@ -67,7 +67,7 @@ TensorFormat format_of(std::span<const std::byte> bytes, std::string_view what, 
         return TensorFormat::npz;
     }
     throw Error(ErrorKind::data, std::string(what),
-                text.empty() ? "an empty file" : "a file that begins with " + quoted(text.substr(0, 9)),
+                text.empty() ? "an empty file" : "a file that begins with " + in_quotes(text.substr(0, 9)),
                 std::string(beside) + "the formats .npy, .npz and .safetensors");
 }
 
@@ -108,7 +108,7 @@ TensorFile open_tensors(std::span<const std::byte> bytes, std::string_view what,
     case TensorFormat::npy: break;
     }
     if (!only.empty()) {
-        throw Error(ErrorKind::data, std::string(what), "the name " + quoted(only),
+        throw Error(ErrorKind::data, std::string(what), "the name " + in_quotes(only),
                     "none, an .npy holds one tensor without a name");
     }
     return read_npy(bytes, what);

@@ -190,7 +190,7 @@ std::size_t check_local(Bytes file, const ZipMember& member, const Common& entry
         agrees = agrees && local.crc == entry.crc && local.deflated == entry.deflated && local.size == entry.size;
     }
     if (!agrees) {
-        reader.refuse("the local header of " + quoted(member.name) + " contradicts the directory");
+        reader.refuse("the local header of " + in_quotes(member.name) + " contradicts the directory");
     }
     return reader.at();
 }
@@ -210,7 +210,7 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
     read_extra(reader.take(entry.extra_length), entry, what);
     (void)reader.take(comment_length);
 
-    const std::string name = quoted(member.name);
+    const std::string name = in_quotes(member.name);
     if ((entry.flags & unreadable) != 0) {
         throw Error(ErrorKind::data, std::string(what) + ": member " + name, "an encrypted one", "members that are plain");
     }
@@ -248,7 +248,7 @@ void require_apart(const std::vector<ZipMember>& members, Bytes file, std::strin
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         const Bytes before = sorted[i - 1]->data;
         if (before.data() + before.size() > file.data() + sorted[i]->header) {
-            Reader(file, 0, what).refuse(quoted(sorted[i - 1]->name) + " and " + quoted(sorted[i]->name) + " overlap");
+            Reader(file, 0, what).refuse(in_quotes(sorted[i - 1]->name) + " and " + in_quotes(sorted[i]->name) + " overlap");
         }
     }
 }

@@ -160,7 +160,7 @@ void require_word(const std::string& name, const VectorLine& line, std::string_v
         const CodePoint point = front(rest);
         if (!point.well_formed || point.value == 0) {
             throw Error(ErrorKind::data, place_of(name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
-                        quoted(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
+                        in_quotes(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
         }
         rest.remove_prefix(point.bytes);
     }
@@ -193,8 +193,8 @@ void read_numbers(const std::string& name, const VectorLine& line, std::string_v
         if (!number || number->too_large || !(allow_nonfinite || std::isfinite(number->value))) {
             throw Error(ErrorKind::data, place_of(name, line.number) + ", number " + std::to_string(i + 1),
                         field.empty()                 ? "nothing between two spaces"
-                        : number && number->too_large ? quoted(field) + ", which is beyond float64"
-                                                      : quoted(field),
+                        : number && number->too_large ? in_quotes(field) + ", which is beyond float64"
+                                                      : in_quotes(field),
                         wanted_instead_of(field, number));
         }
         row[i] = number->value;

@@ -109,7 +109,7 @@ void require_count(const VectorText& text, Index words)
 
 [[noreturn]] void refuse_repeated(const std::string& name, std::string_view word, Index first, Index second)
 {
-    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + quoted(word) + " is also in line " +
+    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + in_quotes(word) + " is also in line " +
                                      std::to_string(first) + "; allowed: once");
 }
 
@@ -130,7 +130,7 @@ void require_no_word_but_numbers(const VectorText& text, const VectorLine& line)
     const std::string_view extra = word.substr(word.find(' ') + 1);
     if (are_numbers(extra)) {
         throw Error(ErrorKind::data, place_of(text.file.name, line.number),
-                    quoted(first_field(word)) + " and " + counted(line.spaces, "number"), counted(text.dim, "number"));
+                    in_quotes(first_field(word)) + " and " + counted(line.spaces, "number"), counted(text.dim, "number"));
     }
 }
 

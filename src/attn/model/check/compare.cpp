@@ -113,9 +113,9 @@ std::string text_at(const TensorView& view, const Shape& index)
     return view.type == ElementType::float64 ? math::shortest(value) : math::shortest(static_cast<float>(value));
 }
 
-class Pair {
+class ComparedPair {
 public:
-    Pair(const TensorView& a, const TensorView& b, const CompareOptions& options, const Tolerance& tolerance)
+    ComparedPair(const TensorView& a, const TensorView& b, const CompareOptions& options, const Tolerance& tolerance)
         : a_(a), b_(b), options_(options), tolerance_(tolerance), type_(narrower(a.type, b.type))
     {
     }
@@ -205,7 +205,7 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
         return result;
     }
     result.tolerance = options.tolerance.value_or(tolerance_of(a, b));
-    Pair(a.view, b.view, options, result.tolerance).compare(result);
+    ComparedPair(a.view, b.view, options, result.tolerance).compare(result);
     return result;
 }
 
@@ -226,7 +226,7 @@ TensorComparison compare_words(const NamedWords& a, const NamedWords& b)
     result.mismatched = tally.mismatched;
     if (tally.mismatched > 0) {
         const auto first = static_cast<std::size_t>(tally.first);
-        result.first = Place{{tally.first}, quoted(a.words[first]), quoted(b.words[first])};
+        result.first = Place{{tally.first}, in_quotes(a.words[first]), in_quotes(b.words[first])};
     }
     return result;
 }

@@ -62,7 +62,7 @@ bool is_word(const std::string& array, std::size_t place)
 std::string display(const std::string& array, std::size_t place, const std::string& text)
 {
     if (is_word(array, place)) {
-        return quoted(text);
+        return in_quotes(text);
     }
     if (array == name_of(Item::heads) && text == std::to_string(mean_of_heads)) {
         return "the mean";

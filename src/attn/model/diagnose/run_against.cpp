@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr double hopeless = 100;          ///< tolerances: a pair that is as far is no candidate
+constexpr double hopeless_pair = 100;     ///< tolerances: a pair that is as far is no candidate
 constexpr double work_on_seeds = 1 << 28; ///< numbers drawn and multiplied
 constexpr double work_on_pairs = 1 << 29; ///< likewise
 
@@ -308,7 +308,7 @@ private:
         });
         for (std::vector<Candidate>& pairs : made) {
             found.tried += pairs.size();
-            std::erase_if(pairs, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
+            std::erase_if(pairs, [](const Candidate& pair) { return pair.distance.typical() > hopeless_pair; });
             std::ranges::move(pairs, std::back_inserter(found.candidates));
         }
     }

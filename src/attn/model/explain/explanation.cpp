@@ -54,16 +54,17 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
     const std::vector<std::string>& words = result.words_of_keys();
     const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
     if (places.size() > 1) {
-        throw Error(ErrorKind::usage, "--key", quoted(*key) + ", which is at " + std::to_string(places.size()) + " positions",
+        throw Error(ErrorKind::usage, "--key",
+                    in_quotes(*key) + ", which is at " + std::to_string(places.size()) + " positions",
                     "one of them: " + numbered_words(places, words));
     }
     return places.front();
 }
 
 /// Reads one row of attention out of a result.
-class Row {
+class QueryRow {
 public:
-    Row(const Result& result, const Question& question, const RunSettings& settings)
+    QueryRow(const Result& result, const Question& question, const RunSettings& settings)
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
           kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
                             shape_of(array(result, name_of(Item::keys))).front())),
@@ -335,7 +336,7 @@ void require_room(const std::string& word, const Result& result, Index limit)
     const Index numbers = checked_product(2, checked_sum(std::max(keys.back(), hidden), values.back(), what), what);
     const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
     if (bytes > limit) {
-        throw Error(ErrorKind::too_large, "the terms of " + quoted(word),
+        throw Error(ErrorKind::too_large, "the terms of " + in_quotes(word),
                     std::to_string(keys[1]) + " keys, which need " + std::to_string(bytes) + " bytes",
                     "the " + std::to_string(limit) + " bytes that are free");
     }
@@ -362,7 +363,7 @@ Index query_position(const Recipe& recipe, const Origin& origin)
             typed += (typed.empty() ? "" : ",") + item;
         }
         throw Error(origin.fault({&field::query}), origin.name_of(field::query),
-                    quoted(typed) + ", which is at " + std::to_string(places.size()) + " positions",
+                    in_quotes(typed) + ", which is at " + std::to_string(places.size()) + " positions",
                     "one of them: " + numbered_words(places, words.tokens));
     }
     return places.front();
@@ -394,7 +395,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     explanation.cross = result.cross;
     explanation.position = question.position;
 
-    const Row row(result, question, settings);
+    const QueryRow row(result, question, settings);
     explanation.head = question.head;
     explanation.heads = heads;
     explanation.kv_head = row.kv_head();

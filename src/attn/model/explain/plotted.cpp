@@ -209,7 +209,7 @@ std::string row_text(const Result& result, Index row)
     const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
     const std::string number = std::to_string(position);
     const std::string& word = result.tokens[static_cast<std::size_t>(position)];
-    return "row " + number + (word == number ? "" : " " + quoted(word, 30));
+    return "row " + number + (word == number ? "" : " " + in_quotes(word, 30));
 }
 
 /// The places of `wanted` in a list that holds them; mean_of_heads stays.

@@ -190,7 +190,7 @@ bool is_at_or_below(const Candidate& layer, const std::string& wanted)
     });
     const std::string meaning = row->ending == name_of(*missing) ? "" : " (" + std::string(name_of(*missing)) + ")";
     const std::string known = best == candidates.end() ? ", and no layer of nn.MultiheadAttention, BERT, GPT-2 or Llama" : "";
-    throw Error(ErrorKind::data, file + ": no tensor " + quoted(name) + meaning + known + "; the file holds " +
+    throw Error(ErrorKind::data, file + ": no tensor " + in_quotes(name) + meaning + known + "; the file holds " +
                                      (names.empty() ? "none" : quoted_list(names)) + did_you_mean(name, others));
 }
 
@@ -206,7 +206,7 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
     }
     if (layers.empty()) {
         const std::vector<std::string_view> views(all.begin(), all.end());
-        throw Error(ErrorKind::data, "--prefix", quoted(wanted),
+        throw Error(ErrorKind::data, "--prefix", in_quotes(wanted),
                     all == std::vector<std::string>{""}
                         ? "none, " + file + " holds one layer, whose names have no prefix"
                         : "the layers of " + file + ": " + quoted_list(all) + did_you_mean(wanted, views));
@@ -220,7 +220,7 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
     }
     const auto other = std::find(left.begin() + 1, left.end(), left.front()) - left.begin();
     throw Error(ErrorKind::data, file,
-                "names of two kinds" + (left.front().empty() ? "" : " below " + quoted(left.front())) + ", " +
+                "names of two kinds" + (left.front().empty() ? "" : " below " + in_quotes(left.front())) + ", " +
                     std::string(layers[0].family->name) + " and " +
                     std::string(layers[static_cast<std::size_t>(other)].family->name),
                 "those of one");
@@ -252,7 +252,7 @@ void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& laye
             std::ranges::transform(layer.family->rows, std::back_inserter(endings),
                                    [](const Row& row) { return std::string(row.ending); });
             endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
-            throw Error(ErrorKind::data, quoted(tensor.name) + " of " + file,
+            throw Error(ErrorKind::data, in_quotes(tensor.name) + " of " + file,
                         "a tensor of the layer that is not supported, without which the numbers would be wrong",
                         "for " + std::string(layer.family->name) + " " + quoted_list(endings, endings.size()));
         }
@@ -368,7 +368,7 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
 
 StoredParameter stored_parameter(const Source& source, const TensorView& whole)
 {
-    require_numbers(whole, "type of " + quoted(source.name));
+    require_numbers(whole, "type of " + in_quotes(source.name));
     StoredParameter parameter{source.target, source.side, whole};
     if (source.parts > 1) {
         TensorView& view = parameter.tensor;

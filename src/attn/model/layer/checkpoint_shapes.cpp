@@ -15,13 +15,13 @@ constexpr Index most_heads = 65536;
 constexpr Index largest_length = 1048576;
 
 /// A projection read one way.
-struct Sizes {
+struct LayerSizes {
     Index stack; ///< heads, when each has a matrix of its own; 0: one matrix of all
     Index out;   ///< of all heads together
     Index in;
 };
 
-std::optional<Sizes> sizes_of(const Source& source, Side side)
+std::optional<LayerSizes> sizes_of(const Source& source, Side side)
 {
     const Shape& shape = source.shape;
     const bool stacked = shape.size() == 3 && source.parts == 1 && source.target != Target::W_o;
@@ -36,7 +36,7 @@ std::optional<Sizes> sizes_of(const Source& source, Side side)
     if (!fits) { // a fused matrix makes queries as long as a word, and so reads one way
         return std::nullopt;
     }
-    return Sizes{stacked ? shape[0] : 0, (stacked ? shape[0] : 1) * out / source.parts, in};
+    return LayerSizes{stacked ? shape[0] : 0, (stacked ? shape[0] : 1) * out / source.parts, in};
 }
 
 /// The sides of W_q, W_k, W_v, and of W_o.
@@ -74,7 +74,7 @@ private:
     {
         const Source& source = *find(target);
         const bool plain = source.name.ends_with(name_of(target));
-        return quoted(source.name) + " of " + file_ + (plain ? "" : " (" + std::string(name_of(target)) + ")");
+        return in_quotes(source.name) + " of " + file_ + (plain ? "" : " (" + std::string(name_of(target)) + ")");
     }
 
     bool refuse(ErrorKind kind, const std::string& thing, const std::string& value, const std::string& allowed)
@@ -110,7 +110,7 @@ private:
     bool read_projections()
     {
         for (const auto& [target, sizes] : {std::pair{Target::W_q, &q_}, {Target::W_k, &k_}, {Target::W_v, &v_}}) {
-            const std::optional<Sizes> read = sizes_of(*find(target), reading_.sides.inputs);
+            const std::optional<LayerSizes> read = sizes_of(*find(target), reading_.sides.inputs);
             if (!read) {
                 return refuse_shape(target, allowed_of(*find(target)));
             }
@@ -200,7 +200,7 @@ private:
         if (W_o == nullptr) {
             return true;
         }
-        const std::optional<Sizes> sizes = sizes_of(*W_o, reading_.sides.output);
+        const std::optional<LayerSizes> sizes = sizes_of(*W_o, reading_.sides.output);
         const Index in = *reading_.dims.heads * *reading_.dims.d_v;
         if (!sizes || sizes->in != in || sizes->out > largest_length) {
             const std::string length = std::to_string(in);
@@ -283,7 +283,7 @@ private:
     const Origin& origin_;
     const std::string& file_;
     Reading reading_{};
-    Sizes q_{}, k_{}, v_{};
+    LayerSizes q_{}, k_{}, v_{};
     Index output_ = 0;
 };
 
@@ -323,7 +323,7 @@ bool is(MatrixLayout layout, Sides sides, bool output)
 {
     const bool inputs = readings.front().sides.inputs != readings.back().sides.inputs;
     const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
-    throw Error(ErrorKind::data, quoted(source.name) + " of " + file,
+    throw Error(ErrorKind::data, in_quotes(source.name) + " of " + file,
                 "the shape " + to_string(source.shape) + ", which can be read both ways",
                 "--layout in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out");
 }

@@ -16,7 +16,7 @@ void require_rows(const EmbeddingTensor& tensor, const RowOf& row_of, std::span<
 {
     for (const std::string& word : words) {
         if (const auto row = row_of(word)) {
-            const std::string what = tensor.name + ", row " + std::to_string(*row) + ", " + quoted(word) + ",";
+            const std::string what = tensor.name + ", row " + std::to_string(*row) + ", " + in_quotes(word) + ",";
             const TensorView numbers = row_block(tensor.rows, *row, 1);
             require_exact_integers(numbers, Dtype::float64, what);
             if (!tensor.allow_nonfinite) {

@@ -9,7 +9,7 @@ namespace attn::model {
 namespace {
 
 /// What the shape of a stated matrix says.
-struct Sizes {
+struct MatrixSizes {
     Index stack = 0; ///< heads, when each has a matrix of its own; 0: one matrix of all
     Index out = 0;   ///< of a head of the stack, or of all heads together
     Index in = 0;
@@ -40,7 +40,7 @@ public:
         return std::nullopt;
     }
 
-    [[nodiscard]] std::optional<Sizes> sizes(Target W) const
+    [[nodiscard]] std::optional<MatrixSizes> sizes(Target W) const
     {
         const Draw* draw = find(W);
         if (draw == nullptr || draw->values->shape.size() < 2 || draw->values->shape.size() > 3) {
@@ -50,13 +50,13 @@ public:
         const Index rows = shape[shape.size() - 2];
         const Index columns = shape.back();
         const bool left = draw->side.value_or(W == Target::W_o ? Side::right : Side::left) == Side::left;
-        return Sizes{shape.size() == 3 ? shape.front() : 0, left ? rows : columns, left ? columns : rows};
+        return MatrixSizes{shape.size() == 3 ? shape.front() : 0, left ? rows : columns, left ? columns : rows};
     }
 
     /// Of one head, of which there are as many, or as the stack has.
     [[nodiscard]] std::optional<Index> head_size(Target W, Index heads) const
     {
-        const std::optional<Sizes> read = sizes(W);
+        const std::optional<MatrixSizes> read = sizes(W);
         if (!read || (read->stack == 0 && read->out % heads != 0)) {
             return std::nullopt;
         }
@@ -73,7 +73,7 @@ public:
 
     [[nodiscard]] std::optional<Index> stack(Target W) const
     {
-        const std::optional<Sizes> read = sizes(W);
+        const std::optional<MatrixSizes> read = sizes(W);
         return read && read->stack != 0 ? std::optional(read->stack) : std::nullopt;
     }
 
@@ -102,7 +102,7 @@ Dims dims_of(const Recipe& recipe)
         length = length ? length : said;
         return length;
     };
-    const std::optional<Sizes> W_q = stated.sizes(Target::W_q);
+    const std::optional<MatrixSizes> W_q = stated.sizes(Target::W_q);
     fill(dims.vocab_size, stated.rows({Target::embedding, Target::key_embedding, Target::value_embedding}));
     fill(dims.embed_dim, stated.width({Target::embedding, Target::embeddings}));
     fill(dims.embed_dim, W_q ? std::optional(W_q->in) : std::nullopt);
@@ -116,14 +116,14 @@ Dims dims_of(const Recipe& recipe)
     fill(dims.d_k, stated.head_size(Target::W_q, H));
     fill(dims.kv_heads, stated.stack(Target::W_k));
     fill(dims.kv_heads, stated.stack(Target::W_v));
-    if (const std::optional<Sizes> W_k = stated.sizes(Target::W_k); W_k && dims.d_k && W_k->out % *dims.d_k == 0) {
+    if (const std::optional<MatrixSizes> W_k = stated.sizes(Target::W_k); W_k && dims.d_k && W_k->out % *dims.d_k == 0) {
         const Index H_kv = W_k->out / *dims.d_k;
         fill(dims.kv_heads, H_kv == H ? std::nullopt : std::optional(H_kv));
     }
     const Index H_kv = dims.kv_heads.value_or(H);
     fill(dims.d_k, stated.head_size(Target::W_k, H_kv));
     fill(dims.d_v, stated.head_size(Target::W_v, H_kv));
-    if (const std::optional<Sizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
+    if (const std::optional<MatrixSizes> W_o = stated.sizes(Target::W_o); W_o && W_o->in % H == 0) {
         fill(dims.d_v, W_o->in / H);
         fill(dims.output_dim, W_o->out == dims.embed_dim ? std::nullopt : std::optional(W_o->out));
     }

@@ -181,7 +181,7 @@ Index value_of(const std::string& product, const ModelDims& dims)
         const std::array<Index, 8> values{dims.V, dims.T, dims.S, dims.D, dims.H, dims.H_kv, dims.d_k, dims.d_v};
         const auto found = std::find(names.begin(), names.end(), name);
         if (found == names.end()) {
-            throw Error(ErrorKind::data, "a length of a shape", quoted(product),
+            throw Error(ErrorKind::data, "a length of a shape", in_quotes(product),
                         "a number, or V, T, S, D, H, H_kv, d_k, d_v "
                         "and products of them such as H*d_k");
         }

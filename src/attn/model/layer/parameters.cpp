@@ -352,7 +352,7 @@ Places places_of(const Recipe& recipe, const ParameterInputs& inputs)
 {
     Places places;
     for (const StoredParameter& parameter : inputs.stored) {
-        places[parameter.target].emplace(all_heads, quoted(recipe.parameters->file));
+        places[parameter.target].emplace(all_heads, in_quotes(recipe.parameters->file));
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
@@ -549,7 +549,7 @@ Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, co
 {
     Parameter<Scalar> parameter{stored.target, stored.side, flat(load<Scalar>(stored.tensor), stored.target)};
     const Draw draw{.target = stored.target, .side = stored.side};
-    require_shape({draw, {}, quoted(recipe.parameters->file)}, parameter.tensor.shape, dims);
+    require_shape({draw, {}, in_quotes(recipe.parameters->file)}, parameter.tensor.shape, dims);
     return parameter;
 }
 

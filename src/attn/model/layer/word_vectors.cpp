@@ -18,7 +18,7 @@ std::string list_of(const std::vector<std::string>& words)
 {
     std::string list;
     for (std::size_t i = 0; i < std::min(words.size(), most_listed); ++i) {
-        list += (i == 0 ? "" : ", ") + quoted(words[i]);
+        list += (i == 0 ? "" : ", ") + in_quotes(words[i]);
     }
     if (words.size() > most_listed) {
         list += ", … (" + counted(std::ssize(words), "word") + ")";
@@ -76,7 +76,7 @@ std::string usual_unknown(const FoundVectors& found)
     const auto first = std::ranges::find(found.noticed, true);
     return first == found.noticed.end()
                ? ""
-               : "; did you mean " + quoted(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
+               : "; did you mean " + in_quotes(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
 }
 
 EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Origin& origin)
@@ -100,7 +100,7 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     FoundVectors found =
         vectors.find({.words = wanted, .noticed = unknown ? std::span(usual_unknowns()) : std::span<const std::string>()});
     if (unknown && !found.found[unknown_at]) {
-        throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown), quoted(*unknown),
+        throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown), in_quotes(*unknown),
                     "a word of " + vectors.name + usual_unknown(found));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
@@ -115,7 +115,8 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     found.rows.shape[0] = static_cast<Index>(vocabulary.size());
     found.rows.values.resize(vocabulary.size() * static_cast<std::size_t>(vectors.dim));
     const std::string warning =
-        missing.empty() ? "" : "embeddings: no vector for " + list_of(missing) + "; that of " + quoted(*unknown) + " is used";
+        missing.empty() ? ""
+                        : "embeddings: no vector for " + list_of(missing) + "; that of " + in_quotes(*unknown) + " is used";
     return {std::move(found.rows), warning};
 }
 
@@ -149,7 +150,7 @@ void require_range(const Tensor<double>& rows, const Words& words, const Vectors
     for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
         const std::array row{static_cast<Index>(i)};
         require_range(slice(view_of(rows), row), vectors.integers,
-                      "the vector of " + quoted((*words.vocabulary)[i]) + " in " + vectors.name);
+                      "the vector of " + in_quotes((*words.vocabulary)[i]) + " in " + vectors.name);
     }
 }
 
@@ -203,8 +204,8 @@ Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& ori
         [&](const auto& known) {
             if (recipe.parameters && recipe.dims.embed_dim && *recipe.dims.embed_dim != known.dim) {
                 throw Error(ErrorKind::data, known.name, "vectors of " + counted(known.dim, "number"),
-                            std::to_string(*recipe.dims.embed_dim) + ", which the layer of " + quoted(recipe.parameters->file) +
-                                " reads");
+                            std::to_string(*recipe.dims.embed_dim) + ", which the layer of " +
+                                in_quotes(recipe.parameters->file) + " reads");
             }
             recipe.dims.embed_dim = agreed(recipe.dims.embed_dim, known.dim, field::embed_dim, origin, known.name);
             fit(recipe, known, origin);

@@ -35,8 +35,8 @@ std::vector<std::string> words_of(const std::string& sentence, const SentenceInp
     const std::string& text = input.casefold ? folded : sentence;
     auto words = input.tokenizer == Tokenizer::document ? text::document_words(text) : text::plain_words(text);
     if (words.empty()) {
-        throw Error(ErrorKind::data,
-                    std::string("no words in the input: ") + what + " is " + quoted(sentence) + "; allowed: at least one word");
+        throw Error(ErrorKind::data, std::string("no words in the input: ") + what + " is " + in_quotes(sentence) +
+                                         "; allowed: at least one word");
     }
     return words;
 }
@@ -129,7 +129,7 @@ std::string quoted_words(const std::vector<std::string>& words)
     constexpr std::size_t most = 8;
     std::string list;
     for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
-        list += (i == 0 ? "" : ", ") + quoted(words[i], 30);
+        list += (i == 0 ? "" : ", ") + in_quotes(words[i], 30);
     }
     return list + (words.size() > most ? ", …" : "");
 }
@@ -167,7 +167,7 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
         std::size_t position = 0;
         const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
         if (error != std::errc() || position >= words.size()) {
-            throw Error(lookup.fault, lookup.name, "position " + quoted(wanted),
+            throw Error(lookup.fault, lookup.name, "position " + in_quotes(wanted),
                         lookup.allowed.empty() ? positions : lookup.allowed);
         }
         return {static_cast<Index>(position)};
@@ -185,7 +185,7 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
     if (places.empty()) {
         const std::string all =
             "a word of the input (" + quoted_words(words) + ") or a position, " + positions + near_word(word, words);
-        throw Error(lookup.fault, lookup.name, "the word " + quoted(word), lookup.allowed.empty() ? all : lookup.allowed);
+        throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word), lookup.allowed.empty() ? all : lookup.allowed);
     }
     return places;
 }
@@ -202,7 +202,7 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
     std::string list;
     for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
         const Index place = places[i];
-        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + quoted(words[static_cast<std::size_t>(place)], 30);
+        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + in_quotes(words[static_cast<std::size_t>(place)], 30);
     }
     return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
 }

@@ -154,7 +154,7 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     text::require_utf8(recipe.attention.mask->file, "the name of the mask's file");
     text::require_utf8(recipe.attention.mask->name, "the name of the mask");
     if (!settings.mask) {
-        throw Error(ErrorKind::internal, "mask", "nothing", "what " + quoted(recipe.attention.mask->file) + " holds");
+        throw Error(ErrorKind::internal, "mask", "nothing", "what " + in_quotes(recipe.attention.mask->file) + " holds");
     }
 }
 
@@ -178,13 +178,13 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
     text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
     if (settings.parameters.empty()) {
-        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + quoted(recipe.parameters->file) + " holds");
+        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + in_quotes(recipe.parameters->file) + " holds");
     }
     const bool extra_key =
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
     if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
         throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
-                    "none, sinusoidal or rope with bias_k of " + quoted(recipe.parameters->file) +
+                    "none, sinusoidal or rope with bias_k of " + in_quotes(recipe.parameters->file) +
                         ", whose key has no position");
     }
 }
@@ -200,7 +200,7 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
     text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
     if (!settings.word_vectors) {
-        throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + quoted(recipe.embeddings->file) + " holds");
+        throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + in_quotes(recipe.embeddings->file) + " holds");
     }
     return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
 }

@@ -99,7 +99,7 @@ void write_html(const model::Result& result, const PageParts& parts, const Sink&
         } else if (text != texts.end()) {
             out.append(text->second);
         } else {
-            throw Error(ErrorKind::internal, "the page's frame", quoted(name), "a name of report/html/html.hpp");
+            throw Error(ErrorKind::internal, "the page's frame", in_quotes(name), "a name of report/html/html.hpp");
         }
         rest.remove_prefix(end + 2);
     }

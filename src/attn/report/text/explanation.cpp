@@ -253,7 +253,7 @@ void ExplanationSteps::write_masks()
                          side(attention().window->right) + " ahead of position " + std::to_string(e_.position));
     }
     if (attention().has_mask()) {
-        prose_.paragraph("mask: what " + (attention().mask ? quoted(attention().mask->file) : "the recipe") +
+        prose_.paragraph("mask: what " + (attention().mask ? in_quotes(attention().mask->file) : "the recipe") +
                          " holds for this row");
     }
     if (alibi) {
