@@ -17,10 +17,11 @@ SEES = {
     "text": BASE,
     "random": BASE,
     "core": BASE,
-    "model": BASE | {"text", "random", "core"},
-    "io": BASE | {"model"},
+    "transformer": BASE | {"core"},
+    "model": BASE | {"text", "random", "core", "transformer"},
+    "io": BASE | {"model", "text", "transformer"},
     "report": BASE | {"model"},
-    "cli": BASE | {"model", "io", "report"},
+    "cli": BASE | {"model", "io", "report", "transformer"},
 }
 
 # The folders of a room, each with those of the same room that it may include. "" is what lies at the top of the room: elsewhere
@@ -34,6 +35,7 @@ FOLDERS = {
         "check": {"recipe", "layer", "run"},
         "explain": {"recipe", "layer", "run", "check"},
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
+        "trained": {"recipe", "layer", "run"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},

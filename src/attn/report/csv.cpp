@@ -130,8 +130,19 @@ std::string number_of_head(const Result& result, std::string_view array, Index p
     return head == model::mean_of_heads ? "mean" : std::to_string(head);
 }
 
+/// What stands before the head in every record.
+struct Beginning {
+    std::string index;                     ///< "7,", or nothing
+    std::optional<std::string> layer = {}; ///< "3", or empty where an array is of no layer; none: there is no such column
+
+    [[nodiscard]] std::string of(std::string_view array) const
+    {
+        return index + std::string(array) + ',' + (layer ? *layer + ',' : "");
+    }
+};
+
 template <typename Scalar>
-void write_array(Buffer& buffer, const std::string& prefix, const Result& result, const std::string& name,
+void write_array(Buffer& buffer, const Beginning& beginning, const Result& result, const std::string& name,
                  const Tensor<Scalar>& tensor)
 {
     const Layout layout = layout_of(name, tensor.shape);
@@ -141,7 +152,7 @@ void write_array(Buffer& buffer, const std::string& prefix, const Result& result
     const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
     const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
-        const std::string start = prefix + name + ',' + (layout.has_heads ? number_of_head(result, name, head) : "") + ',';
+        const std::string start = beginning.of(name) + (layout.has_heads ? number_of_head(result, name, head) : "") + ',';
         for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
             const std::string& word = rows.words[i];
             const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",
@@ -151,23 +162,44 @@ void write_array(Buffer& buffer, const std::string& prefix, const Result& result
     }
 }
 
-void write_ids(Buffer& buffer, const std::string& prefix, Item item, const std::vector<Index>& ids,
+void write_ids(Buffer& buffer, const Beginning& beginning, Item item, const std::vector<Index>& ids,
                const std::vector<std::string>& words)
 {
     const bool of_keys = item == Item::key_token_ids;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const std::string word = field(words.at(i));
-        const Row row{prefix + std::string(model::name_of(item)) + ",," + std::to_string(i) + ',', "", ""};
+        const Row row{beginning.of(model::name_of(item)) + ',' + std::to_string(i) + ',', "", ""};
         write_record(buffer.text(), row, "", of_keys ? "" : word, of_keys ? word : "");
         buffer.append(std::to_string(ids[i]) + "\n");
     }
 }
 
+void write_arrays(Buffer& buffer, const Beginning& beginning, const Result& result)
+{
+    for (const model::Array* array : shown_arrays(result)) {
+        std::visit([&](const auto& tensor) { write_array(buffer, beginning, result, array->name, tensor); }, array->tensor);
+    }
+}
+
+void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
+{
+    for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens), {Item::key_token_ids, Item::key_tokens}}) {
+        if (result.show.contains(item) && result.integers(item) != nullptr) {
+            write_ids(buffer, beginning, item, *result.integers(item), *result.words(words));
+        }
+    }
+}
+
+Beginning beginning_of(const CsvOptions& options)
+{
+    return {.index = options.index ? std::to_string(*options.index) + ',' : ""};
+}
+
 } // namespace
 
-std::string csv_header(bool with_index)
+std::string csv_header(bool with_index, bool with_layer)
 {
-    return std::string(with_index ? "index," : "") + "array,head,row,column,query_token,key_token,value\n";
+    return std::string(with_index ? "index," : "") + "array," + (with_layer ? "layer," : "") + "head,row,column,query_token,key_token,value\n";
 }
 
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)
@@ -182,17 +214,35 @@ void write_csv(const model::Result& result, const CsvOptions& options, Buffer& b
     if (options.header) {
         buffer.append(csv_header(options.index.has_value()));
     }
-    const std::string prefix = options.index ? std::to_string(*options.index) + ',' : "";
-    const auto write = [&](const model::Array& array) {
-        std::visit([&](const auto& tensor) { write_array(buffer, prefix, result, array.name, tensor); }, array.tensor);
-    };
-    for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens), {Item::key_token_ids, Item::key_tokens}}) {
-        if (result.show.contains(item) && result.integers(item) != nullptr) {
-            write_ids(buffer, prefix, item, *result.integers(item), *result.words(words));
-        }
+    const Beginning beginning = beginning_of(options);
+    write_ids(buffer, beginning, result);
+    write_arrays(buffer, beginning, result);
+}
+
+void write_csv(const model::LayeredResult& result, const CsvOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    write_csv(result, options, buffer);
+    buffer.flush();
+}
+
+void write_csv(const model::LayeredResult& result, const CsvOptions& options, Buffer& buffer)
+{
+    if (options.header) {
+        buffer.append(csv_header(options.index.has_value(), true));
     }
-    for (const model::Array* array : shown_arrays(result)) {
-        write(*array);
+    Beginning beginning = beginning_of(options);
+    beginning.layer = "";
+    write_ids(buffer, beginning, result.layers.front());
+    for (const Result& layer : result.layers) {
+        beginning.layer = std::to_string(layer.layer.value_or(0));
+        write_arrays(buffer, beginning, layer);
+    }
+    if (result.logits) {
+        beginning.layer = "";
+        const std::string name(name_of(Item::logits));
+        std::visit([&](const auto& tensor) { write_array(buffer, beginning, result.layers.front(), name, tensor); },
+                   *result.logits);
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
+#include "attn/model/trained/layered_result.hpp"
 #include "attn/report/buffer.hpp"
 
 #include <optional>
@@ -19,7 +20,11 @@ void write_csv(const model::Result& result, const CsvOptions& options, const Sin
 /// The same to a buffer, which is not flushed: for many results in a row.
 void write_csv(const model::Result& result, const CsvOptions& options, Buffer& buffer);
 
+/// Of a whole trained model: with a column "layer" behind that of the array.
+void write_csv(const model::LayeredResult& result, const CsvOptions& options, const Sink& sink);
+void write_csv(const model::LayeredResult& result, const CsvOptions& options, Buffer& buffer);
+
 /// The names of the columns, and a newline.
-[[nodiscard]] std::string csv_header(bool with_index);
+[[nodiscard]] std::string csv_header(bool with_index, bool with_layer = false);
 
 } // namespace attn::report

@@ -12,6 +12,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
 #include "cli/commands/run_lines.hpp"
+#include "cli/commands/run_trained.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/run_input.hpp"
 #include "cli/options/run_options.hpp"
@@ -266,6 +267,9 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
 int execute_run(const RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     warn_of_names(operands, options, log);
+    if (!options.trained.name.empty()) {
+        return run_trained(options, globals, log);
+    }
     Runner runner(operands, options, make_recipe(options), globals, log);
     if (!options.files.empty()) {
         return runner.against(globals.threads);

@@ -3,7 +3,7 @@
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
-#include "attn/report/text/table.hpp"
+#include "attn/report/text/layered_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/lines.hpp"
 #include "cli/output/ordered_output.hpp"
@@ -81,7 +81,11 @@ private:
                 throw Error(ErrorKind::data, "the line is longer than " + std::to_string(run_.options.max_input_bytes) +
                                                  " bytes; --max-input-bytes allows more");
             }
-            write(result_of(line.text, index), index);
+            if (run_.trained != nullptr) {
+                write(layers_of(line.text), index);
+            } else {
+                write(result_of(line.text, index), index);
+            }
         } catch (const Error& error) {
             // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
             // query word that this line does not have.
@@ -114,6 +118,16 @@ private:
         return run(sentence);
     }
 
+    model::LayeredResult layers_of(const std::string& sentence)
+    {
+        model::TrainedConfig config = run_.options.trained;
+        config.sentence = sentence;
+        model::RunSettings settings = run_.settings;
+        settings.threads = 1;
+        settings.memory_limit = memory_;
+        return model::run_trained(config, *run_.trained, settings);
+    }
+
     model::Result run(const std::string& sentence)
     {
         model::Result result = series_.run(sentence);
@@ -138,6 +152,15 @@ private:
         }
         switch (options.format) {
         case Format::json: report::write_json(result, index, config_, buffer_); break;
+        case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
+        default: buffer_.append("\n" + name_of_line(index) + "\n"); report::write_table(result, run_.table, buffer_);
+        }
+    }
+
+    void write(const model::LayeredResult& result, Index index)
+    {
+        switch (run_.options.format) {
+        case Format::json: report::write_json(result, index, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
         default: buffer_.append("\n" + name_of_line(index) + "\n"); report::write_table(result, run_.table, buffer_);
         }
@@ -168,7 +191,7 @@ private:
 Beginning beginning_of(const RunOptions& options)
 {
     switch (options.format) {
-    case Format::csv: return {.text = !options.no_header ? report::csv_header(true) : ""};
+    case Format::csv: return {.text = !options.no_header ? report::csv_header(true, !options.trained.name.empty()) : ""};
     case Format::table: return {.text = {}, .dropped = 1}; // the empty line that parts a table from the one before
     default: return {};
     }

@@ -108,20 +108,25 @@ void RunInput::require_apart_from(const std::optional<std::string>& output) cons
     }
 }
 
-void RunInput::read_standard_input(std::string_view otherwise)
+std::string standard_sentence(const InputOptions& options, std::string_view otherwise)
 {
-    const bool unasked_terminal = options_.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
+    const bool unasked_terminal = options.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
     if (!is_usable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, "a sentence is missing: give " + std::string(otherwise) + ", or pipe a text in");
     }
-    std::string text = read_all(STDIN_FILENO, options_.max_input_bytes, name_of_input("-"));
+    std::string text = read_all(STDIN_FILENO, options.max_input_bytes, name_of_input("-"));
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, std::string("no words in the input: standard input ") +
                                          (text.empty() ? "is empty" : "holds only white space") +
                                          "; allowed: at least one word");
     }
+    return text;
+}
+
+void RunInput::read_standard_input(std::string_view otherwise)
+{
     model::Overrides sentence;
-    sentence.set(field::sentence, std::move(text));
+    sentence.set(field::sentence, standard_sentence(options_, otherwise));
     if (const auto cross = options_.overrides.find<std::string>(field::cross)) {
         sentence.set(field::cross, *cross);
     }

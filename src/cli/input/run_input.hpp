@@ -15,6 +15,10 @@ namespace attn::cli {
 /// The recipe that the options describe; a text that is not known yet is an empty sentence. Throws Error.
 [[nodiscard]] model::Recipe make_recipe(const InputOptions& options);
 
+/// All of standard input as a sentence. Throws Error for a terminal that nobody pointed to, saying what might be given
+/// `otherwise`, and for no words.
+[[nodiscard]] std::string standard_sentence(const InputOptions& options, std::string_view otherwise);
+
 /// The recipe, the files that it names, and the settings that follow from both. Observer and what is shown are the caller's.
 class RunInput {
 public:
@@ -24,8 +28,7 @@ public:
     void load(Format format);
     /// Throws Error(usage) when -o names a file that was loaded, or that the recipe or the lines come from.
     void require_apart_from(const std::optional<std::string>& output) const;
-    /// Takes all of standard input as the sentence. Throws Error for a terminal that nobody pointed to, saying what might be
-    /// given `otherwise`, and for no words.
+    /// Takes standard_sentence().
     void read_standard_input(std::string_view otherwise);
     /// What load() assumed, whether the mask may be another, and whose the rows of a table are, to be said once nothing is
     /// wrong.

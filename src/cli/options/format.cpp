@@ -24,11 +24,6 @@ constexpr auto endings = [] {
     return list;
 }();
 
-std::string_view name_of(Format format)
-{
-    return info_of(format).name;
-}
-
 /// Why --digits is not for a format.
 std::string_view digits_of(Format format)
 {

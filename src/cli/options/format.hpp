@@ -47,6 +47,11 @@ static_assert([] {
     return all_formats[static_cast<std::size_t>(format)];
 }
 
+[[nodiscard]] constexpr std::string_view name_of(Format format)
+{
+    return info_of(format).name;
+}
+
 /// --format, --json, --digits, --notation and -o, as typed.
 struct OutputOptions {
     std::optional<std::string> format, path;

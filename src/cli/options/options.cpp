@@ -1,6 +1,6 @@
 #include "cli/options/options.hpp"
 
-#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/trained/trained_config.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/suggest.hpp"
@@ -21,7 +21,7 @@ using model::FieldValue;
 namespace field = model::field;
 
 /// Where the key does not give the name.
-constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 11> other_names{{
+constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 13> other_names{{
     {&field::parameters_file, "--params"},
     {&field::embeddings_file, "--embeddings"},
     {&field::words_file, "--embedding-words"},
@@ -33,6 +33,8 @@ constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 11> other_na
     {&field::dropout, "--dropout"},
     {&field::dropout_seed, "--dropout-seed"},
     {&field::dropout_mkl, "--dropout-mkl"},
+    {&model::trained_field::name, "--model"},
+    {&model::trained_field::layers, "--layer"},
 }};
 
 /// Whose endings the symbol does not give.

@@ -1,7 +1,7 @@
 // The options of `run` beyond its input.
 #pragma once
 
-#include "attn/model/run/result.hpp"
+#include "attn/model/trained/trained_config.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "cli/options/format.hpp"
 #include "cli/options/input_options.hpp"
@@ -15,6 +15,7 @@
 namespace attn::cli {
 
 struct RunOptions : InputOptions {
+    model::TrainedConfig trained; ///< without a name: a recipe is run
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;

@@ -13,39 +13,54 @@ namespace {
 
 class Collector {
 public:
-    explicit Collector(const model::Result& result)
+    explicit Collector(const model::Result& result) { add_all(result, ""); }
+    explicit Collector(const model::LayeredResult& result)
     {
-        for (const model::ItemInfo& info : model::items) {
-            if (const auto* list = result.integers(info.item); list != nullptr && result.shows(info.item)) {
-                add(info.name, *list);
-            }
+        for (const model::Result& layer : result.layers) {
+            add_all(layer, "layers." + std::to_string(layer.layer.value_or(0)) + ".");
         }
-        for (const model::Array* array : report::shown_arrays(result)) {
-            add(*array);
+        if (result.logits) {
+            logits_ = {std::string(name_of(model::Item::logits)), *result.logits};
+            add(*logits_, "");
         }
     }
 
     [[nodiscard]] const std::vector<io::TensorBytes>& tensors() const { return tensors_; }
 
 private:
-    void add(std::string_view name, const std::vector<Index>& values)
+    void add_all(const model::Result& result, const std::string& prefix)
+    {
+        for (const model::ItemInfo& info : model::items) {
+            const bool of_layer = info.item == model::Item::heads;
+            const bool there = !of_layer && result.layer && !tensors_.empty(); // layers have the same words
+            if (const auto* list = result.integers(info.item); list != nullptr && result.shows(info.item) && !there) {
+                add((of_layer ? prefix : "") + std::string(info.name), *list);
+            }
+        }
+        for (const model::Array* array : report::shown_arrays(result)) {
+            add(*array, prefix);
+        }
+    }
+
+    void add(const std::string& name, const std::vector<Index>& values)
     {
         static_assert(sizeof(Index) == sizeof(std::int64_t));
         tensors_.push_back(
-            {std::string(name), ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
+            {name, ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
     }
 
-    void add(const model::Array& array)
+    void add(const model::Array& array, const std::string& prefix)
     {
         std::visit(
             [&]<typename Scalar>(const Tensor<Scalar>& tensor) {
                 constexpr ElementType type = sizeof(Scalar) == 4 ? ElementType::float32 : ElementType::float64;
-                tensors_.push_back({array.name, type, tensor.shape, std::as_bytes(std::span(tensor.values))});
+                tensors_.push_back({prefix + array.name, type, tensor.shape, std::as_bytes(std::span(tensor.values))});
             },
             array.tensor);
     }
 
     std::vector<io::TensorBytes> tensors_;
+    std::optional<model::Array> logits_;
 };
 
 /// For an .npz: nothing where all matrices lie in the order `run`.
@@ -63,15 +78,31 @@ io::Metadata sides_of(const model::Result& result)
     return usual ? io::Metadata() : io::Metadata{{std::string(model::right_matrices), text_of(sides)}};
 }
 
-} // namespace
-
-void write_result_tensors(const model::Result& result, Format format, Output& output)
+/// Throws Error(usage) for words alone.
+void require_numbers(const Collector& collector)
 {
-    const Collector collector(result);
     if (collector.tensors().empty()) {
         throw Error(ErrorKind::usage, "--show", "only words",
                     "in .npz and .safetensors at least one array of numbers, such as weights");
     }
+}
+
+} // namespace
+
+void write_result_tensors(const model::LayeredResult& result, Format format, Output& output)
+{
+    const Collector collector(result);
+    require_numbers(collector);
+    std::string config;
+    report::write_config(result.config, [&](std::string_view json) { config += json; });
+    const io::Metadata of_config{{"schema", "attn-cli/result/2"}, {"config", config}};
+    write_tensors(collector.tensors(), format, format == Format::npz ? io::Metadata() : of_config, output);
+}
+
+void write_result_tensors(const model::Result& result, Format format, Output& output)
+{
+    const Collector collector(result);
+    require_numbers(collector);
     std::string config;
     report::write_recipe(result.config, [&](std::string_view json) { config += json; });
     const io::Metadata of_config{{"schema", "attn-cli/result/1"}, {"config", config}};

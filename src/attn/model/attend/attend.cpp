@@ -176,6 +176,7 @@ bool meets(const AttendHas& has, Needs needs)
     case Needs::query:
     case Needs::head:
     case Needs::dropout:
+    case Needs::model:
     case Needs::output_projection: return false; // of words and of a layer
     }
     return false;

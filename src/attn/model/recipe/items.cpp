@@ -30,6 +30,7 @@ std::string_view in_words(Needs needs)
     case Needs::dropout: return "--dropout";
     case Needs::output_projection: return "--output-projection";
     case Needs::cache: return "--past-key and --past-value";
+    case Needs::model: return "--model";
     }
     return "nothing";
 }

@@ -36,9 +36,11 @@ enum class Item : std::uint8_t {
     head_context,
     context,
     output,
+    hidden_states,
     entropy,
     present_key,
     present_value,
+    logits,
     summary,
 };
 
@@ -82,7 +84,8 @@ enum class Needs : std::uint8_t {
     mask,
     dropout,
     output_projection,
-    cache
+    cache,
+    model ///< a whole trained one
 };
 
 /// Whose --show names an item.
@@ -139,9 +142,13 @@ inline constexpr std::array items{
     numbers(Item::head_context, "head_context", Needs::nothing, ShownBy::run, Heads::queries, per_query, "(H, T, d_v)"),
     numbers(Item::context, "context", Needs::nothing, ShownBy::both, Heads::none, per_query, "(T, H·d_v): heads side by side"),
     numbers(Item::output, "output", Needs::output_projection, ShownBy::run, Heads::none, per_query, "(T, output_dim)"),
+    numbers(Item::hidden_states, "hidden_states", Needs::model, ShownBy::run, Heads::none, per_token,
+            "(T, D): what leaves the layer, the last one's behind the final norm"),
     numbers(Item::entropy, "entropy", Needs::nothing, ShownBy::both, Heads::queries, one_per_query, "(H, T), in nats"),
     numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),
+    numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::tokens, Axis::vocabulary},
+            "(T, V): scores of the next word, or of a masked one"),
     ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
 };
 

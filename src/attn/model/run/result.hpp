@@ -43,6 +43,7 @@ struct Result {
     std::vector<Index> key_heads;        ///< the key/value heads that they read
     bool foreign = false;                ///< numbers of another program, of which the config says nothing but the words
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
+    std::optional<Index> layer = {};     ///< of a whole trained model
 
     [[nodiscard]] const std::vector<std::string>& words_of_keys() const
     {

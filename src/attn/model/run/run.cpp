@@ -45,7 +45,8 @@ bool has(Needs needs, const Recipe& recipe)
                (attention.positions && attention.positions->kind == PositionKind::alibi);
     case Needs::dropout: return attention.dropout.has_value();
     case Needs::output_projection: return has_output_projection(recipe);
-    case Needs::cache: return false;
+    case Needs::cache:
+    case Needs::model: return false;
     }
     return false;
 }

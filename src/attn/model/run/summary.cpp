@@ -57,6 +57,36 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
     return head;
 }
 
+/// What a head makes of words that repeat.
+template <typename Matrix>
+void count_repetition(HeadSummary& head, const Matrix& weights, const std::vector<Index>& positions, const std::vector<Index>& ids)
+{
+    Mean same;
+    Mean induction;
+    for (Index i = 0; i < weights.rows(); ++i) {
+        const Index position = positions[static_cast<std::size_t>(i)];
+        std::optional<double> others;
+        std::optional<double> behind;
+        for (Index key = 0; key < weights.cols(); ++key) {
+            if (key == position || ids[static_cast<std::size_t>(key)] != ids[static_cast<std::size_t>(position)]) {
+                continue;
+            }
+            others = others.value_or(0) + static_cast<double>(weights(i, key));
+            if (key + 1 < position) {
+                behind = behind.value_or(0) + static_cast<double>(weights(i, key + 1));
+            }
+        }
+        if (others) {
+            same.count(*others);
+        }
+        if (behind) {
+            induction.count(*behind);
+        }
+    }
+    head.same = same.value();
+    head.induction = induction.value();
+}
+
 /// The strongest of one head, by the positions of their words.
 template <typename Scalar>
 std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const std::vector<Index>& positions, Index top)
@@ -87,6 +117,9 @@ Summary summarize(const Result& result, Index top)
             const auto& entropy = std::get<Tensor<Scalar>>(*entropies);
             for (Index h = 0; h < weights.shape[0]; ++h) {
                 HeadSummary head = summary_of(weights.matrix(h), positions, words);
+                if (result.layer) {
+                    count_repetition(head, weights.matrix(h), positions, result.token_ids);
+                }
                 Mean mean;
                 for (Index i = 0; i < weights.rows(); ++i) {
                     mean.count(static_cast<double>(entropy.values[static_cast<std::size_t>(h * weights.rows() + i)]));

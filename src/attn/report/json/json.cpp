@@ -82,10 +82,10 @@ void write_verify(JsonWriter& json, const std::vector<model::Difference>& differ
     json.end_object();
 }
 
-void begin_result(JsonWriter& json, std::optional<Index> index)
+void begin_result(JsonWriter& json, std::string_view schema, std::optional<Index> index)
 {
     json.begin_object();
-    json.member("schema", "attn-cli/result/1");
+    json.member("schema", schema);
     json.member("index", index);
     json.key("config");
 }
@@ -106,13 +106,83 @@ void write_after_config(JsonWriter& json, const Result& result)
     json.newline();
 }
 
+/// What the layers have in common is written once, in front of them.
+bool is_common(const model::ItemInfo& info)
+{
+    return info.kind == ItemKind::words || (info.kind == ItemKind::integers && info.item != model::Item::heads);
+}
+
+void write_layer(JsonWriter& json, const Result& result)
+{
+    json.begin_object();
+    json.member("layer", result.layer);
+    for (const model::ItemInfo& info : model::items) {
+        if (!is_common(info) && result.shows(info.item)) {
+            write_item(json, result, info);
+        }
+    }
+    json.end_object();
+}
+
+void write_guesses(JsonWriter& json, const std::vector<model::Guesses>& guesses)
+{
+    json.begin_array("likeliest");
+    for (const model::Guesses& place : guesses) {
+        json.begin_object();
+        json.member("position", place.position);
+        json.begin_array("words");
+        for (const model::Guess& word : place.words) {
+            json.begin_object();
+            json.member("token", word.token);
+            json.member("id", word.id);
+            json.member("probability", word.probability);
+            json.end_object();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
 } // namespace
+
+void write_json(const model::LayeredResult& result, std::optional<Index> index, const Sink& sink)
+{
+    Buffer buffer(sink);
+    write_json(result, index, buffer);
+    buffer.flush();
+}
+
+void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer)
+{
+    JsonWriter json(buffer);
+    begin_result(json, "attn-cli/result/2", index);
+    write_config_object(json, result.config);
+    for (const model::ItemInfo& info : model::items) {
+        if (is_common(info) && result.layers.front().shows(info.item)) {
+            write_item(json, result.layers.front(), info);
+        }
+    }
+    json.begin_array("layers");
+    for (const Result& layer : result.layers) {
+        write_layer(json, layer);
+    }
+    json.end_array();
+    if (result.logits) {
+        json.key(name_of(model::Item::logits));
+        json.tensor(*result.logits);
+        write_guesses(json, result.guesses);
+    }
+    json.member("warnings", result.warnings);
+    json.end_object();
+    json.newline();
+}
 
 void write_json(const Result& result, std::optional<Index> index, const Sink& sink)
 {
     Buffer buffer(sink);
     JsonWriter json(buffer);
-    begin_result(json, index);
+    begin_result(json, "attn-cli/result/1", index);
     write_recipe_object(json, result.config, WithPublished::no);
     write_after_config(json, result);
     buffer.flush();
@@ -137,7 +207,7 @@ ConfigText config_text(const model::Recipe& recipe)
 void write_json(const Result& result, Index index, const ConfigText& config, Buffer& buffer)
 {
     JsonWriter json(buffer);
-    begin_result(json, index);
+    begin_result(json, "attn-cli/result/1", index);
     json.raw(config.before);
     json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
     json.more(config.after);
@@ -159,6 +229,14 @@ void write_recipe(const model::Recipe& recipe, const Sink& sink)
     Buffer buffer(sink);
     JsonWriter json(buffer);
     write_recipe_object(json, recipe, WithPublished::yes);
+    buffer.flush();
+}
+
+void write_config(const model::TrainedConfig& config, const Sink& sink)
+{
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    write_config_object(json, config);
     buffer.flush();
 }
 

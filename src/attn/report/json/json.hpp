@@ -6,6 +6,7 @@
 
 #include "attn/model/check/check.hpp"
 #include "attn/model/run/result.hpp"
+#include "attn/model/trained/layered_result.hpp"
 #include "attn/report/buffer.hpp"
 
 #include <optional>
@@ -16,6 +17,11 @@ namespace attn::report {
 /// Ends with a newline. `index` is the line's number with --lines. The config is the recipe without its published numbers;
 /// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
+
+/// The same of a whole trained model ("attn-cli/result/2"): tokens and ids, then "layers":[{"layer":3,"heads":[1],"weights":…},…]
+/// with the keys of a result, "logits" and what they say.
+void write_json(const model::LayeredResult& result, std::optional<Index> index, const Sink& sink);
+void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer);
 
 /// The config of results that differ in nothing but their sentence, which goes between two constant texts.
 struct ConfigText {
@@ -30,5 +36,8 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
 
 /// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, const Sink& sink);
+
+/// The config of a whole trained model, likewise.
+void write_config(const model::TrainedConfig& config, const Sink& sink);
 
 } // namespace attn::report

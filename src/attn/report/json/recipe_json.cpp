@@ -161,6 +161,21 @@ private:
     std::string_view open_;
 };
 
+/// A field and its value, where they are written.
+template <typename Field, typename Fields, typename Struct>
+void write_field(JsonWriter& json, const Field& f, const Fields& fields, const Struct& object, Sections& sections)
+{
+    if (f.allowed.type == FieldType::objects || !f.member.exists(object)) {
+        return;
+    }
+    const FieldValue value = f.member.get(object);
+    if (is_written(f, value, fields, object)) {
+        sections.enter(f.section());
+        json.key(f.name());
+        std::visit(ValueWriter{json, f.allowed}, value);
+    }
+}
+
 void write_members(JsonWriter& json, const model::Draw& draw)
 {
     if (draw.target == model::Target::none && draw.init != model::Initialisation::multihead_attention) {
@@ -199,6 +214,17 @@ void write_draws(JsonWriter& json, const std::vector<model::Step>& draws)
 
 } // namespace
 
+void write_config_object(JsonWriter& json, const model::TrainedConfig& config)
+{
+    json.begin_object();
+    Sections sections(json);
+    for (const model::trained_field::Fields* f : model::trained_field::all) {
+        write_field(json, *f, model::trained_field::all, config, sections);
+    }
+    sections.enter("");
+    json.end_object();
+}
+
 void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published)
 {
     json.begin_object();
@@ -208,15 +234,7 @@ void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPubl
             sections.enter(f->section());
             write_draws(json, recipe.draws);
         }
-        if (f->allowed.type == FieldType::objects || !f->member.exists(recipe)) {
-            continue;
-        }
-        const FieldValue value = f->member.get(recipe);
-        if (is_written(*f, value, field::all, recipe)) {
-            sections.enter(f->section());
-            json.key(f->name());
-            std::visit(ValueWriter{json, f->allowed}, value);
-        }
+        write_field(json, *f, field::all, recipe, sections);
     }
     sections.enter("");
     if (published == WithPublished::yes) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace attn::report {
 namespace {
@@ -27,6 +28,8 @@ constexpr std::array mean_columns{
     MeanColumn{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
     MeanColumn{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
     MeanColumn{"next", "next", [](const HeadSummary& head) { return head.next; }},
+    MeanColumn{"same", "same word", [](const HeadSummary& head) { return head.same; }},
+    MeanColumn{"induction", "induction", [](const HeadSummary& head) { return head.induction; }},
 };
 
 std::vector<std::string> head_labels(const Result& result)
@@ -39,11 +42,12 @@ std::vector<std::string> head_labels(const Result& result)
     return labels;
 }
 
-void write_means(Buffer& buffer, const Result& result, const TableOptions& options)
+/// A row a head, each with its label unless there is but one; `result` is one of those that the heads are of.
+void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSummary>& heads, std::vector<std::string> labels,
+                 const TableOptions& options)
 {
-    const std::vector<HeadSummary>& heads = result.summary->heads;
     GridStyle style;
-    style.row_labels = head_labels(result);
+    style.row_labels = std::move(labels);
     style.digits = options.digits;
     style.width = options.width;
     std::vector<double> means;
@@ -129,9 +133,22 @@ void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
 
 void write_summary(Buffer& buffer, const Result& result, const TableOptions& options)
 {
-    write_means(buffer, result, options);
+    write_means(buffer, result, result.summary->heads, head_labels(result), options);
     buffer.append("\n");
     write_pairs(buffer, result, options);
+}
+
+void write_summary(Buffer& buffer, const std::vector<Result>& layers, const TableOptions& options)
+{
+    std::vector<HeadSummary> heads;
+    std::vector<std::string> labels;
+    for (const Result& layer : layers) {
+        for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
+            heads.push_back(layer.summary->heads[h]);
+            labels.push_back(std::to_string(layer.layer.value_or(0)) + '.' + std::to_string(layer.head_at(static_cast<Index>(h))));
+        }
+    }
+    write_means(buffer, layers.front(), heads, std::move(labels), options);
 }
 
 void write_summary(JsonWriter& json, const Result& result)

@@ -10,6 +10,9 @@ namespace attn::report {
 /// A word that occurs more than once has its position behind it: "be[5]".
 void write_summary(Buffer& buffer, const model::Result& result, const TableOptions& options);
 
+/// Of the layers of a whole trained model, at least one: a table of the means, a row "layer.head".
+void write_summary(Buffer& buffer, const std::vector<model::Result>& layers, const TableOptions& options);
+
 /// {"largest_entropy":…,"heads":[{"entropy":…,"itself":…,…,"pairs":[{"query":1,"query_token":"is",…}]}]}
 void write_summary(JsonWriter& json, const model::Result& result);
 

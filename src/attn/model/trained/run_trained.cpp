@@ -1,0 +1,382 @@
+#include "attn/model/trained/run_trained.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/model/layer/words.hpp"
+#include "attn/model/run/heads.hpp"
+#include "attn/model/run/memory.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/indices.hpp"
+#include "attn/transformer/run/forward.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace attn::model {
+namespace {
+
+constexpr std::size_t guesses_per_place = 5;
+
+// ---- what is asked for -----------------------------------------------------------------------------------------------
+
+bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& trained)
+{
+    const transformer::Architecture& architecture = trained.model.architecture();
+    const auto of_layers = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
+    switch (info.item) {
+    case Item::vocabulary:
+    case Item::parameters: return false;
+    case Item::capped_scores: return of_layers([](const auto& layer) { return layer.attention.softcap.has_value(); });
+    case Item::masked_scores:
+        return architecture.causal || architecture.relative_bias ||
+               of_layers([](const auto& layer) { return layer.attention.window.has_value(); });
+    case Item::logits: return architecture.head.has_value();
+    case Item::query_positions: return !config.query.empty();
+    case Item::heads: return !config.head.empty();
+    default: break;
+    }
+    const bool common = info.needs == Needs::nothing || info.needs == Needs::ids || info.needs == Needs::model ||
+                        info.needs == Needs::output_projection;
+    return common && info.shown_by != ShownBy::attend;
+}
+
+Show what_to_show(const TrainedConfig& config, const Trained& trained, const Show& asked)
+{
+    Show existing = everything(config, trained);
+    existing.insert({Item::summary, Item::logits});
+    for (const Item item : asked.without(existing)) {
+        throw Error(ErrorKind::usage, "--show", name_of(item), "what this model gives; attn-cli help models lists it");
+    }
+    if (asked.contains(Item::logits) && !trained.model.architecture().head) {
+        throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
+                    "a model for causal or masked language modelling");
+    }
+    if (!asked.empty()) {
+        return asked;
+    }
+    return config.layers.empty() ? Show{Item::tokens, Item::summary} : Show{Item::tokens, Item::token_ids, Item::weights};
+}
+
+/// The layers that the config names, ascending and each once.
+std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const Origin& origin)
+{
+    if (named.empty() || named == std::vector<Index>{-1}) {
+        return indices(count);
+    }
+    std::vector<Index> layers = named;
+    std::ranges::sort(layers);
+    layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+    if (layers.back() >= count) {
+        throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
+                    std::to_string(layers.back()), "a layer from 0 to " + std::to_string(count - 1));
+    }
+    return layers;
+}
+
+transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
+{
+    const bool summary = show.contains(Item::summary);
+    transformer::Asked asked{.layers = layers};
+    asked.stages = {.scores = show.contains(Item::scores),
+                    .scaled_scores = show.contains(Item::scaled_scores),
+                    .capped_scores = show.contains(Item::capped_scores),
+                    .masked_scores = show.contains(Item::masked_scores),
+                    .weights = summary || show.contains(Item::weights),
+                    .entropy = summary || show.contains(Item::entropy)};
+    asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
+    asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
+    asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
+    return asked;
+}
+
+/// Throws Error(too_large) for arrays of T tokens that do not fit.
+void require_room(const transformer::Architecture& architecture, const transformer::Asked& asked, const Show& show, Index T,
+                  Index limit)
+{
+    constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
+    const auto numbers = [&](Index layer) {
+        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        Index count = 0;
+        for (const Item item : show) {
+            const bool square = info_of(item).axes == per_pair;
+            count += square ? attention.H * T * T : info_of(item).kind == ItemKind::numbers ? attention.H * attention.d * T : 0;
+        }
+        return count;
+    };
+    Index kept = asked.hidden_states ? (std::ssize(architecture.layers) + 1) * T * architecture.D : 0;
+    kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
+    Index largest = 0;
+    for (const Index layer : asked.layers) {
+        kept += numbers(layer);
+        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        largest = std::max(largest, attention.H * T * T);
+    }
+    const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
+    require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false}, limit);
+}
+
+// ---- words -----------------------------------------------------------------------------------------------------------
+
+std::string without_spaces(const std::string& token)
+{
+    const std::size_t begin = token.find_first_not_of(' ');
+    return begin == std::string::npos ? token : token.substr(begin, token.find_last_not_of(' ') + 1 - begin);
+}
+
+/// The rows that --query names: a word stands for its token, with or without the space in front.
+std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
+{
+    Recipe recipe;
+    recipe.query = config.query;
+    Words words;
+    std::ranges::transform(tokens, std::back_inserter(words.tokens), without_spaces);
+    return query_positions(recipe, words, origin);
+}
+
+// ---- one layer -------------------------------------------------------------------------------------------------------
+
+/// The rows at `positions` of an array with one per query.
+Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const std::vector<Index>& positions)
+{
+    const bool vectors = info.axes.column == Axis::none;
+    Shape shape = whole.shape;
+    const std::size_t rank = shape.size();
+    Index& rows = shape[vectors ? rank - 1 : rank - 2];
+    const Index T = std::exchange(rows, std::ssize(positions));
+    const Index inner = vectors ? 1 : shape.back();
+    Tensor<float> kept(shape);
+    auto to = kept.values.begin();
+    for (Index matrix = 0; matrix < std::ssize(whole.values) / (T * inner); ++matrix) {
+        for (const Index position : positions) {
+            to = std::copy_n(whole.values.begin() + (matrix * T + position) * inner, inner, to);
+        }
+    }
+    return kept;
+}
+
+/// In the order of items.
+void sort_arrays(std::vector<Array>& arrays)
+{
+    std::ranges::stable_sort(arrays, {}, [](const Array& array) { return item_called(array.name); });
+}
+
+/// Of an architecture's layer, as far as reports read it.
+Attention attention_of(const transformer::Architecture& architecture, Index layer)
+{
+    const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
+    Attention attention;
+    attention.causal = architecture.causal;
+    attention.scale = part.scale;
+    attention.softcap = part.softcap;
+    if (part.window) {
+        attention.window = core::Window{part.window->left, part.window->right};
+    }
+    return attention;
+}
+
+/// Makes the results of layers, one after the other.
+class LayerResults {
+public:
+    LayerResults(const LayeredResult& whole, const Trained& trained, const RunSettings& settings)
+        : trained_(trained), settings_(settings), show_(whole.show)
+    {
+        result_.tokens = whole.tokens;
+        result_.token_ids = whole.token_ids;
+        result_.show = whole.show;
+        result_.query_positions = rows_of(whole.config, whole.tokens, settings.origin);
+        config_ = whole.config;
+    }
+
+    [[nodiscard]] Result of(transformer::LayerStages&& stages) const
+    {
+        const transformer::AttentionPart& part =
+            trained_.model.architecture().layers[static_cast<std::size_t>(stages.layer)].attention;
+        Result result = result_;
+        result.layer = stages.layer;
+        std::get<SentenceInput>(result.config.input).sentence = config_.sentence;
+        result.config.attention = attention_of(trained_.model.architecture(), stages.layer);
+        result.portable_because = stages.stages.portable_because;
+        result.heads = heads_of(config_.head, part.H, settings_.origin);
+        result.key_heads = key_heads_of(result.heads, part.H, part.H_kv);
+        const Show keep = what_is_kept();
+        const auto add = [&](Item item, Tensor<float>& tensor) {
+            if (keep.contains(item) && !tensor.shape.empty()) {
+                const bool cut = info_of(item).axes.row == Axis::queries && !result.query_positions.empty();
+                result.arrays.push_back({std::string(name_of(item)),
+                                         cut ? with_rows(tensor, info_of(item), result.query_positions) : std::move(tensor)});
+            }
+        };
+        core::Stages<float>& each = stages.stages;
+        add(Item::queries, stages.queries);
+        add(Item::keys, stages.keys);
+        add(Item::values, stages.values);
+        add(Item::scores, each.scores);
+        add(Item::scaled_scores, each.scaled_scores);
+        add(Item::capped_scores, each.capped_scores);
+        add(Item::masked_scores, each.masked_scores);
+        add(Item::weights, each.weights);
+        add(Item::head_context, each.head_context);
+        add(Item::context, stages.context);
+        add(Item::output, stages.output);
+        add(Item::entropy, each.entropy);
+        keep_heads(result.arrays, {result.heads, result.key_heads});
+        if (show_.contains(Item::summary)) {
+            result.summary = summarize(result, settings_.top.value_or(usual_top));
+            std::erase_if(result.arrays, [&](const Array& array) { return !show_.contains(*item_called(array.name)); });
+        }
+        return result;
+    }
+
+private:
+    [[nodiscard]] Show what_is_kept() const
+    {
+        Show keep = show_;
+        if (show_.contains(Item::summary)) {
+            keep.insert({Item::weights, Item::entropy});
+        }
+        return keep;
+    }
+
+    const Trained& trained_;
+    const RunSettings& settings_;
+    Show show_;
+    TrainedConfig config_;
+    Result result_; ///< what the layers have in common
+};
+
+void add_hidden_states(std::vector<Result>& layers, const std::vector<Tensor<float>>& states, const Show& show)
+{
+    for (Result& result : layers) {
+        const auto layer = static_cast<std::size_t>(*result.layer);
+        for (const auto& [item, state] : {std::pair(Item::embeddings, layer), {Item::hidden_states, layer + 1}}) {
+            if (show.contains(item)) {
+                result.arrays.push_back({std::string(name_of(item)), states.at(state)});
+            }
+        }
+        sort_arrays(result.arrays);
+    }
+}
+
+// ---- the likeliest words ---------------------------------------------------------------------------------------------
+
+/// The places where a word is missing: every mask, or of a causal model the end.
+std::vector<Index> open_places(const LayeredResult& result, const Trained& trained)
+{
+    if (trained.model.architecture().causal) {
+        return {std::ssize(result.tokens) - 1};
+    }
+    std::vector<Index> places;
+    for (const char* mask : {"[MASK]", "<mask>"}) {
+        const std::optional<Index> id = trained.tokenizer.id_of(mask);
+        for (Index i = 0; id && i < std::ssize(result.token_ids); ++i) {
+            if (result.token_ids[static_cast<std::size_t>(i)] == *id) {
+                places.push_back(i);
+            }
+        }
+    }
+    return places;
+}
+
+/// The piece of an id, as people read it; an embedding may have more rows than the tokenizer has pieces.
+std::string word_of(Index id, const text::PieceTokenizer& tokenizer)
+{
+    try {
+        return tokenizer.shown(id);
+    } catch (const Error&) {
+        return std::to_string(id);
+    }
+}
+
+Guesses guesses_at(Index position, const Tensor<float>& logits, const text::PieceTokenizer& tokenizer)
+{
+    const auto row = logits.matrix().row(position);
+    const double largest = static_cast<double>(row.maxCoeff());
+    double sum = 0;
+    for (Index id = 0; id < row.size(); ++id) {
+        sum += math::exp(static_cast<double>(row[id]) - largest);
+    }
+    std::vector<Index> ids = indices(row.size());
+    const std::size_t count = std::min(guesses_per_place, ids.size());
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(), [&](Index a, Index b) {
+        return row[a] != row[b] ? row[a] > row[b] : a < b;
+    });
+    Guesses guesses{.position = position, .words = {}};
+    for (std::size_t i = 0; i < count; ++i) {
+        guesses.words.push_back({ids[i], word_of(ids[i], tokenizer), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
+    }
+    return guesses;
+}
+
+} // namespace
+
+Trained::Trained(transformer::Model trained_model, text::PieceTokenizer its_tokenizer)
+    : model(std::move(trained_model)), tokenizer(std::move(its_tokenizer))
+{
+    const Index rows = model.architecture().embedding.V;
+    if (tokenizer.size() > rows) {
+        throw Error(ErrorKind::data, "tokenizer.json", "ids up to " + std::to_string(tokenizer.size() - 1),
+                    "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
+    }
+}
+
+Show everything(const TrainedConfig& config, const Trained& trained)
+{
+    const bool mean = is_mean(config.head);
+    Show show;
+    for (const ItemInfo& info : items) {
+        const bool lost = mean && info.heads != Heads::none && !has_mean(info.item);
+        const bool left_out = info.item == Item::logits || info.kind == ItemKind::summary;
+        if (is_shown_by(info, ShownBy::run) && !lost && !left_out && gives(info, config, trained)) {
+            show.insert(info.item);
+        }
+    }
+    return show;
+}
+
+LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
+{
+    const transformer::Architecture& architecture = trained.model.architecture();
+    LayeredResult result;
+    result.config = config;
+    result.show = what_to_show(config, trained, settings.show);
+    const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
+
+    transformer::Input input;
+    for (const text::Piece& piece : trained.tokenizer.encode(config.sentence, config.pair)) {
+        result.tokens.push_back(piece.special ? piece.text : word_of(piece.id, trained.tokenizer));
+        result.token_ids.push_back(piece.id);
+        input.types.push_back(piece.type);
+    }
+    if (result.tokens.empty()) {
+        throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
+    }
+    input.ids = result.token_ids;
+    if (std::ranges::all_of(input.types, [](Index type) { return type == 0; })) {
+        input.types.clear();
+    }
+    const transformer::Asked asked = asked_of(result.show, layers);
+    require_room(architecture, asked, result.show, std::ssize(result.tokens), settings.memory_limit);
+
+    const LayerResults results(result, trained, settings);
+    core::Work work{.threads = settings.threads, .isa = settings.isa};
+    if (settings.observer) {
+        work.progress = [&](double share) {
+            settings.observer({"layers", {std::ssize(architecture.layers), std::ssize(result.tokens), architecture.D}, share});
+        };
+    }
+    transformer::Outputs outputs =
+        transformer::forward(trained.model, input, asked, work,
+                             [&](transformer::LayerStages&& stages) { result.layers.push_back(results.of(std::move(stages))); });
+    if (asked.hidden_states) {
+        add_hidden_states(result.layers, outputs.hidden_states, result.show);
+    }
+    if (asked.logits != transformer::Logits::none) {
+        for (const Index place : open_places(result, trained)) {
+            result.guesses.push_back(guesses_at(place, outputs.logits, trained.tokenizer));
+        }
+        result.logits = std::move(outputs.logits);
+    }
+    return result;
+}
+
+} // namespace attn::model

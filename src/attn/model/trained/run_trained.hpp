@@ -1,0 +1,28 @@
+// A sentence through a whole trained model: pieces → ids → layers → the attention of those that were asked for.
+#pragma once
+
+#include "attn/model/run/run.hpp"
+#include "attn/model/trained/layered_result.hpp"
+#include "attn/text/pieces/pieces.hpp"
+#include "attn/transformer/run/model.hpp"
+
+namespace attn::model {
+
+/// A model with its own tokenizer; the tensors stay in the files that somebody has mapped.
+struct Trained {
+    transformer::Model model;
+    text::PieceTokenizer tokenizer;
+
+    /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
+    Trained(transformer::Model trained_model, text::PieceTokenizer its_tokenizer);
+};
+
+/// What `all` means: every item that the model can give but for logits and the summary.
+[[nodiscard]] Show everything(const TrainedConfig& config, const Trained& trained);
+
+/// With nothing to show: tokens and weights, or where no layer is named a summary of all. Of the settings show, top, threads,
+/// isa, memory_limit, observer and origin count. Throws Error: data (text that is no UTF-8, too many tokens), usage or data (a
+/// layer, head or word that is not there, an item that the model does not give), too_large.
+[[nodiscard]] LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, const RunSettings& settings = {});
+
+} // namespace attn::model

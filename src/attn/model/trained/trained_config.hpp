@@ -1,0 +1,79 @@
+// What a run of a whole trained model is asked for: the "config" of its result.
+#pragma once
+
+#include "attn/model/recipe/recipe_fields.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::model {
+
+struct TrainedConfig {
+    std::string sentence;
+    std::optional<std::string> pair;         ///< the second sentence of the tokenizer's template
+    std::string name;                        ///< of a built-in model, or a folder: with a slash
+    std::vector<std::string> ignored_keys;   ///< of its config.json
+    std::string sha256;                      ///< of its files; empty: not stated
+    std::vector<Index> layers;               ///< empty: all
+    std::vector<std::string> query;          ///< only these rows, as in a recipe
+    std::vector<Index> head;                 ///< only these heads, as in a recipe
+
+    bool operator==(const TrainedConfig&) const = default;
+};
+
+namespace trained_field {
+
+using Fields = Field<TrainedConfig>;
+
+/// A field that a recipe has too, with another member.
+[[nodiscard]] constexpr Fields as_in_recipe(const FieldInfo& field, const Access<TrainedConfig>& member)
+{
+    return {field, member};
+}
+
+inline constexpr Index most_layers = 4096;
+
+inline constexpr Fields sentence{{.key = field::sentence.key, .allowed = allow::text, .required = true},
+                                 at<&TrainedConfig::sentence>};
+inline constexpr Fields pair{{.key = "input.pair",
+                              .allowed = allow::text,
+                              .meaning = "a second sentence, for the second place of the model's template",
+                              .symbol = "SENTENCE"},
+                             at<&TrainedConfig::pair>};
+inline constexpr Fields name{{.key = "model.name",
+                              .allowed = allow::text,
+                              .meaning = "a whole trained model: a folder with config.json, tokenizer.json and "
+                                         "model.safetensors, its path with a slash",
+                              .symbol = "DIR",
+                              .required = true},
+                             at<&TrainedConfig::name>};
+inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
+                                      .allowed = field::texts,
+                                      .meaning = "run although we do not know what these keys of its config.json mean",
+                                      .symbol = "KEY,…"},
+                                     at<&TrainedConfig::ignored_keys>};
+inline constexpr Fields sha256{{.key = "model.sha256",
+                                .allowed = field::digest_text,
+                                .meaning = "SHA-256 of a text with a line per file: its SHA-256, two spaces, its name"},
+                               at<&TrainedConfig::sha256>};
+inline constexpr Fields layers{{.key = "model.layers",
+                                .allowed = {.type = FieldType::integers,
+                                            .least = 0,
+                                            .most = most_layers - 1,
+                                            .fewest = 1,
+                                            .in_words = "all, or one or more layers, 0 to 4095",
+                                            .instead = "all"},
+                                .meaning = "the layers to show, from 0; those above the last one are not computed",
+                                .usual = "a summary of all",
+                                .symbol = "N|LIST|all"},
+                               at<&TrainedConfig::layers>};
+inline constexpr Fields query = as_in_recipe(field::query, at<&TrainedConfig::query>);
+inline constexpr Fields head = as_in_recipe(field::head, at<&TrainedConfig::head>);
+
+/// In the order of the JSON.
+inline constexpr std::array all{&sentence, &pair, &name, &ignored_keys, &sha256, &layers, &query, &head};
+
+} // namespace trained_field
+} // namespace attn::model

@@ -1,0 +1,65 @@
+#include "attn/report/text/layered_table.hpp"
+
+#include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
+#include "attn/report/text/grid.hpp"
+#include "attn/report/text/summary.hpp"
+
+namespace attn::report {
+namespace {
+
+using model::Item;
+using model::LayeredResult;
+using model::Result;
+
+constexpr std::initializer_list<Item> words_alone{Item::tokens, Item::token_ids};
+
+/// "behind ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
+void write_guesses(Buffer& buffer, const LayeredResult& result, const TableOptions& options)
+{
+    const bool causal = result.layers.front().config.attention.causal;
+    for (const model::Guesses& place : result.guesses) {
+        const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
+        std::vector<std::string> parts{std::string("\nlikeliest ") + (causal ? "behind" : "in place of"),
+                                       visible(token) + " (position " + std::to_string(place.position) + "):"};
+        for (const model::Guess& word : place.words) {
+            parts.push_back('"' + visible(word.token) + '"');
+            parts.push_back(math::fixed(word.probability, options.digits) + (&word == &place.words.back() ? "" : ","));
+        }
+        write_title(buffer, parts, options.width);
+    }
+}
+
+} // namespace
+
+void write_table(const LayeredResult& result, const TableOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    write_table(result, options, buffer);
+    buffer.flush();
+}
+
+void write_table(const LayeredResult& result, const TableOptions& options, Buffer& buffer)
+{
+    Result words = result.layers.front();
+    words.show = words.show.without(words.show.without(model::Show(words_alone)));
+    TableOptions plain = options;
+    plain.introduced = false;
+    write_table(words, plain, buffer);
+    if (result.show.contains(Item::summary)) {
+        buffer.append("\n");
+        write_summary(buffer, result.layers, options);
+    }
+    plain.ids_in_words = false;
+    for (const Result& layer : result.layers) {
+        Result arrays = layer;
+        arrays.show = layer.show.without({Item::tokens, Item::token_ids, Item::summary, Item::logits});
+        if (!arrays.show.empty()) {
+            buffer.append("\nlayer " + std::to_string(layer.layer.value_or(0)) + "\n\n");
+            write_table(arrays, plain, buffer);
+        }
+    }
+    write_guesses(buffer, result, options);
+}
+
+} // namespace attn::report

@@ -1,0 +1,82 @@
+#include "cli/commands/run_trained.hpp"
+
+#include "attn/report/csv.hpp"
+#include "attn/report/json/json.hpp"
+#include "attn/report/svg/svg.hpp"
+#include "attn/report/text/layered_table.hpp"
+#include "cli/commands/run_lines.hpp"
+#include "cli/input/model_folder.hpp"
+#include "cli/input/run_input.hpp"
+#include "cli/output/isa_note.hpp"
+#include "cli/output/result_tensors.hpp"
+#include "cli/output/shading.hpp"
+#include "cli/output/tensor_output.hpp"
+#include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
+
+namespace attn::cli {
+namespace {
+
+report::TableOptions table_of(const RunOptions& options, const Output& output, Log& log)
+{
+    return {.digits = options.digits,
+            .width = output.columns(),
+            .shading = options.format == Format::table ? shading_of(output, log.colour()) : report::Shading::none,
+            .notation = options.notation,
+            .ids_in_words = !options.show.given()};
+}
+
+void write(const model::LayeredResult& result, const RunOptions& options, const report::TableOptions& table, Output& output)
+{
+    switch (options.format) {
+    case Format::json: report::write_json(result, std::nullopt, output.sink()); break;
+    case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
+    case Format::table: report::write_table(result, table, output.sink()); break;
+    case Format::svg: report::write_svg(result.layers.front(), options.picture, output.sink()); break;
+    default: write_result_tensors(result, options.format, output);
+    }
+}
+
+} // namespace
+
+int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
+{
+    RunOptions options = typed;
+    Output output(options.output.path);
+    refuse_terminal(output, options.format);
+    if (options.source == Source::standard_input || options.source == Source::pipe) {
+        options.trained.sentence = standard_sentence(options, "SENTENCE or --lines");
+    }
+    const Digests digests = info_of(options.format).holds_config ? Digests::all : Digests::stated;
+    const ModelFolder folder(options.trained, digests);
+    folder.require_apart_from(options.output.path);
+
+    StageReporter stages(log);
+    IsaNote isa_note(globals.isa);
+    model::RunSettings settings;
+    settings.origin = model::Origin::options_alone(option_name);
+    settings.show = options.show.all ? model::everything(options.trained, folder.trained()) : model::Show{};
+    settings.show.insert(options.show.items.begin(), model::Show::end());
+    settings.top = options.top;
+    settings.threads = globals.threads;
+    settings.isa = globals.isa.value_or(core::Isa::portable);
+    settings.memory_limit = memory_limit();
+    settings.observer = options.lines ? model::Observer() : stages.observer();
+
+    const report::TableOptions table = table_of(options, output, log);
+    if (options.lines) {
+        const TensorInputs none;
+        const model::Recipe unused = model::default_recipe();
+        return run_lines({options, unused, settings, none, output, table, stages, isa_note, log, &folder.trained()});
+    }
+    model::LayeredResult result = model::run_trained(options.trained, folder.trained(), settings);
+    folder.require_unchanged();
+    if (const auto note = isa_note.about(result.layers.front().portable_because)) {
+        log.warning(*note);
+    }
+    write(result, options, table, output);
+    output.finish();
+    return success;
+}
+
+} // namespace attn::cli

@@ -1,0 +1,168 @@
+#include "cli/input/model_folder.hpp"
+
+#include "attn/io/json/model_config.hpp"
+#include "attn/io/json/tokenizer_file.hpp"
+#include "attn/io/sha256.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/transformer/architectures/describe.hpp"
+#include "cli/options/options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace attn::cli {
+namespace {
+
+namespace field = model::trained_field;
+
+constexpr const char* config_file = "config.json";
+constexpr const char* tokenizer_file = "tokenizer.json";
+constexpr const char* weights_file = "model.safetensors";
+constexpr const char* index_file = "model.safetensors.index.json";
+
+std::string_view text_of(const MappedFile& file)
+{
+    const auto bytes = file.bytes();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
+
+bool is_there(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+std::string folder_of(const std::string& name)
+{
+    if (name.find('/') == std::string::npos) {
+        throw Error(ErrorKind::no_input, option_name(field::name), in_quotes(name),
+                    "a folder, its path with a slash" + std::string(is_there(name) ? ", such as ./" + name : ""));
+    }
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(name, ignored)) {
+        throw Error(ErrorKind::no_input, option_name(field::name), quoted_path(name), "a folder that is there");
+    }
+    return name.ends_with('/') ? name : name + '/';
+}
+
+/// What is in the folder in place of model.safetensors.
+[[noreturn]] void refuse_weights(const std::string& folder)
+{
+    std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
+    std::string advice = "both are what save_pretrained() of the Python package transformers writes";
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
+            found = in_quotes(name) + ", a pickle, which can run any program";
+            advice = "model.safetensors, which from_pretrained(…).save_pretrained(…, safe_serialization=True) of the Python package "
+                     "transformers writes";
+        } else if (name.ends_with(".gguf")) {
+            found = in_quotes(name) + ", of llama.cpp";
+            advice = "model.safetensors, which from_pretrained(…, gguf_file=…).save_pretrained(…) of the Python package transformers "
+                     "writes";
+        }
+    }
+    throw Error(ErrorKind::data, quoted_path(folder), found, advice);
+}
+
+} // namespace
+
+const MappedFile& ModelFolder::map(const std::string& name)
+{
+    const std::string path = folder_ + name;
+    if (!is_there(path)) {
+        throw Error(ErrorKind::data, quoted_path(folder_), "no " + name,
+                    "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
+    }
+    names_.push_back(name);
+    return files_.emplace_back(path);
+}
+
+transformer::Weights ModelFolder::weights()
+{
+    std::vector<std::string> names{weights_file};
+    if (!is_there(folder_ + weights_file)) {
+        if (!is_there(folder_ + index_file)) {
+            refuse_weights(folder_);
+        }
+        const MappedFile& index = map(index_file);
+        names = io::files_of(io::read_weight_map(text_of(index), index.name()));
+    }
+    transformer::Weights weights;
+    for (const std::string& name : names) {
+        const MappedFile& file = map(name);
+        const io::TensorFile tensors = io::read_tensors(file.bytes(), file.name());
+        for (const io::TensorFile::Entry& entry : tensors.entries) {
+            weights.add(entry.name, entry.view);
+        }
+        for (const io::TensorFile::Unsupported& entry : tensors.unsupported) {
+            weights.add_unread(entry.name, entry.type);
+        }
+    }
+    return weights;
+}
+
+std::string ModelFolder::listing() const
+{
+    std::string text;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        text += io::sha256(files_[i].bytes()) + "  " + names_[i] + "\n";
+    }
+    return text;
+}
+
+ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests) : folder_(folder_of(config.name))
+{
+    const MappedFile& keys = map(config_file);
+    transformer::Architecture architecture = [&] {
+        transformer::ConfigValues values = io::read_model_config(text_of(keys), keys.name());
+        try {
+            return transformer::describe(transformer::Config(std::move(values), config.ignored_keys));
+        } catch (const Error& error) { // the library does not know the file's name
+            throw Error(error.kind(), keys.name() + ": " + error.what());
+        }
+    }();
+    const MappedFile& pieces = map(tokenizer_file);
+    text::PieceTokenizer tokenizer = [&] {
+        try {
+            return text::PieceTokenizer(io::read_tokenizer(text_of(pieces), pieces.name()));
+        } catch (const Error& error) {
+            throw Error(error.kind(), pieces.name() + ": " + error.what());
+        }
+    }();
+    const transformer::Weights tensors = weights();
+    try {
+        trained_ = std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(tokenizer));
+    } catch (const Error& error) {
+        throw Error(error.kind(), quoted_path(folder_) + ": " + error.what());
+    }
+    if (digests == Digests::all || !config.sha256.empty()) {
+        const std::string list = listing();
+        const std::string digest = io::sha256(std::as_bytes(std::span(list)));
+        if (!config.sha256.empty() && config.sha256 != digest) {
+            throw Error(ErrorKind::data, "sha256 of the files of " + quoted_path(folder_), digest,
+                        config.sha256 + ", as recorded when they were used");
+        }
+        config.sha256 = digest;
+    }
+}
+
+void ModelFolder::require_unchanged() const
+{
+    for (const MappedFile& file : files_) {
+        file.require_unchanged();
+    }
+}
+
+void ModelFolder::require_apart_from(const std::optional<std::string>& output) const
+{
+    for (const std::string& name : names_) {
+        if (output) {
+            require_apart(*output, folder_ + name);
+        }
+    }
+}
+
+} // namespace attn::cli

@@ -1,0 +1,41 @@
+// The folder of a whole trained model, as model hubs have it: config.json, tokenizer.json, and model.safetensors or several files
+// that model.safetensors.index.json lists.
+#pragma once
+
+#include "attn/model/trained/run_trained.hpp"
+#include "cli/system/digest.hpp"
+#include "cli/system/mapped_file.hpp"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace attn::cli {
+
+class ModelFolder {
+public:
+    /// Opens the folder that the config names, with its slash, and states or compares its digest, as `digests` says. Throws
+    /// Error(no_input) for a folder that is not there; Error(data) for what a model lacks or has too many, for configs, tokenizers
+    /// and tensors that are not understood, and for a model that is there in another form, with what to do.
+    ModelFolder(model::TrainedConfig& config, Digests digests);
+
+    [[nodiscard]] const model::Trained& trained() const { return *trained_; }
+
+    /// Throws Error(io) when a file was written to in the meantime.
+    void require_unchanged() const;
+    /// Throws Error(usage) when -o names one of the files.
+    void require_apart_from(const std::optional<std::string>& output) const;
+
+private:
+    [[nodiscard]] const MappedFile& map(const std::string& name);
+    [[nodiscard]] transformer::Weights weights();
+    [[nodiscard]] std::string listing() const;
+
+    std::string folder_; ///< with its slash
+    std::deque<MappedFile> files_;
+    std::deque<std::string> names_; ///< of the files, in the same order
+    std::unique_ptr<model::Trained> trained_;
+};
+
+} // namespace attn::cli
