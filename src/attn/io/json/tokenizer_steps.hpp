@@ -1,0 +1,37 @@
+// The steps of a tokenizer.json, as the smallest steps that text/pieces knows.
+#pragma once
+
+#include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/tokenizer_tables.hpp"
+#include "attn/text/pieces/tokenizer_spec.hpp"
+
+#include <vector>
+
+namespace attn::io {
+
+/// An object of tokenizer.json. The format grows, so that members nobody asks for are allowed; null is as good as absent.
+class Members {
+public:
+    /// Throws Error(data) when `value` is no object.
+    explicit Members(const JsonValue& value) : value_(value), members_(value.members()) {}
+
+    [[nodiscard]] const JsonValue* find(std::string_view key) const;
+    [[nodiscard]] const JsonValue& at(std::string_view key) const; ///< throws Error(data) when absent
+    [[nodiscard]] bool boolean(std::string_view key, bool otherwise) const;
+    [[nodiscard]] std::string string(std::string_view key, std::string_view otherwise) const;
+
+private:
+    JsonValue value_;
+    std::vector<JsonValue::Member> members_;
+};
+
+/// Each of these throws Error(data): a type that is not here, what has no meaning where it stands.
+[[nodiscard]] std::vector<text::NormalizerStep> read_normalizer(const JsonValue& value);
+[[nodiscard]] std::vector<text::SplitterStep> read_pre_tokenizer(const JsonValue& value);
+[[nodiscard]] std::vector<text::AddedToken> read_added_tokens(const JsonValue& value);
+/// `rest` is the model without its tables, which move into what is returned; but for the vocabulary.
+[[nodiscard]] text::PieceModel read_model(const JsonValue& rest, ModelTables& tables);
+/// Templates and trimmed bounds, into `spec`.
+void read_post_processor(const JsonValue& value, text::TokenizerSpec& spec);
+
+} // namespace attn::io

@@ -1,0 +1,48 @@
+#include "attn/text/pieces/aligned.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/text/pieces/characters.hpp"
+
+namespace attn::text {
+
+AlignedText::AlignedText(std::string_view sentence, Span span)
+    : AlignedText(sentence.size())
+{
+    text_ = part(sentence, span);
+    from_.reserve(text_.size());
+    each_character(sentence, span, [&](std::int32_t, Span character) { from_.insert(from_.end(), character.size(), character); });
+}
+
+void AlignedText::append(std::string_view bytes, Span from)
+{
+    if (bytes.size() > most_ - text_.size()) {
+        throw Error(ErrorKind::data, "the normalizer", "more than " + std::to_string(most_) + " bytes of text",
+                    "up to 64 for each byte of the sentence");
+    }
+    text_ += bytes;
+    from_.insert(from_.end(), bytes.size(), from);
+}
+
+void AlignedText::append(std::int32_t character, Span from)
+{
+    std::string bytes;
+    append_character(bytes, character);
+    append(bytes, from);
+}
+
+void AlignedText::append(const AlignedText& other, Span span)
+{
+    append(part(other.text_, span), {});
+    std::copy(other.from_.begin() + span.begin, other.from_.begin() + span.end, from_.end() - span.size());
+}
+
+AlignedText AlignedText::fresh() const
+{
+    AlignedText empty(0);
+    empty.most_ = most_;
+    empty.text_.reserve(text_.size() + 16);
+    empty.from_.reserve(text_.size() + 16);
+    return empty;
+}
+
+} // namespace attn::text

@@ -1,0 +1,73 @@
+// Text that was rewritten, and where each of its bytes comes from.
+#pragma once
+
+#include "attn/tensor/utf8.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::text {
+
+/// Bytes [begin, end).
+struct Span {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+
+    [[nodiscard]] std::uint32_t size() const { return end - begin; }
+    [[nodiscard]] bool operator==(const Span&) const = default;
+};
+
+[[nodiscard]] inline std::string_view part(std::string_view text, Span span)
+{
+    return text.substr(span.begin, span.size());
+}
+
+/// The smallest one that holds both.
+[[nodiscard]] inline Span joined(Span a, Span b)
+{
+    return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
+/// What normalizers and splitters work on. All bytes of a character that was not touched stand for that character.
+class AlignedText {
+public:
+    /// Empty; may grow to 64 times as many bytes as the sentence has, and 64 KiB.
+    explicit AlignedText(std::size_t sentence_bytes) : most_(64 * sentence_bytes + (std::size_t{64} << 10U)) {}
+    /// The bytes of `sentence`, which is well-formed UTF-8 of less than 4 GiB, that `span` names.
+    AlignedText(std::string_view sentence, Span span);
+
+    /// Throws Error(data) where a tokenizer makes text out of nothing.
+    void append(std::string_view bytes, Span from);
+    void append(std::int32_t character, Span from);
+    void append(const AlignedText& other, Span part);
+
+    /// Nothing yet, and may grow as much as this.
+    [[nodiscard]] AlignedText fresh() const;
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+    /// Where the bytes of `part`, which is not empty, come from: the first byte's beginning to the last one's end.
+    [[nodiscard]] Span source(Span part) const { return {from_[part.begin].begin, from_[part.end - 1].end}; }
+    [[nodiscard]] Span source(std::size_t byte) const { return from_[byte]; }
+    [[nodiscard]] Span all() const { return {0, static_cast<std::uint32_t>(text_.size())}; }
+
+private:
+    std::string text_;
+    std::vector<Span> from_; ///< of each byte
+    std::size_t most_;
+};
+
+/// take(code point, its bytes as a Span) for each character of `part`.
+template <typename Take>
+void each_character(std::string_view text, Span part, Take take)
+{
+    for (std::uint32_t at = part.begin; at < part.end;) {
+        const CodePoint point = front(text.substr(at));
+        const Span span{at, at + static_cast<std::uint32_t>(point.bytes)};
+        take(point.value, span);
+        at = span.end;
+    }
+}
+
+} // namespace attn::text

@@ -1,0 +1,223 @@
+#include "attn/text/pieces/models.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <queue>
+
+namespace attn::text {
+
+ByteFallback::ByteFallback(const PieceIndex& vocabulary, bool wanted)
+{
+    for (std::size_t byte = 0; wanted && byte < entries_.size(); ++byte) {
+        std::string name = "<0x";
+        name += "0123456789ABCDEF"[byte / 16];
+        name += "0123456789ABCDEF"[byte % 16];
+        entries_.at(byte) = vocabulary.find(name, ">");
+    }
+}
+
+std::optional<std::vector<Token>> ByteFallback::tokens(std::string_view word, Span span) const
+{
+    std::vector<Token> found;
+    for (std::uint32_t at = span.begin; at < span.end; ++at) {
+        const std::optional<std::uint32_t> entry = entries_.at(static_cast<unsigned char>(word[at]));
+        if (!entry) {
+            return std::nullopt;
+        }
+        found.push_back({*entry, {at, at + 1}});
+    }
+    return found;
+}
+
+BytePair::BytePair(const PieceIndex& vocabulary, BytePairModel model)
+    : model_(std::move(model)), bytes_(vocabulary, model_.byte_fallback)
+{
+    if (model_.unknown) {
+        unknown_ = vocabulary.find(*model_.unknown); // a byte-level model names one that it may not have, and never needs it
+    }
+    const std::size_t size = std::bit_ceil(2 * model_.merges.entries.size() + 2);
+    shift_ = 64 - std::countr_zero(size);
+    merges_.resize(size);
+    for (std::size_t rank = 0; rank < model_.merges.entries.size(); ++rank) {
+        add(vocabulary, rank);
+    }
+    model_.merges = {};
+}
+
+std::size_t BytePair::slot_of(std::uint64_t pair) const
+{
+    return ((pair ^ pair >> 29U) * 0x9E3779B97F4A7C15U) >> shift_;
+}
+
+void BytePair::add(const PieceIndex& vocabulary, std::size_t rank)
+{
+    const std::string_view left = model_.merges.left(rank);
+    const std::string_view right = model_.merges.right(rank);
+    const auto require = [&](std::string_view first, std::string_view second) {
+        const std::optional<std::uint32_t> entry = vocabulary.find(first, second);
+        if (!entry) {
+            throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]", quoted(std::string(first).append(second)),
+                        "pieces of the vocabulary");
+        }
+        return std::uint64_t{*entry};
+    };
+    const std::string_view behind_prefix = right.substr(std::min(right.size(), model_.prefix.size()));
+    const std::uint64_t pair = require(left, {}) << 32U | require(right, {});
+    const std::uint64_t merged = require(left, behind_prefix);
+    std::size_t slot = slot_of(pair);
+    while (merges_[slot].used && merges_[slot].pair != pair) {
+        slot = (slot + 1) & (merges_.size() - 1);
+    }
+    merges_[slot] = {pair, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(merged), true};
+}
+
+const BytePair::Merge* BytePair::find(std::uint32_t left, std::uint32_t right) const
+{
+    const std::uint64_t pair = std::uint64_t{left} << 32U | right;
+    for (std::size_t slot = slot_of(pair); merges_[slot].used; slot = (slot + 1) & (merges_.size() - 1)) {
+        if (merges_[slot].pair == pair) {
+            return &merges_[slot];
+        }
+    }
+    return nullptr;
+}
+
+/// One symbol a character, as the vocabulary knows it.
+std::vector<Token> BytePair::symbols(const PieceIndex& vocabulary, std::string_view word) const
+{
+    std::vector<Token> found;
+    bool unknown_before = false;
+    std::string name; // of a character with what belongs around it
+    each_character(word, {0, static_cast<std::uint32_t>(word.size())}, [&](std::int32_t, Span span) {
+        std::string_view character = part(word, span);
+        if (!model_.prefix.empty() || !model_.suffix.empty()) {
+            name = span.begin == 0 ? "" : model_.prefix;
+            name += character;
+            name += span.end == word.size() ? model_.suffix : "";
+            character = name;
+        }
+        if (const std::optional<std::uint32_t> entry = vocabulary.find(character)) {
+            found.push_back({*entry, span});
+            unknown_before = false;
+        } else if (const auto bytes = bytes_.tokens(word, span)) {
+            found.insert(found.end(), bytes->begin(), bytes->end());
+            unknown_before = false;
+        } else if (unknown_ && unknown_before && model_.fuse_unknown) {
+            found.back().span.end = span.end;
+        } else if (unknown_) {
+            found.push_back({*unknown_, span});
+            unknown_before = true;
+        } else if (model_.unknown) {
+            (void)require_piece(vocabulary, *model_.unknown, "model.unk_token");
+        }
+    });
+    return found;
+}
+
+/// The symbols of a word as a list, and the heap of pairs that may be joined.
+class BytePair::Joining {
+public:
+    Joining(const BytePair& model, std::vector<Token> symbols) : model_(model), symbols_(std::move(symbols))
+    {
+        const auto count = static_cast<std::uint32_t>(symbols_.size());
+        links_.reserve(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            links_.push_back({i == 0 ? none : i - 1, i + 1 == count ? none : i + 1});
+        }
+        std::vector<Candidate> candidates;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (const auto candidate = candidate_at(i)) {
+                candidates.push_back(*candidate);
+            }
+        }
+        heap_ = decltype(heap_)(Later(), std::move(candidates));
+    }
+
+    std::vector<Token> joined()
+    {
+        while (!heap_.empty()) {
+            const Candidate best = heap_.top();
+            heap_.pop();
+            const auto now = candidate_at(best.place);
+            if (now && now->merged == best.merged) {
+                join(best);
+            }
+        }
+        std::vector<Token> left;
+        for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
+            if (!links_[i].gone) {
+                left.push_back(symbols_[i]);
+            }
+        }
+        return left;
+    }
+
+private:
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    struct Link {
+        std::uint32_t previous;
+        std::uint32_t next;
+        bool gone = false;
+    };
+    struct Candidate {
+        std::uint32_t rank;
+        std::uint32_t place; ///< of the left symbol
+        std::uint32_t merged;
+    };
+    struct Later {
+        bool operator()(const Candidate& a, const Candidate& b) const
+        {
+            return a.rank != b.rank ? a.rank > b.rank : a.place > b.place;
+        }
+    };
+
+    std::optional<Candidate> candidate_at(std::uint32_t place) const
+    {
+        if (links_[place].gone || links_[place].next == none) {
+            return std::nullopt;
+        }
+        const Merge* merge = model_.find(symbols_[place].entry, symbols_[links_[place].next].entry);
+        return merge == nullptr ? std::nullopt : std::optional(Candidate{merge->rank, place, merge->merged});
+    }
+    void push(std::uint32_t place)
+    {
+        if (const auto candidate = candidate_at(place)) {
+            heap_.push(*candidate);
+        }
+    }
+    void join(const Candidate& best)
+    {
+        const std::uint32_t right = links_[best.place].next;
+        symbols_[best.place].entry = best.merged;
+        symbols_[best.place].span.end = symbols_[right].span.end;
+        links_[right].gone = true;
+        links_[best.place].next = links_[right].next;
+        if (links_[right].next != none) {
+            links_[links_[right].next].previous = best.place;
+        }
+        if (links_[best.place].previous != none) {
+            push(links_[best.place].previous);
+        }
+        push(best.place);
+    }
+
+    const BytePair& model_;
+    std::vector<Token> symbols_;
+    std::vector<Link> links_;
+    std::priority_queue<Candidate, std::vector<Candidate>, Later> heap_;
+};
+
+std::vector<Token> BytePair::tokens(const PieceIndex& vocabulary, std::string_view word) const
+{
+    if (model_.ignore_merges) {
+        if (const std::optional<std::uint32_t> entry = vocabulary.find(word)) {
+            return {{*entry, {0, static_cast<std::uint32_t>(word.size())}}};
+        }
+    }
+    return Joining(*this, symbols(vocabulary, word)).joined();
+}
+
+} // namespace attn::text

@@ -1,0 +1,99 @@
+#include "attn/text/pieces/characters.hpp"
+
+#include <utf8proc.h>
+
+#include <array>
+
+namespace attn::text {
+namespace {
+
+bool between(std::int32_t c, std::int32_t first, std::int32_t last)
+{
+    return c >= first && c <= last;
+}
+
+} // namespace
+
+bool is_white_space(std::int32_t c)
+{
+    if (c < 0x80) {
+        return between(c, 0x09, 0x0D) || c == 0x20;
+    }
+    return c == 0x85 || c == 0xA0 || c == 0x1680 || between(c, 0x2000, 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+           c == 0x205F || c == 0x3000;
+}
+
+bool is_punctuation(std::int32_t c)
+{
+    if (c < 0x80) {
+        return between(c, 33, 47) || between(c, 58, 64) || between(c, 91, 96) || between(c, 123, 126);
+    }
+    const utf8proc_category_t category = utf8proc_category(c);
+    return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_numeric(std::int32_t c)
+{
+    const utf8proc_category_t category = utf8proc_category(c);
+    return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+
+bool is_mark(std::int32_t c)
+{
+    if (c < 0x300) {
+        return false;
+    }
+    const utf8proc_category_t category = utf8proc_category(c);
+    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
+bool is_nonspacing_mark(std::int32_t c)
+{
+    return c >= 0x300 && utf8proc_category(c) == UTF8PROC_CATEGORY_MN;
+}
+
+bool is_bert_control(std::int32_t c)
+{
+    if (c == '\t' || c == '\n' || c == '\r') {
+        return false;
+    }
+    const utf8proc_category_t category = utf8proc_category(c);
+    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_CO;
+}
+
+bool is_bert_chinese(std::int32_t c)
+{
+    return between(c, 0x3400, 0x4DBF) || between(c, 0x4E00, 0x9FFF) || between(c, 0xF900, 0xFAFF) ||
+           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2B81F) || between(c, 0x2B920, 0x2CEAF) ||
+           between(c, 0x2F800, 0x2FA1F);
+}
+
+bool is_word_character(std::int32_t c)
+{
+    switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC: return true;
+    default: break;
+    }
+    // Other_Alphabetic among the symbols (PropList.txt), and Join_Control.
+    return between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) || between(c, 0x1F150, 0x1F169) ||
+           between(c, 0x1F170, 0x1F189) || c == 0x200C || c == 0x200D;
+}
+
+void append_character(std::string& out, std::int32_t c)
+{
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const utf8proc_ssize_t count = utf8proc_encode_char(c, bytes.data());
+    out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(count));
+}
+
+} // namespace attn::text

@@ -1,0 +1,36 @@
+// The steps of a normalizer, run.
+#pragma once
+
+#include "attn/text/pieces/aligned.hpp"
+#include "attn/text/pieces/character_map.hpp"
+#include "attn/text/pieces/matcher.hpp"
+#include "attn/text/pieces/tokenizer_spec.hpp"
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace attn::text {
+
+class Normalizer {
+public:
+    /// Throws Error(data) for an expression or a map that cannot be run.
+    explicit Normalizer(const std::vector<NormalizerStep>& steps);
+
+    [[nodiscard]] AlignedText normalized(AlignedText text) const;
+    [[nodiscard]] std::string normalized(std::string_view text) const;
+
+private:
+    struct Replacer {
+        Matcher matcher;
+        std::string content;
+    };
+    using Step = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replacer, CharacterMapper>;
+
+    [[nodiscard]] static Step prepared(const NormalizerStep& step);
+    [[nodiscard]] static AlignedText replaced(const AlignedText& text, const Replacer& replacer);
+
+    std::vector<Step> steps_;
+};
+
+} // namespace attn::text

@@ -1,0 +1,383 @@
+#include "attn/text/pieces/pieces.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/utf8.hpp"
+#include "attn/text/pieces/added_tokens.hpp"
+#include "attn/text/pieces/byte_alphabet.hpp"
+#include "attn/text/pieces/characters.hpp"
+#include "attn/text/pieces/models.hpp"
+#include "attn/text/pieces/normalizer.hpp"
+#include "attn/text/pieces/splitter.hpp"
+#include "attn/text/utf8.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn::text {
+namespace {
+
+constexpr std::size_t longest_piece = 4096; ///< bytes; a sentence may become as many of them as it has bytes
+constexpr std::string_view sentencepiece_space = "\u2581";
+
+using Model = std::variant<WordPiece, BytePair, Unigram, WordLevel>;
+
+Model prepared(const PieceIndex& vocabulary, PieceModel model)
+{
+    struct Prepare {
+        const PieceIndex& vocabulary;
+        Model operator()(WordPieceModel& each) const { return WordPiece(vocabulary, std::move(each)); }
+        Model operator()(BytePairModel& each) const { return BytePair(vocabulary, std::move(each)); }
+        Model operator()(UnigramModel& each) const { return Unigram(vocabulary, std::move(each)); }
+        Model operator()(WordLevelModel& each) const { return WordLevel(vocabulary, each); }
+    };
+    return std::visit(Prepare{vocabulary}, model);
+}
+
+bool needs_beginnings(const PieceModel& model)
+{
+    return std::holds_alternative<WordPieceModel>(model) || std::holds_alternative<UnigramModel>(model);
+}
+
+void require_pieces(const PieceList& vocabulary, const std::vector<AddedToken>& added)
+{
+    const auto require = [](std::string_view what, std::size_t size) {
+        if (size > longest_piece) {
+            throw Error(ErrorKind::data, what, "a piece of " + std::to_string(size) + " bytes",
+                        "up to " + std::to_string(longest_piece));
+        }
+    };
+    for (const PieceList::Entry& entry : vocabulary.entries) {
+        require("model.vocab", entry.size);
+    }
+    for (const AddedToken& token : added) {
+        require("added_tokens", token.content.size());
+    }
+}
+
+/// Ids and the pieces they stand for: an entry of the vocabulary, or an added token.
+class PiecesById {
+public:
+    PiecesById(const PieceIndex& vocabulary, const std::vector<AddedToken>& added)
+    {
+        const PieceList& pieces = vocabulary.pieces();
+        for (std::size_t entry = 0; entry < pieces.entries.size(); ++entry) {
+            places_.push_back({pieces.entries[entry].id, false, static_cast<std::uint32_t>(entry)});
+        }
+        for (std::size_t token = 0; token < added.size(); ++token) {
+            if (!vocabulary.find(added[token].content)) {
+                places_.push_back({added[token].id, true, static_cast<std::uint32_t>(token)});
+            }
+        }
+        const auto less = [](const Place& a, const Place& b) { return a.id < b.id; };
+        if (!std::is_sorted(places_.begin(), places_.end(), less)) {
+            std::stable_sort(places_.begin(), places_.end(), less);
+        }
+        refuse_twice(pieces, added);
+    }
+
+    [[nodiscard]] Index size() const { return places_.empty() ? 0 : Index{places_.back().id} + 1; }
+    struct Place {
+        std::int32_t id;
+        bool added;
+        std::uint32_t number; ///< of the entry or the token
+    };
+    /// Throws Error(data) for an id without a piece.
+    [[nodiscard]] Place require(Index id) const
+    {
+        const auto place =
+            std::lower_bound(places_.begin(), places_.end(), id, [](const Place& a, Index b) { return a.id < b; });
+        if (place == places_.end() || place->id != id) {
+            throw Error(ErrorKind::data, "id", std::to_string(id), "the tokenizer's, up to " + std::to_string(size() - 1));
+        }
+        return *place;
+    }
+
+private:
+    /// The same added token may be there twice.
+    void refuse_twice(const PieceList& pieces, const std::vector<AddedToken>& added)
+    {
+        const auto text = [&](const Place& place) {
+            return place.added ? std::string_view(added[place.number].content) : pieces.text(place.number);
+        };
+        const auto same = [&](const Place& a, const Place& b) { return a.id == b.id && text(a) == text(b); };
+        places_.erase(std::unique(places_.begin(), places_.end(), same), places_.end());
+        const auto twice = std::adjacent_find(places_.begin(), places_.end(), [](auto& a, auto& b) { return a.id == b.id; });
+        if (twice != places_.end()) {
+            throw Error(ErrorKind::data, "the tokenizer's id " + std::to_string(twice->id),
+                        quoted(text(*twice)) + " and " + quoted(text(*(twice + 1))), "one piece");
+        }
+    }
+
+    std::vector<Place> places_; ///< sorted by id
+};
+
+/// An added token that the vocabulary has too goes by the vocabulary's id.
+std::vector<AddedToken> with_known_ids(std::vector<AddedToken> added, const PieceIndex& vocabulary)
+{
+    for (AddedToken& token : added) {
+        if (const std::optional<std::uint32_t> entry = vocabulary.find(token.content)) {
+            token.id = vocabulary.pieces().entries[*entry].id;
+        }
+    }
+    return added;
+}
+
+/// The tokens to look for before, or after, the normalizer.
+AddedTokens wanted(const std::vector<AddedToken>& added, const Normalizer& normalizer, bool normalized)
+{
+    std::vector<AddedTokens::Wanted> found;
+    for (std::size_t token = 0; token < added.size(); ++token) {
+        if (added[token].normalized == normalized) {
+            found.push_back({normalized ? normalizer.normalized(added[token].content) : added[token].content,
+                             static_cast<std::uint32_t>(token)});
+        }
+    }
+    return AddedTokens(added, found);
+}
+
+bool writes_spaces(const std::vector<NormalizerStep>& steps)
+{
+    return std::any_of(steps.begin(), steps.end(), [](const NormalizerStep& step) {
+        const auto* replace = std::get_if<Replace>(&step);
+        return replace != nullptr && replace->content == sentencepiece_space;
+    });
+}
+
+/// \x and two digits for each byte that is no part of a whole character.
+std::string with_escapes(std::string_view bytes)
+{
+    std::string text;
+    while (!bytes.empty()) {
+        const CodePoint point = front(bytes);
+        if (point.well_formed) {
+            text += bytes.substr(0, point.bytes);
+        } else {
+            text += "\\x";
+            append_hex(text, static_cast<unsigned char>(bytes.front()), 2);
+        }
+        bytes.remove_prefix(point.bytes);
+    }
+    return text;
+}
+
+bool is_space_of_pieces(std::int32_t c)
+{
+    return c == 0x120 || is_white_space(c); // Ġ
+}
+
+/// Bytes of the spaces at the beginning of `piece`, where Ġ stands for one byte; and at its end.
+Span spaces_around(std::string_view piece, bool keeps_first)
+{
+    Span spaces;
+    bool inner = false;
+    each_character(piece, {0, static_cast<std::uint32_t>(piece.size())}, [&](std::int32_t c, Span span) {
+        const bool is_space = is_space_of_pieces(c);
+        const std::uint32_t bytes = c == 0x120 ? 1 : span.size();
+        if (is_space && !inner) {
+            spaces.begin += keeps_first && span.begin == 0 ? 0 : bytes;
+        }
+        inner = inner || !is_space;
+        spaces.end = is_space ? spaces.end + bytes : 0;
+    });
+    return spaces;
+}
+
+} // namespace
+
+/// What a specification becomes.
+struct PieceTokenizer::Parts {
+    Normalizer normalizer;
+    Splitter splitter;
+    PieceIndex vocabulary;
+    Model model;
+    std::vector<AddedToken> added;
+    PiecesById by_id;
+    AddedTokens raw;
+    AddedTokens normalized;
+    std::array<std::vector<TemplateItem>, 2> templates;
+    std::optional<TrimmedBounds> trimmed;
+    bool writes_spaces;
+
+    explicit Parts(TokenizerSpec spec)
+        : normalizer(spec.normalizer), splitter(spec.splitter),
+          vocabulary(std::move(spec.vocabulary), needs_beginnings(spec.model), "model.vocab"),
+          model(prepared(vocabulary, std::move(spec.model))), added(with_known_ids(std::move(spec.added), vocabulary)),
+          by_id(vocabulary, added), raw(wanted(added, normalizer, false)), normalized(wanted(added, normalizer, true)),
+          templates(std::move(spec.templates)), trimmed(spec.trimmed),
+          writes_spaces(text::writes_spaces(spec.normalizer) || splitter.space() == sentencepiece_space)
+    {
+        for (const auto& items : templates) {
+            for (const TemplateItem& item : items) {
+                if (item.sentence < 0) {
+                    (void)by_id.require(item.id);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::string_view text_of(Index id) const
+    {
+        const PiecesById::Place place = by_id.require(id);
+        return place.added ? std::string_view(added[place.number].content) : vocabulary.pieces().text(place.number);
+    }
+    [[nodiscard]] Piece piece_of(const AddedToken& token, Span source) const
+    {
+        return {.id = token.id, .text = token.content, .begin = source.begin, .end = source.end, .special = token.special};
+    }
+    [[nodiscard]] Piece piece_of(const Token& token, std::string_view word, Span source) const
+    {
+        const PieceList& pieces = vocabulary.pieces();
+        return {.id = pieces.entries[token.entry].id,
+                .text = std::string(token.unknown ? part(word, token.span) : pieces.text(token.entry)),
+                .begin = source.begin,
+                .end = source.end};
+    }
+
+    void append_words(std::vector<Piece>& pieces, AlignedText text) const;
+    void append_text(std::vector<Piece>& pieces, std::string_view sentence, Span section) const;
+    [[nodiscard]] std::vector<Piece> pieces(std::string_view sentence) const;
+    void trim(std::vector<Piece>& pieces, std::string_view sentence) const;
+};
+
+void PieceTokenizer::Parts::append_words(std::vector<Piece>& pieces, AlignedText text) const
+{
+    const Words words = splitter.words(std::move(text));
+    for (const Span span : words.spans) {
+        const std::string_view word = part(words.text.text(), span);
+        const auto tokens = std::visit([&](const auto& each) { return each.tokens(vocabulary, word); }, model);
+        for (const Token& token : tokens) {
+            const Span source = words.text.source(Span{span.begin + token.span.begin, span.begin + token.span.end});
+            pieces.push_back(piece_of(token, word, source));
+        }
+    }
+}
+
+/// Of a part of the sentence without tokens that are looked for in it as it is.
+void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, std::string_view sentence, Span section) const
+{
+    AlignedText text = normalizer.normalized(AlignedText(sentence, section));
+    const std::vector<Section> sections = normalized.sections(text.text());
+    if (sections.size() == 1 && !sections.front().token) {
+        append_words(pieces, std::move(text));
+        return;
+    }
+    for (const Section& each : sections) {
+        if (each.token) {
+            pieces.push_back(piece_of(added[*each.token], text.source(each.span)));
+        } else {
+            AlignedText between = text.fresh();
+            between.append(text, each.span);
+            append_words(pieces, std::move(between));
+        }
+    }
+}
+
+std::vector<Piece> PieceTokenizer::Parts::pieces(std::string_view sentence) const
+{
+    std::vector<Piece> found;
+    for (const Section& section : raw.sections(sentence)) {
+        if (section.token) {
+            found.push_back(piece_of(added[*section.token], section.span));
+        } else {
+            append_text(found, sentence, section.span);
+        }
+    }
+    if (trimmed) {
+        trim(found, sentence);
+    }
+    return found;
+}
+
+void PieceTokenizer::Parts::trim(std::vector<Piece>& pieces, std::string_view sentence) const
+{
+    for (Piece& piece : pieces) {
+        const bool is_first = &piece == &pieces.front() || piece.begin == 0;
+        const bool added_token = by_id.require(piece.id).added;
+        const Span spaces =
+            spaces_around(added_token ? sentence.substr(piece.begin, piece.end - piece.begin) : std::string_view(piece.text),
+                          is_first && trimmed->prefix_space);
+        piece.begin = std::min(piece.begin + spaces.begin, piece.end);
+        piece.end = std::max(piece.end - std::min<std::size_t>(piece.end, spaces.end), piece.begin);
+    }
+}
+
+PieceTokenizer::PieceTokenizer(TokenizerSpec spec)
+{
+    require_pieces(spec.vocabulary, spec.added);
+    parts_ = std::make_unique<const Parts>(std::move(spec));
+}
+
+PieceTokenizer::~PieceTokenizer() = default;
+PieceTokenizer::PieceTokenizer(PieceTokenizer&&) noexcept = default;
+PieceTokenizer& PieceTokenizer::operator=(PieceTokenizer&&) noexcept = default;
+
+std::vector<Piece> PieceTokenizer::encode(std::string_view sentence, std::optional<std::string_view> pair) const
+{
+    const std::array<std::string_view, 2> sentences{sentence, pair.value_or("")};
+    const std::size_t count = pair ? 2 : 1;
+    std::array<std::vector<Piece>, 2> pieces;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (sentences.at(i).size() >= std::numeric_limits<std::uint32_t>::max()) {
+            throw Error(ErrorKind::too_large, "a sentence of 4 GiB");
+        }
+        require_utf8(sentences.at(i), "the sentence");
+        pieces.at(i) = parts_->pieces(sentences.at(i));
+    }
+    std::vector<Piece> all;
+    for (const TemplateItem& item : parts_->templates.at(count - 1)) {
+        if (item.sentence < 0) {
+            all.push_back({.id = item.id,
+                           .text = std::string(parts_->text_of(item.id)),
+                           .type = item.type,
+                           .sentence = -1,
+                           .special = true});
+            continue;
+        }
+        for (Piece piece : pieces.at(static_cast<std::size_t>(item.sentence))) {
+            piece.type = item.type;
+            piece.sentence = item.sentence;
+            all.push_back(std::move(piece));
+        }
+    }
+    return all;
+}
+
+Index PieceTokenizer::size() const
+{
+    return parts_->by_id.size();
+}
+
+std::optional<Index> PieceTokenizer::id_of(std::string_view piece) const
+{
+    if (const std::optional<std::uint32_t> entry = parts_->vocabulary.find(piece)) {
+        return parts_->vocabulary.pieces().entries[*entry].id;
+    }
+    const auto token = std::find_if(parts_->added.begin(), parts_->added.end(),
+                                    [&](const AddedToken& each) { return each.content == piece; });
+    return token == parts_->added.end() ? std::nullopt : std::optional<Index>(token->id);
+}
+
+std::string_view PieceTokenizer::text_of(Index id) const
+{
+    return parts_->text_of(id);
+}
+
+std::string PieceTokenizer::shown(Index id) const
+{
+    const std::string_view piece = parts_->text_of(id);
+    if (parts_->by_id.require(id).added) {
+        return std::string(piece);
+    }
+    if (parts_->splitter.byte_level()) {
+        const std::optional<std::string> bytes = bytes_of_piece(piece);
+        return bytes ? with_escapes(*bytes) : std::string(piece);
+    }
+    std::string text(piece);
+    for (std::size_t at = text.find(sentencepiece_space); parts_->writes_spaces && at != std::string::npos;
+         at = text.find(sentencepiece_space, at)) {
+        text.replace(at, sentencepiece_space.size(), " ");
+    }
+    return text;
+}
+
+} // namespace attn::text
