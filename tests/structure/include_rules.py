@@ -4,7 +4,7 @@
 
     src/attn/core/stages.cpp:7: core may not include io ("attn/io/json/recipe.hpp")
 
-The data flows one way: cli → report, io → model → text, random, core → math → tensor.
+The data flows one way: cli → report, io → model → text, random, transformer → core → math → tensor.
 """
 
 import re
@@ -27,6 +27,7 @@ SEES = {
 # The folders of a room, each with those of the same room that it may include. "" is what lies at the top of the room: elsewhere
 # than in cli, all may include it, and it includes none of them; of cli it includes all, and the commands alone include it.
 FOLDERS = {
+    "transformer": {"architectures": set(), "layers": set(), "run": {"layers"}},
     "model": {
         "recipe": set(),
         "layer": {"recipe"},

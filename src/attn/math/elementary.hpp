@@ -20,6 +20,10 @@ namespace attn::math {
 /// out[i] = e^in[i], each the same as exp(in[i]); `out` may be `in`.
 void exp(const double* in, double* out, Index count);
 
+/// The error function 2/√π·∫₀ˣ e^(-t²)dt, within 2e-14 of its size (1.5e-14 was seen): a rational function, since what it is
+/// for (the activation of a network) keeps 24 bits. Without a branch and always inlined, as exp.
+[[nodiscard]] [[gnu::always_inline]] inline double erf(double x);
+
 /// tanh x, within 2 units in the last place.
 [[nodiscard]] double tanh(double x);
 
@@ -41,11 +45,12 @@ struct SineCosine {
 
 namespace detail {
 
-// ±746 for what is farther out, where e^x is 0 or infinity anyway; NaN stays. Compared as integers, as which positive doubles
-// are in the same order, because the SSE2 vectoriser of g++ 12 has no comparison of doubles.
-[[gnu::always_inline]] inline double at_most_746(double x)
+// ±most for what is farther out; NaN stays. Compared as integers, as which positive doubles are in the same order, because the
+// SSE2 vectoriser of g++ 12 has no comparison of doubles.
+template <double most>
+[[gnu::always_inline]] inline double at_most(double x)
 {
-    constexpr auto limit = std::bit_cast<std::uint64_t>(746.0);
+    constexpr auto limit = std::bit_cast<std::uint64_t>(most);
     constexpr std::uint64_t infinity = 0x7ff0000000000000;
     constexpr std::uint64_t sign = 0x8000000000000000;
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -101,7 +106,7 @@ struct Reduced {
 
 inline double exp(double x)
 {
-    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most_746(x));
+    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most<746.0>(x)); // e^x is 0 or infinity beyond
     // e^rest = 1 + rest + small terms: the rounding error of the first sum joins the small terms.
     const double sum = 1.0 + rest;
     const double lost = (1.0 - sum) + rest;
@@ -109,6 +114,32 @@ inline double exp(double x)
     // 2^k in two factors, since 2^k itself may be out of range; only the second one can round.
     const std::uint64_t half = offset_k >> 1;
     return power * detail::power_of_two(half) * detail::power_of_two(offset_k - half);
+}
+
+// x·p(x²)/q(x²), fitted to erf x by tests/oracle/erf_coefficients.py for |x| ≤ 6, beyond which erf x is ±1. No coefficient is
+// negative, so nothing cancels; even and odd powers are summed apart, because one chain of eleven steps would leave the
+// processor waiting.
+inline double erf(double x)
+{
+    const double r = detail::at_most<6.0>(x);
+    const double z = r * r;
+    const double w = z * z;
+    const double p_even = 0x1.20dd750429b81p+0 +
+                          w * (0x1.0dcefe6cffe76p-4 +
+                               w * (0x1.b182b86e0731fp-11 +
+                                    w * (0x1.ca309f203a1e0p-19 + w * (0x1.29848daf639bep-28 + w * 0x1.021827f6afb7fp-43))));
+    const double p_odd =
+        0x1.c670e613402ddp-3 +
+        w * (0x1.c0bd91730fef1p-8 + w * (0x1.bdc1c0b90337dp-15 + w * (0x1.170d840446932p-23 + w * 0x1.ddb07b031a124p-35)));
+    const double q_even =
+        1.0 +
+        w * (0x1.148eac6ac3ae9p-3 + w * (0x1.49b18045283d0p-9 + w * (0x1.d73ec21ed9c7ap-17 +
+                                                                     w * (0x1.aaacd59680c8ap-26 + w * 0x1.cdbf12238630cp-39))));
+    const double q_odd = 0x1.0f59e3c27f9c6p-1 +
+                         w * (0x1.66ade531dc945p-6 +
+                              w * (0x1.c3e434e334642p-13 +
+                                   w * (0x1.7412e6b2b0920p-21 + w * (0x1.3f86171c6720ep-31 + w * 0x1.f80cebc4cfa09p-50))));
+    return r * ((p_even + z * p_odd) / (q_even + z * q_odd));
 }
 
 } // namespace attn::math

@@ -1,0 +1,180 @@
+// A trained transformer, described: which tensors there are, what they are called, and what is computed with them.
+//
+//   X = embedding(ids)                                                   hidden state 0                    (T, D)
+//   for each layer:
+//     A = attention(attention_in(X))                                     heads, then the output projection (T, D)
+//     S = attention_sum(X + attention_out(A))
+//     M = mlp(mlp_in(S))                                                 of X instead of S in parallel blocks
+//     X = mlp_sum(S + mlp_out(M))                                        hidden state l + 1
+//   X = final_norm(X)
+//   logits = head(X)                                                                                       (T, V)
+//
+// The six norms of a layer are where architectures differ: each has some of them, and what is absent changes nothing. BERT has
+// the two sums, GPT-2 and Llama the two in front, OLMo 2 the two behind, Gemma 2 the last four.
+//
+// A description is all that forward() knows of an architecture. Sizes are those of config.json; names are those of the tensors
+// in the files, without the prefix that a class with a head puts before them, and "name" stands for name.weight and name.bias.
+#pragma once
+
+#include "attn/tensor/shape.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::transformer {
+
+enum class Activation {
+    gelu,       ///< x·Φ(x), with the error function
+    gelu_tanh,  ///< x·½·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
+    quick_gelu, ///< x / (1 + e^(-1.702·x))
+    silu,       ///< x / (1 + e^(-x))
+    relu,       ///< max(x, 0)
+};
+inline constexpr std::array<std::string_view, 5> activation_names{"gelu", "gelu_tanh", "quick_gelu", "silu", "relu"};
+
+enum class NormKind {
+    layer, ///< (x - mean) / √(variance + ε) · w + b
+    rms,   ///< x / √(mean of x² + ε) · w
+};
+
+struct NormPart {
+    std::string name = {};
+    double epsilon = 1e-5;
+    NormKind kind = NormKind::layer;
+    bool bias = true;        ///< of a layer norm
+    double weight_shift = 0; ///< added to every w: 1 with Gemma, whose files hold w - 1
+};
+
+/// Which rows of a stored weight a part of it are: output o is row first + o/group·step + o%group.
+struct FusedRows {
+    Index stored = 0;          ///< all rows of the tensor; 0: nothing is fused, and output o is row o
+    Index first = 0;           ///< the row of output 0
+    Index group = 0, step = 0; ///< so many rows together, then the next ones so far on; 0: all of them together
+};
+
+/// y = W·x + b
+struct LinearPart {
+    std::string name = {};
+    Index in = 0, out = 0;
+    bool bias = true;
+    bool input_major = false; ///< stored as (in, out), GPT-2's Conv1D; otherwise as (out, in)
+    FusedRows rows = {};      ///< columns, when input_major
+};
+
+/// What becomes of the frequencies base^(-2n/r) of rotary positions.
+enum class RopeScaling {
+    none,
+    linear, ///< divided by factor
+    llama3, ///< divided by factor where the wavelength exceeds original/low, kept below original/high, blended in between
+};
+inline constexpr std::array<std::string_view, 3> rope_scaling_names{"default", "linear", "llama3"};
+
+/// Rotary positions by halves: of r = dim rounded up to pairs, n and n + r/2 are a pair.
+struct RopePart {
+    double base = 10000;
+    Index dim = 0; ///< the first so many of a head's numbers turn
+    RopeScaling scaling = RopeScaling::none;
+    double factor = 1, low = 1, high = 4, original = 8192; ///< of the scaling
+
+    bool operator==(const RopePart&) const = default;
+};
+
+/// Keys that a query sees before and behind itself.
+struct WindowPart {
+    Index left = -1, right = -1; ///< -1: all
+};
+
+/// A number for each head and bucket of distances, added to the scores; T5's buckets, both directions.
+/// (Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1.)
+struct RelativeBiasPart {
+    std::string name = {}; ///< of name.weight (buckets, H)
+    Index buckets = 32, most_distance = 128;
+};
+
+struct AttentionPart {
+    Index H = 0, H_kv = 0, d = 0; ///< query heads, key/value heads, size of a head
+    LinearPart query = {}, key = {}, value = {}, output = {};
+    std::optional<NormPart> query_norm = {}, key_norm = {}; ///< before rotary positions
+    bool norm_all_heads = false;                            ///< these norms are over all heads at once, not over each
+    std::optional<RopePart> rope = {};
+    std::optional<WindowPart> window = {};
+    double scale = 1;
+    std::optional<double> softcap = {};
+};
+
+/// down(activation(up(x))), or with a gate down(activation(gate(x))·up(x)).
+struct MlpPart {
+    LinearPart up = {};
+    std::optional<LinearPart> gate = {};
+    LinearPart down = {};
+    Activation activation = Activation::gelu;
+};
+
+struct LayerPart {
+    std::optional<NormPart> attention_in = {}, attention_out = {}, attention_sum = {};
+    AttentionPart attention = {};
+    std::optional<NormPart> mlp_in = {}, mlp_out = {}, mlp_sum = {};
+    MlpPart mlp = {};
+    bool parallel = false; ///< the MLP reads what the attention reads, not its sum
+};
+
+/// norm(words[id]·scale + positions[place] + types[type])
+struct EmbeddingPart {
+    std::string words = {}; ///< of words.weight (V, size)
+    Index V = 0, size = 0;
+    double scale = 1;
+    std::string positions = {}; ///< of positions.weight (position_rows, size); empty: none
+    Index position_rows = 0;
+    std::optional<Index> padding = {}; ///< RoBERTa: places begin behind this id, and count no tokens that are this id
+    std::string types = {};            ///< of types.weight (type_rows, size); empty: none
+    Index type_rows = 0;
+    std::optional<NormPart> norm = {};
+};
+
+/// Whether the head's words are those of the embedding.
+enum class Tied {
+    yes,
+    no,
+    unless_there, ///< where the file has no words of the head
+};
+
+/// softcap(words·norm(activation(transform(x))) + bias)
+struct HeadPart {
+    std::optional<LinearPart> transform = {};
+    Activation activation = Activation::gelu; ///< after the transform
+    std::optional<NormPart> norm = {};
+    std::string words = {}; ///< of words.weight (V, size)
+    Tied tied = Tied::unless_there;
+    std::string bias = {}; ///< the full name of a tensor (V); empty: none
+    std::optional<double> softcap = {};
+    std::string sign = {}; ///< the full name of a tensor without which a file has no such head; empty: its words are that
+};
+
+struct Architecture {
+    std::string type = {}; ///< model_type of config.json
+    Index D = 0;           ///< of hidden states
+    bool causal = false;   ///< a token sees none behind it
+    Index most_tokens = 0; ///< of one sequence
+    EmbeddingPart embedding = {};
+    std::vector<LayerPart> layers = {};
+    std::optional<RelativeBiasPart> relative_bias = {};
+    std::optional<NormPart> final_norm = {};
+    std::optional<HeadPart> head = {};
+
+    std::vector<std::string> prefixes = {};    ///< one of them may stand before every name
+    std::vector<std::string> passed_over = {}; ///< tensors that no attention needs; * stands for any text
+};
+
+/// A tensor that a description asks for.
+struct NeededTensor {
+    std::string name;
+    Shape shape;
+};
+
+/// All of them, those that several parts share more than once.
+[[nodiscard]] std::vector<NeededTensor> needed_tensors(const Architecture& architecture);
+
+} // namespace attn::transformer

@@ -1,0 +1,81 @@
+// BERT and what was trained in its shape: RoBERTa, XLM-R, CamemBERT. Norms come after the sums; all linear layers have biases.
+// (Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers"; Liu et al. 2019, "RoBERTa".)
+#include "attn/transformer/architectures/families.hpp"
+#include "attn/transformer/architectures/parts.hpp"
+
+namespace attn::transformer {
+namespace {
+
+Architecture encoder(Config& config)
+{
+    const Sizes s = sizes_of(config);
+    const double epsilon = config.positive({"layer_norm_eps"}, 1e-12);
+    const Activation activation = activation_of(config, {"hidden_act"}, "gelu");
+    config.require("position_embedding_type", "absolute");
+    Architecture a{.D = s.D, .most_tokens = config.count({"max_position_embeddings"}, 512)};
+    a.embedding = {.words = "embeddings.word_embeddings",
+                   .V = s.V,
+                   .size = s.D,
+                   .positions = "embeddings.position_embeddings",
+                   .position_rows = a.most_tokens,
+                   .types = "embeddings.token_type_embeddings",
+                   .type_rows = config.count({"type_vocab_size"}, 2),
+                   .norm = NormPart{"embeddings.LayerNorm", epsilon}};
+    for (Index l = 0; l < s.L; ++l) {
+        const std::string at = layer_name("encoder.layer.", l);
+        LayerPart layer;
+        layer.attention = {.H = s.H,
+                           .H_kv = s.H,
+                           .d = s.d,
+                           .query = {at + "attention.self.query", s.D, s.D},
+                           .key = {at + "attention.self.key", s.D, s.D},
+                           .value = {at + "attention.self.value", s.D, s.D},
+                           .output = {at + "attention.output.dense", s.D, s.D},
+                           .scale = inverse_root(static_cast<double>(s.d))};
+        layer.attention_sum = NormPart{at + "attention.output.LayerNorm", epsilon};
+        layer.mlp = {.up = {at + "intermediate.dense", s.D, s.inner},
+                     .down = {at + "output.dense", s.inner, s.D},
+                     .activation = activation};
+        layer.mlp_sum = NormPart{at + "output.LayerNorm", epsilon};
+        a.layers.push_back(std::move(layer));
+    }
+    return a;
+}
+
+} // namespace
+
+Architecture describe_bert(Config& config)
+{
+    Architecture a = encoder(config);
+    const NormPart& norm = *a.embedding.norm;
+    a.head = HeadPart{.transform = LinearPart{"cls.predictions.transform.dense", a.D, a.D},
+                      .activation = a.layers.front().mlp.activation,
+                      .norm = NormPart{"cls.predictions.transform.LayerNorm", norm.epsilon},
+                      .words = "cls.predictions.decoder",
+                      .tied = tied_of(config),
+                      .bias = "cls.predictions.bias",
+                      .sign = "cls.predictions.bias"};
+    a.prefixes = {"bert."};
+    a.passed_over = {"cls.predictions.decoder.bias", "cls.seq_relationship.*"};
+    return a;
+}
+
+Architecture describe_roberta(Config& config)
+{
+    Architecture a = encoder(config);
+    const Index padding = config.place({"pad_token_id"}, 1);
+    a.embedding.padding = padding;
+    a.most_tokens -= padding + 1;
+    a.head = HeadPart{.transform = LinearPart{"lm_head.dense", a.D, a.D},
+                      .activation = Activation::gelu, // whatever hidden_act says
+                      .norm = NormPart{"lm_head.layer_norm", a.embedding.norm->epsilon},
+                      .words = "lm_head.decoder",
+                      .tied = tied_of(config),
+                      .bias = "lm_head.bias",
+                      .sign = "lm_head.bias"};
+    a.prefixes = {"roberta."};
+    a.passed_over = {"lm_head.decoder.bias"};
+    return a;
+}
+
+} // namespace attn::transformer

@@ -1,0 +1,148 @@
+#include "attn/transformer/architectures/parts.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace attn::transformer {
+namespace {
+
+constexpr Index most_layers = 1000;
+
+constexpr std::array<std::pair<std::string_view, Activation>, 9> activations{{
+    {"gelu", Activation::gelu},
+    {"gelu_fast", Activation::gelu_tanh},
+    {"gelu_new", Activation::gelu_tanh},
+    {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu_python", Activation::gelu},
+    {"quick_gelu", Activation::quick_gelu},
+    {"relu", Activation::relu},
+    {"silu", Activation::silu},
+    {"swish", Activation::silu},
+}};
+
+[[noreturn]] void refuse(std::string_view key, const std::string& value, std::string_view allowed)
+{
+    throw Error(ErrorKind::data, "config.json: " + std::string(key), value, allowed);
+}
+
+RopeScaling scaling_of(const std::string& name)
+{
+    const auto found = std::ranges::find(rope_scaling_names, name);
+    if (found == rope_scaling_names.end()) {
+        refuse("rope_type", quoted(name), joined(rope_scaling_names) + "; no other scaling of positions is computed here");
+    }
+    return static_cast<RopeScaling>(found - rope_scaling_names.begin());
+}
+
+} // namespace
+
+std::string layer_name(std::string_view before, Index layer)
+{
+    return std::string(before) + std::to_string(layer) + ".";
+}
+
+Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise)
+{
+    const std::string name = config.text(keys, otherwise);
+    const auto found = std::ranges::find(activations, name, &std::pair<std::string_view, Activation>::first);
+    if (found == activations.end()) {
+        std::vector<std::string_view> names;
+        for (const auto& [known, activation] : activations) {
+            names.push_back(known);
+        }
+        refuse(*keys.begin(), quoted(name), joined(names));
+    }
+    return found->second;
+}
+
+Index head_size(Index D, Index H)
+{
+    if (D % H != 0) {
+        refuse("hidden size", std::to_string(D), "a multiple of the " + std::to_string(H) + " heads");
+    }
+    return D / H;
+}
+
+void require_sizes(const Sizes& sizes)
+{
+    if (sizes.L > most_layers) {
+        refuse("number of layers", std::to_string(sizes.L), "up to " + std::to_string(most_layers));
+    }
+    if (sizes.H % sizes.H_kv != 0) {
+        refuse("num_attention_heads", std::to_string(sizes.H),
+               "a multiple of the " + std::to_string(sizes.H_kv) + " key/value heads");
+    }
+}
+
+Sizes sizes_of(Config& config)
+{
+    Sizes sizes{.D = config.count({"hidden_size"}),
+                .L = config.count({"num_hidden_layers"}),
+                .H = config.count({"num_attention_heads"}),
+                .inner = config.count({"intermediate_size"}),
+                .V = config.count({"vocab_size"})};
+    sizes.H_kv = config.count({"num_key_value_heads"}, sizes.H);
+    const std::optional<Index> d = config.optional_count({"head_dim"}, {});
+    sizes.d = d ? *d : head_size(sizes.D, sizes.H);
+    require_sizes(sizes);
+    return sizes;
+}
+
+RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::string_view section)
+{
+    const std::string now = "rope_parameters" + std::string(section) + ".";
+    const auto key = [&](std::string_view name) { return now + std::string(name); };
+    const auto of_scaling = [&](std::string_view name, double otherwise) {
+        return config.positive({key(name), "rope_scaling." + std::string(name)}, otherwise);
+    };
+    RopePart rope;
+    rope.base = config.positive({key("rope_theta"), "rope_theta", "rotary_emb_base"}, defaults.base);
+    const double share = config.positive({key("partial_rotary_factor"), "partial_rotary_factor", "rotary_pct"}, defaults.share);
+    rope.dim = static_cast<Index>(static_cast<double>(d) * share);
+    if (share > 1 || rope.dim < 1 || rope.dim + rope.dim % 2 > d) {
+        refuse("rotary numbers of a head", std::to_string(rope.dim), "1 to " + std::to_string(d) + ", in pairs");
+    }
+    rope.scaling = scaling_of(config.text({key("rope_type"), key("type"), "rope_scaling.rope_type", "rope_scaling.type"},
+                                          rope_scaling_names.front()));
+    if (rope.scaling != RopeScaling::none) {
+        rope.factor = config.positive({key("factor"), "rope_scaling.factor"});
+    }
+    if (rope.scaling == RopeScaling::llama3) {
+        rope.low = of_scaling("low_freq_factor", 1);
+        rope.high = of_scaling("high_freq_factor", 4);
+        rope.original = of_scaling("original_max_position_embeddings", 8192);
+    }
+    return rope;
+}
+
+std::vector<std::string> layer_types(Config& config, Index L)
+{
+    const std::vector<std::string> types = config.texts({"layer_types"});
+    if (!types.empty() && static_cast<Index>(types.size()) != L) {
+        refuse("layer_types", "a list of " + std::to_string(types.size()), std::to_string(L) + " words, one for each layer");
+    }
+    for (const std::string& type : types) {
+        if (type != "full_attention" && type != "sliding_attention") {
+            refuse("layer_types", quoted(type), "full_attention, sliding_attention");
+        }
+    }
+    return types;
+}
+
+Tied tied_of(Config& config)
+{
+    const std::optional<bool> tied = config.optional_flag({"tie_word_embeddings"});
+    return !tied ? Tied::unless_there : *tied ? Tied::yes : Tied::no;
+}
+
+double inverse_root(double d)
+{
+    return 1 / std::sqrt(d);
+}
+
+} // namespace attn::transformer

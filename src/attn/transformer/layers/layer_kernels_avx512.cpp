@@ -1,0 +1,28 @@
+// Sixteen float32 a vector. This file alone is compiled with AVX-512; see kernels.hpp.
+#include "attn/tensor/shape.hpp"
+
+namespace attn::transformer {
+namespace {
+
+constexpr Index lanes = 16;
+constexpr Index vectors_by_8 = 3, vectors_by_4 = 3; ///< of 32 registers
+
+} // namespace
+} // namespace attn::transformer
+
+#include "attn/transformer/layers/kernels_body.hpp"
+
+namespace attn::transformer {
+
+constinit const LayerKernels avx512_layer_kernels{
+    .name = "avx512",
+    .lanes = lanes,
+    .most_tokens = most_vectors * lanes,
+    .add_products = add_products<1>,
+    .add_column_products = add_column_products<1>,
+    .widen_float16 = widen_float16,
+    .widen_bfloat16 = widen_bfloat16,
+    .activate = activate,
+};
+
+} // namespace attn::transformer

@@ -1,0 +1,179 @@
+#include "attn/transformer/layers/linear.hpp"
+
+#include "attn/core/parallel.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace attn::transformer {
+namespace {
+
+/// Outputs of one block: its weights stay in the second-level cache while the tiles of tokens pass by.
+constexpr Index outputs_per_block = 8 * panel;
+
+/// Multiplications that are done before a second thread has started.
+constexpr double worth_a_thread = 4e6;
+
+/// `panel` outputs from `first` on, of which `count` exist.
+struct Panel {
+    Index first, count;
+};
+
+/// Hands the kernels the weights of a panel, in place where they can be read there.
+class PanelWeights {
+public:
+    PanelWeights(const Linear& linear, const LayerKernels& kernels) : linear_(linear), kernels_(kernels)
+    {
+        const auto address = reinterpret_cast<std::uintptr_t>(linear.weight.bytes.data());
+        in_place_ = linear.weight.type == ElementType::float32 && address % alignof(float) == 0;
+    }
+
+    /// sums += the products of inputs k … k + count of the tile with the panel's weights
+    void add_products(const Panel& of, Index k, Index count, const TokenTiles::Tile& tile, float* sums)
+    {
+        const float* X = tile.X + k * tile.width;
+        if (linear_.input_major && in_place_ && of.count == panel && is_together(of)) {
+            const Index step = linear_.weight.shape[1];
+            const float* first = floats() + k * step + linear_.row(of.first);
+            return kernels_.add_column_products(first, step, count, X, tile.width, sums);
+        }
+        std::array<const float*, panel> rows{};
+        for (Index j = 0; j < panel; ++j) { // those that do not exist are computed as the last one that does
+            rows[static_cast<std::size_t>(j)] = row(of.first + std::min(j, of.count - 1), k, count, buffer_.data() + j * chunk);
+        }
+        kernels_.add_products(rows.data(), count, X, tile.width, sums);
+    }
+
+private:
+    [[nodiscard]] const float* floats() const { return reinterpret_cast<const float*>(linear_.weight.bytes.data()); }
+
+    /// Whether the outputs of a whole panel are neighbours in the file.
+    [[nodiscard]] bool is_together(const Panel& of) const
+    {
+        return linear_.row(of.first + panel - 1) - linear_.row(of.first) == panel - 1;
+    }
+
+    /// The weights of output o and `count` inputs from k on; `buffer` holds them where they cannot be read in place.
+    const float* row(Index o, Index k, Index count, float* buffer) const
+    {
+        const Index stored = linear_.row(o);
+        if (linear_.input_major) {
+            const Index step = linear_.weight.shape[1];
+            for (Index i = 0; i < count; ++i) {
+                widen((k + i) * step + stored, 1, buffer + i);
+            }
+            return buffer;
+        }
+        const Index place = stored * linear_.in + k;
+        if (in_place_) {
+            return floats() + place;
+        }
+        widen(place, count, buffer);
+        return buffer;
+    }
+
+    /// `count` neighbours from `place` on, as float32.
+    void widen(Index place, Index count, float* to) const
+    {
+        const std::byte* from = linear_.weight.bytes.data() + place * size_of(linear_.weight.type);
+        switch (linear_.weight.type) {
+        case ElementType::float16: return kernels_.widen_float16(from, count, to);
+        case ElementType::bfloat16: return kernels_.widen_bfloat16(from, count, to);
+        default: std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+        }
+    }
+
+    const Linear& linear_;
+    const LayerKernels& kernels_;
+    bool in_place_ = false;
+    std::array<float, panel * chunk> buffer_{};
+};
+
+/// Outputs first … first + count of all tokens of a tile.
+void compute_tile(PanelWeights& weights, const Linear& linear, const TokenTiles::Tile& tile, const Panel& outputs,
+                  Matrix<float>& Y)
+{
+    const Index panels = (outputs.count + panel - 1) / panel;
+    const auto panel_at = [&](Index p) { return Panel{outputs.first + p * panel, std::min(panel, outputs.count - p * panel)}; };
+    std::vector<float> sums(static_cast<std::size_t>(panels * panel * tile.width));
+    for (Index k = 0; k < linear.in; k += chunk) {
+        for (Index p = 0; p < panels; ++p) {
+            weights.add_products(panel_at(p), k, std::min(chunk, linear.in - k), tile, sums.data() + p * panel * tile.width);
+        }
+    }
+    for (Index t = 0; t < tile.tokens; ++t) {
+        for (Index o = 0; o < outputs.count; ++o) {
+            Y(tile.first + t, outputs.first + o) = sums[static_cast<std::size_t>(o * tile.width + t)];
+        }
+    }
+}
+
+void add_bias(const Linear& linear, const Panel& outputs, Matrix<float>& Y)
+{
+    for (Index t = 0; !linear.bias.empty() && t < Y.rows(); ++t) {
+        for (Index o = outputs.first; o < outputs.first + outputs.count; ++o) {
+            Y(t, o) += linear.bias[static_cast<std::size_t>(linear.row(o))];
+        }
+    }
+}
+
+} // namespace
+
+TokenTiles::TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels)
+    : kernels_(&kernels), tokens_(X.rows()), in_(X.cols())
+{
+    const auto filled_up = [&](Index tokens) { return (tokens + kernels.lanes - 1) / kernels.lanes * kernels.lanes; };
+    values_.resize(static_cast<std::size_t>(filled_up(tokens_) * in_)); // most_tokens is a whole number of vectors
+    float* to = values_.data();
+    for (Index first = 0; first < tokens_; first += kernels.most_tokens) {
+        const Index tokens = std::min(kernels.most_tokens, tokens_ - first);
+        const Index width = filled_up(tokens);
+        for (Index t = 0; t < tokens; ++t) {
+            const float* row = X.data() + (first + t) * X.outerStride();
+            for (Index k = 0; k < in_; ++k) {
+                to[k * width + t] = row[k];
+            }
+        }
+        tiles_.push_back({first, tokens, width, to});
+        to += width * in_;
+    }
+}
+
+Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work& work)
+{
+    if (X.in() != linear.in) {
+        throw Error(ErrorKind::internal, "inputs of a linear layer", std::to_string(X.in()), std::to_string(linear.in));
+    }
+    Matrix<float> Y(X.tokens(), linear.out);
+    core::Work part = work;
+    if (static_cast<double>(X.tokens() * linear.in) * static_cast<double>(linear.out) < worth_a_thread) {
+        part.threads = 1;
+    }
+    const Index blocks = (linear.out + outputs_per_block - 1) / outputs_per_block;
+    core::for_each_block(blocks, part, [&](Index block) {
+        const Index first = block * outputs_per_block;
+        const Panel outputs{first, std::min(outputs_per_block, linear.out - first)};
+        PanelWeights weights(linear, X.kernels());
+        for (const TokenTiles::Tile& tile : X.tiles()) {
+            compute_tile(weights, linear, tile, outputs, Y);
+        }
+        add_bias(linear, outputs, Y);
+    });
+    return Y;
+}
+
+Matrix<float> apply(const Linear& linear, const MatrixView<float>& X, const core::Work& work)
+{
+    return apply(linear, TokenTiles(X), work);
+}
+
+bool is_weight_type(ElementType type)
+{
+    return type == ElementType::float32 || type == ElementType::float16 || type == ElementType::bfloat16;
+}
+
+} // namespace attn::transformer

@@ -1,0 +1,61 @@
+// Y = X·Wᵀ + b, with weights read where they lie in a mapped file.
+//
+// The sum of each element is S₀ + S₁ + … + b in this order, where S_c sums the 256 products from k = 256·c on one after the
+// other, from zero: all in float32, each product and each sum rounded. No number of threads and no instruction set changes a
+// bit.
+#pragma once
+
+#include "attn/core/work.hpp"
+#include "attn/tensor/view.hpp"
+#include "attn/transformer/layers/kernels.hpp"
+
+#include <vector>
+
+namespace attn::transformer {
+
+/// A weight and its bias, as a LinearPart describes them.
+struct Linear {
+    TensorView weight;            ///< (out, in), or (in, out) with input_major: float32, float16 or bfloat16, contiguous
+    std::vector<float> bias = {}; ///< as the tensor has it, one number a stored row; or empty
+    Index in = 0, out = 0;
+    bool input_major = false;
+    FusedRows rows = {};
+
+    /// The stored row (column, with input_major) of output o.
+    [[nodiscard]] Index row(Index o) const
+    {
+        return rows.group == 0 ? rows.first + o : rows.first + o / rows.group * rows.step + o % rows.group;
+    }
+};
+
+/// The rows of X, arranged as the kernels read them: in tiles of tokens, k outermost in each. Made once for all that is
+/// computed of them.
+class TokenTiles {
+public:
+    explicit TokenTiles(const MatrixView<float>& X, const LayerKernels& kernels = best_layer_kernels());
+
+    struct Tile {
+        Index first, tokens; ///< rows of X
+        Index width;         ///< tokens, filled up with zeros to whole vectors
+        const float* X;      ///< (in, width)
+    };
+    [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+    [[nodiscard]] Index tokens() const { return tokens_; }
+    [[nodiscard]] Index in() const { return in_; }
+    [[nodiscard]] const LayerKernels& kernels() const { return *kernels_; }
+
+private:
+    const LayerKernels* kernels_;
+    Index tokens_, in_;
+    std::vector<float> values_;
+    std::vector<Tile> tiles_;
+};
+
+/// X (T, in) → (T, out). Throws Error(internal) for another `in`.
+[[nodiscard]] Matrix<float> apply(const Linear& linear, const TokenTiles& X, const core::Work& work);
+[[nodiscard]] Matrix<float> apply(const Linear& linear, const MatrixView<float>& X, const core::Work& work);
+
+/// Whether weights of this type are read in place.
+[[nodiscard]] bool is_weight_type(ElementType type);
+
+} // namespace attn::transformer

@@ -1,0 +1,75 @@
+#include "attn/transformer/layers/rope.hpp"
+
+#include "attn/core/positions.hpp"
+#include "attn/math/elementary.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <string>
+
+namespace attn::transformer {
+namespace {
+
+double scaled(double frequency, const RopePart& rope)
+{
+    switch (rope.scaling) {
+    case RopeScaling::none: break;
+    case RopeScaling::linear: return frequency / rope.factor;
+    case RopeScaling::llama3: {
+        const double turns = rope.original * frequency / (2 * std::numbers::pi); // of the original context
+        const double kept = std::clamp((turns - rope.low) / (rope.high - rope.low), 0.0, 1.0);
+        return (1 - kept) * frequency / rope.factor + kept * frequency;
+    }
+    }
+    return frequency;
+}
+
+} // namespace
+
+std::vector<double> frequencies(const RopePart& rope)
+{
+    const double log_base = math::log(rope.base);
+    std::vector<double> list;
+    for (Index n = 0; n < (rope.dim + 1) / 2; ++n) {
+        const double power = static_cast<double>(2 * n) / static_cast<double>(rope.dim);
+        list.push_back(scaled(math::exp(-log_base * power), rope));
+    }
+    return list;
+}
+
+Rotation rotation(const RopePart& rope, Index T)
+{
+    if (T > core::most_positions) {
+        throw Error(ErrorKind::data, "rotary positions", std::to_string(T) + " tokens",
+                    "up to " + std::to_string(core::most_positions));
+    }
+    const std::vector<double> list = frequencies(rope);
+    const auto pairs = static_cast<Index>(list.size());
+    Rotation by{Matrix<double>(T, pairs), Matrix<double>(T, pairs)};
+    for (Index p = 0; p < T; ++p) {
+        for (Index n = 0; n < pairs; ++n) {
+            const auto [sine, cosine] = math::sincos(static_cast<double>(p) * list[static_cast<std::size_t>(n)]);
+            by.cosine(p, n) = cosine;
+            by.sine(p, n) = sine;
+        }
+    }
+    return by;
+}
+
+void rotate(Matrix<float>& X, Index d, const Rotation& by)
+{
+    const Index pairs = by.cosine.cols();
+    for (Index p = 0; p < X.rows(); ++p) {
+        for (Index head = 0; head < X.cols(); head += d) {
+            for (Index n = 0; n < pairs; ++n) {
+                const auto a = static_cast<double>(X(p, head + n));
+                const auto b = static_cast<double>(X(p, head + n + pairs));
+                X(p, head + n) = static_cast<float>(a * by.cosine(p, n) - b * by.sine(p, n));
+                X(p, head + n + pairs) = static_cast<float>(a * by.sine(p, n) + b * by.cosine(p, n));
+            }
+        }
+    }
+}
+
+} // namespace attn::transformer

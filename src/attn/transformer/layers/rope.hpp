@@ -1,0 +1,26 @@
+// Rotary positions: (a, b) → (a·cos θ - b·sin θ, a·sin θ + b·cos θ) with θ = position · frequency, for the pairs by halves of
+// each head's first `dim` numbers. In double, rounded once. (Su et al. 2021, "RoFormer"; scaling of frequencies: see
+// RopeScaling, whose llama3 is that of the Llama 3.1 models.)
+#pragma once
+
+#include "attn/tensor/tensor.hpp"
+#include "attn/transformer/architecture.hpp"
+
+#include <vector>
+
+namespace attn::transformer {
+
+/// One for each pair, in radians a position.
+[[nodiscard]] std::vector<double> frequencies(const RopePart& rope);
+
+/// Cosines and sines of positions 0 … T-1.
+struct Rotation {
+    Matrix<double> cosine, sine; ///< (T, pairs)
+};
+/// Throws Error(data) for more than core::most_positions.
+[[nodiscard]] Rotation rotation(const RopePart& rope, Index T);
+
+/// Turns each head of X (T, heads·d) in place.
+void rotate(Matrix<float>& X, Index d, const Rotation& by);
+
+} // namespace attn::transformer

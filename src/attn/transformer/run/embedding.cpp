@@ -1,0 +1,78 @@
+#include "attn/transformer/run/embedding.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <array>
+#include <string>
+
+namespace attn::transformer {
+namespace {
+
+void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types)
+{
+    const auto T = static_cast<Index>(ids.size());
+    if (T < 1 || T > architecture.most_tokens) {
+        throw Error(ErrorKind::data, "tokens", std::to_string(T),
+                    "1 to " + std::to_string(architecture.most_tokens) + ", for which this model has positions");
+    }
+    if (!types.empty() && types.size() != ids.size()) {
+        throw Error(ErrorKind::data, "type ids", std::to_string(types.size()),
+                    std::to_string(T) + ", one for each token, or none");
+    }
+}
+
+void require_row(const char* thing, Index row, Index rows)
+{
+    if (row < 0 || row >= rows) {
+        throw Error(ErrorKind::data, thing, std::to_string(row),
+                    "0 to " + std::to_string(rows - 1) + ", the rows of its table");
+    }
+}
+
+/// Row `row` of a table, float32.
+RowVector<float> row_of(const TensorView& table, Index row)
+{
+    return load_matrix<float>(row_block(table, row, 1), {});
+}
+
+} // namespace
+
+std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
+{
+    std::vector<Index> rows;
+    Index next = padding ? *padding + 1 : 0;
+    for (const Index id : ids) {
+        rows.push_back(padding && id == *padding ? *padding : next++);
+    }
+    return rows;
+}
+
+Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types)
+{
+    const Architecture& architecture = model.architecture();
+    const EmbeddingPart& part = architecture.embedding;
+    require_tokens(architecture, ids, types);
+    const std::vector<Index> places = position_rows(ids, part.padding);
+    const auto scale = static_cast<float>(part.scale);
+    Matrix<float> X(static_cast<Index>(ids.size()), part.size);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+        const Index type = types.empty() ? 0 : types[t];
+        require_row("token id", ids[t], part.V);
+        require_row("type id", type, part.types.empty() ? 1 : part.type_rows);
+        RowVector<float> x = row_of(model.table(part.words), ids[t]) * scale;
+        if (!part.types.empty()) {
+            x += row_of(model.table(part.types), type);
+        }
+        if (!part.positions.empty()) {
+            require_row("position", places[t], part.position_rows);
+            x += row_of(model.table(part.positions), places[t]);
+        }
+        X.row(static_cast<Index>(t)) = x;
+    }
+    if (part.norm) {
+        normalise(X, model.norm(*part.norm));
+    }
+    return X;
+}
+
+} // namespace attn::transformer

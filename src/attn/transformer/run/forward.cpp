@@ -1,0 +1,271 @@
+#include "attn/transformer/run/forward.hpp"
+
+#include "attn/math/elementary.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/transformer/layers/relative_bias.hpp"
+#include "attn/transformer/layers/rope.hpp"
+#include "attn/transformer/run/embedding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace attn::transformer {
+namespace {
+
+// ---- matrices and heads ------------------------------------------------------------------------------------------------
+
+void add(Matrix<float>& X, const Matrix<float>& Y)
+{
+    X += Y;
+}
+
+void normalise_by(const Model& model, const std::optional<NormPart>& part, Matrix<float>& X)
+{
+    if (part) {
+        normalise(X, model.norm(*part));
+    }
+}
+
+Tensor<float> as_tensor(const Matrix<float>& X)
+{
+    return {{X.rows(), X.cols()}, std::vector<float>(X.data(), X.data() + X.size())};
+}
+
+/// (T, heads·d) → (heads, T, d)
+Tensor<float> split(const Matrix<float>& X, Index d)
+{
+    Tensor<float> heads({X.cols() / d, X.rows(), d});
+    for (Index h = 0; h < heads.shape[0]; ++h) {
+        heads.matrix(h) = X.middleCols(h * d, d);
+    }
+    return heads;
+}
+
+/// (heads, T, d) → (T, heads·d)
+Matrix<float> joined(const Tensor<float>& heads)
+{
+    const Index d = heads.columns();
+    Matrix<float> X(heads.rows(), heads.shape[0] * d);
+    for (Index h = 0; h < heads.shape[0]; ++h) {
+        X.middleCols(h * d, d) = heads.matrix(h);
+    }
+    return X;
+}
+
+// ---- attention ---------------------------------------------------------------------------------------------------------
+
+/// What the layers of one sentence share, made when the first of them needs it.
+class Shared {
+public:
+    Shared(const Model& model, Index T) : model_(model), T_(T) {}
+
+    /// Layers have the same rotation, or one of two: the one of the layer before is often another one.
+    const Rotation& rotation_of(const RopePart& rope)
+    {
+        for (const auto& [made_for, made] : rotations_) {
+            if (made_for == rope) {
+                return *made;
+            }
+        }
+        rotations_.emplace_back(rope, std::make_unique<Rotation>(rotation(rope, T_)));
+        return *rotations_.back().second;
+    }
+
+    /// (H, T, T), or nothing
+    const std::optional<Tensor<float>>& bias()
+    {
+        const auto& part = model_.architecture().relative_bias;
+        if (part && !bias_) {
+            bias_ = relative_bias(*part, load_matrix<float>(model_.table(part->name), {}), T_);
+        }
+        return bias_;
+    }
+
+private:
+    const Model& model_;
+    Index T_;
+    std::vector<std::pair<RopePart, std::unique_ptr<Rotation>>> rotations_;
+    std::optional<Tensor<float>> bias_;
+};
+
+/// X (T, D) → (heads, T, d): projected, normalised where the architecture says so, and turned.
+Tensor<float> heads_of(const Matrix<float>& projected, Index d, const std::optional<Norm>& norm, const Rotation* turn)
+{
+    Matrix<float> X = projected;
+    if (norm) {
+        normalise(X, *norm);
+    }
+    if (turn != nullptr) {
+        rotate(X, d, *turn);
+    }
+    return split(X, d);
+}
+
+core::AttentionOptions options_of(const AttentionPart& part, bool causal)
+{
+    core::AttentionOptions options{.scale = part.scale, .softcap = part.softcap, .causal = causal};
+    if (part.window) {
+        options.window = core::Window{part.window->left, part.window->right};
+    }
+    return options;
+}
+
+/// attention(X) of one layer: X (T, D), already normalised.
+LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<float>& X, Shared& shared,
+                   const core::StageSelection& selection, const core::Work& work)
+{
+    const TokenTiles tiles(X);
+    const auto projected = [&](const LinearPart& linear) { return apply(model.linear(linear), tiles, work); };
+    const auto norm = [&](const std::optional<NormPart>& of) { return of ? std::optional(model.norm(*of)) : std::nullopt; };
+    const Rotation* turn = part.rope ? &shared.rotation_of(*part.rope) : nullptr;
+    LayerStages done;
+    done.queries = heads_of(projected(part.query), part.d, norm(part.query_norm), turn);
+    done.keys = heads_of(projected(part.key), part.d, norm(part.key_norm), turn);
+    done.values = split(projected(part.value), part.d);
+
+    core::AttentionInputs inputs{
+        .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
+    if (const auto& bias = shared.bias()) {
+        inputs.mask = core::as_batch(*bias);
+    }
+    done.stages = core::attention<float>(inputs, options_of(part, model.architecture().causal), selection, work);
+    const Matrix<float> context = joined(done.stages.head_context);
+    done.context = as_tensor(context);
+    done.output = as_tensor(apply(model.linear(part.output), context, work));
+    return done;
+}
+
+// ---- layers ------------------------------------------------------------------------------------------------------------
+
+Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& X, const core::Work& work)
+{
+    const TokenTiles tiles(X);
+    const LayerKernels& kernels = tiles.kernels();
+    Matrix<float> inner = apply(model.linear(part.up), tiles, work);
+    if (part.gate) {
+        Matrix<float> gate = apply(model.linear(*part.gate), tiles, work);
+        kernels.activate(part.activation, gate.data(), gate.size());
+        inner.array() *= gate.array();
+    } else {
+        kernels.activate(part.activation, inner.data(), inner.size());
+    }
+    return apply(model.linear(part.down), inner, work);
+}
+
+/// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state.
+LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& X, Shared& shared,
+                      const core::StageSelection& selection, const core::Work& work)
+{
+    const auto normalised = [&](const std::optional<NormPart>& norm, Matrix<float> of) {
+        normalise_by(model, norm, of);
+        return of;
+    };
+    LayerStages done = attend(model, part.attention, normalised(part.attention_in, X), shared, selection, work);
+    Matrix<float> S = X;
+    add(S, normalised(part.attention_out, done.output.matrix()));
+    normalise_by(model, part.attention_sum, S);
+    const Matrix<float> M = mlp(model, part.mlp, normalised(part.mlp_in, part.parallel ? X : S), work);
+    X = std::move(S);
+    add(X, normalised(part.mlp_out, M));
+    normalise_by(model, part.mlp_sum, X);
+    return done;
+}
+
+// ---- the head ----------------------------------------------------------------------------------------------------------
+
+Matrix<float> logits_of(const Model& model, const HeadPart& head, Matrix<float> X, const core::Work& work)
+{
+    if (head.transform) {
+        X = apply(model.linear(*head.transform), X, work);
+        best_layer_kernels().activate(head.activation, X.data(), X.size());
+    }
+    normalise_by(model, head.norm, X);
+    Linear words{.weight = model.table(head.words), .in = X.cols(), .out = model.architecture().embedding.V};
+    if (!head.bias.empty()) {
+        words.bias = model.vector(head.bias);
+    }
+    Matrix<float> logits = apply(words, X, work);
+    if (head.softcap) {
+        const double cap = *head.softcap;
+        logits =
+            logits.unaryExpr([cap](float x) { return static_cast<float>(cap * math::tanh(static_cast<double>(x) / cap)); });
+    }
+    return logits;
+}
+
+// ---- what was asked ----------------------------------------------------------------------------------------------------
+
+void require_asked(const Model& model, const Asked& asked)
+{
+    const auto L = static_cast<Index>(model.architecture().layers.size());
+    for (const Index layer : asked.layers) {
+        if (layer < 0 || layer >= L) {
+            throw Error(ErrorKind::data, "layer", std::to_string(layer), "0 to " + std::to_string(L - 1));
+        }
+    }
+    if (asked.logits != Logits::none && !model.architecture().head) {
+        throw Error(ErrorKind::data, "logits: this model has no head that gives a score to each word of the vocabulary");
+    }
+}
+
+/// How many layers have to run.
+Index layers_to_run(const Model& model, const Asked& asked)
+{
+    if (asked.hidden_states || asked.logits != Logits::none) {
+        return static_cast<Index>(model.architecture().layers.size());
+    }
+    return asked.layers.empty() ? 0 : *std::ranges::max_element(asked.layers) + 1;
+}
+
+void require_finite(const Matrix<float>& X, Index layer)
+{
+    if (!all_finite(std::span<const float>(X.data(), static_cast<std::size_t>(X.size())))) {
+        throw Error(ErrorKind::data, "hidden states after layer " + std::to_string(layer), "a number that is not finite",
+                    "numbers that float32 can hold; the weights are damaged, or no model's");
+    }
+}
+
+} // namespace
+
+Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work, const Take& take)
+{
+    require_asked(model, asked);
+    const Architecture& architecture = model.architecture();
+    const Index count = layers_to_run(model, asked);
+    Outputs outputs;
+    Matrix<float> X = embed(model, input.ids, input.types);
+    Shared shared(model, X.rows());
+    for (Index l = 0; l < count; ++l) {
+        if (asked.hidden_states) {
+            outputs.hidden_states.push_back(as_tensor(X));
+        }
+        const bool wanted = std::ranges::find(asked.layers, l) != asked.layers.end();
+        LayerStages done = run_layer(model, architecture.layers[static_cast<std::size_t>(l)], X, shared,
+                                     wanted ? asked.stages : core::StageSelection{}, work.piece(l, count));
+        require_finite(X, l);
+        if (wanted) {
+            done.layer = l;
+            if (!asked.queries_keys_values) {
+                done.queries = done.keys = done.values = {};
+            }
+            take(std::move(done));
+        }
+    }
+    if (!asked.hidden_states && asked.logits == Logits::none) {
+        return outputs;
+    }
+    normalise_by(model, architecture.final_norm, X);
+    if (asked.hidden_states) {
+        outputs.hidden_states.push_back(as_tensor(X));
+    }
+    if (asked.logits != Logits::none) {
+        outputs.logits = as_tensor(
+            logits_of(model, *architecture.head, asked.logits == Logits::last ? Matrix<float>(X.bottomRows(1)) : X, work));
+    }
+    return outputs;
+}
+
+} // namespace attn::transformer

@@ -1,0 +1,63 @@
+// One sentence through a model, up to the last layer that is asked for.
+//
+// Hidden states are called as in transformers: number 0 is what enters layer 0, number l + 1 what layer l gives, and the last
+// one is after the final norm where the architecture has one (GPT-2, Llama and their kin, ModernBERT; encoders of the kind of
+// BERT have none). The attention weights of layer l are its attentions[l].
+//
+// Numbers are float32 between the steps. On the portable path (Work::isa) every bit is the same on every machine and for any
+// number of threads; with another isa that holds of everything but the attention itself (core/tiled.hpp).
+#pragma once
+
+#include "attn/core/attention.hpp"
+#include "attn/core/work.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "attn/transformer/run/model.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace attn::transformer {
+
+struct Input {
+    std::vector<Index> ids = {};   ///< (T), at least one
+    std::vector<Index> types = {}; ///< (T), or none: all 0. Only for architectures that have types
+};
+
+enum class Logits {
+    none,
+    last, ///< of the last token alone
+    all,
+};
+
+struct Asked {
+    std::vector<Index> layers = {};   ///< counted from 0; in any order
+    core::StageSelection stages = {}; ///< of each of them
+    bool queries_keys_values = false; ///< of each of them
+    bool hidden_states = false;       ///< all of them; runs every layer
+    Logits logits = Logits::none;     ///< unless none, runs every layer
+};
+
+/// What an asked layer did.
+struct LayerStages {
+    Index layer = 0;
+    Tensor<float> queries, keys, values; ///< (H, T, d), (H_kv, T, d), (H_kv, T, d), as they enter the scores: after norm and
+                                         ///< rotary positions. Empty unless asked for
+    core::Stages<float> stages; ///< those that were asked for, and head_context (H, T, d)
+    Tensor<float> context;      ///< (T, H·d): the head contexts side by side
+    Tensor<float> output;       ///< (T, D): after the output projection, before anything is added
+};
+
+struct Outputs {
+    std::vector<Tensor<float>> hidden_states; ///< L + 1 of (T, D), or none
+    Tensor<float> logits;                     ///< (T, V), (1, V), or empty
+};
+
+using Take = std::function<void(LayerStages&& stages)>;
+
+/// `take` gets each asked layer as it is done, in order. Memory: the activations of two layers, and what is asked for.
+/// Throws Error(data) for no or too many tokens, ids, types or layers that are not there, logits of a model without a head, and
+/// numbers that overflow.
+[[nodiscard]] Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work,
+                              const Take& take);
+
+} // namespace attn::transformer

@@ -1,0 +1,61 @@
+// A model that is ready to run: an architecture, and the tensors of its files that hold what the architecture asks for.
+//
+// Tensors stay where they are, in files that the caller has mapped; nothing but biases and the weights of norms is copied. A
+// model may lie in several files: their tensors are added to one Weights.
+#pragma once
+
+#include "attn/tensor/view.hpp"
+#include "attn/transformer/architecture.hpp"
+#include "attn/transformer/layers/linear.hpp"
+#include "attn/transformer/layers/norm.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace attn::transformer {
+
+/// Tensors by the names that the files have for them.
+class Weights {
+public:
+    /// `bytes` of the view outlive the model. Throws Error(data) for a name that is already there.
+    void add(const std::string& name, const TensorView& view);
+    /// A tensor of an element type that is not read, "I8": no harm unless the architecture asks for it.
+    void add_unread(const std::string& name, const std::string& type);
+
+    struct Entry {
+        TensorView view;
+        std::string unread = {}; ///< the element type, where it is not read
+    };
+    using Entries = std::map<std::string, Entry, std::less<>>;
+    [[nodiscard]] const Entries& entries() const { return entries_; }
+
+private:
+    Entries entries_;
+};
+
+class Model {
+public:
+    /// Finds every tensor that the architecture asks for and checks its shape. Takes away one of the architecture's prefixes,
+    /// and calls LayerNorm.gamma and LayerNorm.beta of old files weight and bias. Throws Error(data) for a tensor that is
+    /// missing, of another shape, of an element type other than float32, float16 and bfloat16, or that the architecture does
+    /// not know.
+    Model(Architecture architecture, const Weights& weights);
+
+    /// With the head that the files have, or none, and of tied words the name of the embedding.
+    [[nodiscard]] const Architecture& architecture() const { return architecture_; }
+
+    [[nodiscard]] Linear linear(const LinearPart& part) const;
+    [[nodiscard]] Norm norm(const NormPart& part) const;
+    /// The matrix `name`.weight.
+    [[nodiscard]] const TensorView& table(std::string_view name) const;
+    /// The vector `name`, in full.
+    [[nodiscard]] std::vector<float> vector(std::string_view name) const;
+
+private:
+    Architecture architecture_;
+    std::map<std::string, TensorView, std::less<>> tensors_; ///< those that are needed, by the architecture's names
+};
+
+} // namespace attn::transformer
