@@ -129,7 +129,7 @@ std::string written(const ConfigScalar& value)
         return whole ? std::to_string(static_cast<Index>(*number)) : std::to_string(*number);
     }
     const auto* text = std::get_if<std::string>(&value);
-    return text != nullptr ? quoted(*text) : "null";
+    return text != nullptr ? in_quotes(*text) : "null";
 }
 
 ConfigValue as_value(const ConfigScalar& scalar)

@@ -115,7 +115,7 @@ private:
     void add(const std::string& path, ConfigValue value)
     {
         if (!values.emplace(path, std::move(value)).second) {
-            fail("the key " + attn::quoted(path) + " is there twice", here() - 1);
+            fail("the key " + in_quotes(path) + " is there twice", here() - 1);
         }
     }
 };
@@ -142,11 +142,11 @@ public:
             return other("a string");
         }
         if (!is_plain_name(file)) {
-            fail("weight_map names the file " + attn::quoted(file) + ", which is no plain name of a file beside the index",
+            fail("weight_map names the file " + in_quotes(file) + ", which is no plain name of a file beside the index",
                  here() - 1);
         }
         if (!files.emplace(containers_.back().key, std::move(file)).second) {
-            fail("weight_map has the tensor " + attn::quoted(containers_.back().key) + " twice", here() - 1);
+            fail("weight_map has the tensor " + in_quotes(containers_.back().key) + " twice", here() - 1);
         }
         return true;
     }

@@ -59,8 +59,8 @@ void BytePair::add(const PieceIndex& vocabulary, std::size_t rank)
     const auto require = [&](std::string_view first, std::string_view second) {
         const std::optional<std::uint32_t> entry = vocabulary.find(first, second);
         if (!entry) {
-            throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]", quoted(std::string(first).append(second)),
-                        "pieces of the vocabulary");
+            throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]",
+                        in_quotes(std::string(first).append(second)), "pieces of the vocabulary");
         }
         return std::uint64_t{*entry};
     };

@@ -29,7 +29,7 @@ PieceIndex::PieceIndex(PieceList pieces, bool beginnings, std::string_view what)
         const std::string_view piece = pieces_.text(entry);
         const PieceHash hash = grown(no_bytes, piece);
         if (find_hashed(hash, piece, {})) {
-            throw Error(ErrorKind::data, what, quoted(piece) + " twice", "each piece once");
+            throw Error(ErrorKind::data, what, in_quotes(piece) + " twice", "each piece once");
         }
         std::size_t slot = slot_of(hash);
         while (slots_[slot].entry != 0) {

@@ -104,7 +104,7 @@ private:
         const auto twice = std::adjacent_find(places_.begin(), places_.end(), [](auto& a, auto& b) { return a.id == b.id; });
         if (twice != places_.end()) {
             throw Error(ErrorKind::data, "the tokenizer's id " + std::to_string(twice->id),
-                        quoted(text(*twice)) + " and " + quoted(text(*(twice + 1))), "one piece");
+                        in_quotes(text(*twice)) + " and " + in_quotes(text(*(twice + 1))), "one piece");
         }
     }
 
@@ -352,8 +352,8 @@ std::optional<Index> PieceTokenizer::id_of(std::string_view piece) const
     if (const std::optional<std::uint32_t> entry = parts_->vocabulary.find(piece)) {
         return parts_->vocabulary.pieces().entries[*entry].id;
     }
-    const auto token = std::find_if(parts_->added.begin(), parts_->added.end(),
-                                    [&](const AddedToken& each) { return each.content == piece; });
+    const auto token =
+        std::find_if(parts_->added.begin(), parts_->added.end(), [&](const AddedToken& each) { return each.content == piece; });
     return token == parts_->added.end() ? std::nullopt : std::optional<Index>(token->id);
 }
 

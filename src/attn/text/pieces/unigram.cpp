@@ -77,7 +77,7 @@ std::vector<Token> Unigram::tokens(const PieceIndex& vocabulary, std::string_vie
                 found.insert(found.end(), bytes->begin(), bytes->end());
                 continue;
             } else if (!model_.unknown) {
-                throw Error(ErrorKind::data, "the sentence", quoted(part(word, token.span)),
+                throw Error(ErrorKind::data, "the sentence", in_quotes(part(word, token.span)),
                             "what the vocabulary has, since it has no unk_id");
             }
         }

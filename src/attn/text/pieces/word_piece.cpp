@@ -23,7 +23,7 @@ std::uint32_t require_piece(const PieceIndex& vocabulary, std::string_view piece
 {
     const std::optional<std::uint32_t> entry = vocabulary.find(piece);
     if (!entry) {
-        throw Error(ErrorKind::data, what, quoted(piece), "a piece of the vocabulary");
+        throw Error(ErrorKind::data, what, in_quotes(piece), "a piece of the vocabulary");
     }
     return *entry;
 }

@@ -34,7 +34,7 @@ RopeScaling scaling_of(const std::string& name)
 {
     const auto found = std::ranges::find(rope_scaling_names, name);
     if (found == rope_scaling_names.end()) {
-        refuse("rope_type", quoted(name), joined(rope_scaling_names) + "; no other scaling of positions is computed here");
+        refuse("rope_type", in_quotes(name), joined(rope_scaling_names) + "; no other scaling of positions is computed here");
     }
     return static_cast<RopeScaling>(found - rope_scaling_names.begin());
 }
@@ -55,7 +55,7 @@ Activation activation_of(Config& config, Config::Keys keys, std::string_view oth
         for (const auto& [known, activation] : activations) {
             names.push_back(known);
         }
-        refuse(*keys.begin(), quoted(name), joined(names));
+        refuse(*keys.begin(), in_quotes(name), joined(names));
     }
     return found->second;
 }
@@ -128,7 +128,7 @@ std::vector<std::string> layer_types(Config& config, Index L)
     }
     for (const std::string& type : types) {
         if (type != "full_attention" && type != "sliding_attention") {
-            refuse("layer_types", quoted(type), "full_attention, sliding_attention");
+            refuse("layer_types", in_quotes(type), "full_attention, sliding_attention");
         }
     }
     return types;

@@ -84,7 +84,7 @@ Entries renamed(const Entries& entries, const Architecture& architecture)
     Entries by_name;
     for (const auto& [name, entry] : entries) {
         if (!by_name.emplace(modern_name(without_prefix(name, prefix)), entry).second) {
-            throw Error(ErrorKind::data, "tensor " + quoted(name) + ": the files have it twice, under two names");
+            throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": the files have it twice, under two names");
         }
     }
     return by_name;
@@ -110,10 +110,10 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
 {
     const auto entry = entries.find(needed.name);
     if (entry == entries.end()) {
-        throw Error(ErrorKind::data, "tensor " + quoted(needed.name) + ": missing; config.json asks for it, with the shape " +
-                                         to_string(needed.shape));
+        throw Error(ErrorKind::data, "tensor " + in_quotes(needed.name) +
+                                         ": missing; config.json asks for it, with the shape " + to_string(needed.shape));
     }
-    const std::string thing = "tensor " + quoted(needed.name);
+    const std::string thing = "tensor " + in_quotes(needed.name);
     if (!entry->second.unread.empty() || !is_weight_type(entry->second.view.type)) {
         const std::string type =
             entry->second.unread.empty() ? std::string(name_of(entry->second.view.type)) : entry->second.unread;
@@ -129,8 +129,8 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 {
     for (const auto& [name, entry] : entries) {
         if (!needed.contains(name) && !is_passed_over(name, architecture)) {
-            throw Error(ErrorKind::data, "tensor " + quoted(name) + ": not known in a model of the type " + architecture.type +
-                                             ", so what it would change is not either");
+            throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": not known in a model of the type " +
+                                             architecture.type + ", so what it would change is not either");
         }
     }
 }
@@ -140,14 +140,14 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 void Weights::add(const std::string& name, const TensorView& view)
 {
     if (!entries_.emplace(name, Entry{view}).second) {
-        throw Error(ErrorKind::data, "tensor " + quoted(name) + ": two files of the model have it");
+        throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": two files of the model have it");
     }
 }
 
 void Weights::add_unread(const std::string& name, const std::string& type)
 {
     if (!entries_.emplace(name, Entry{{}, type}).second) {
-        throw Error(ErrorKind::data, "tensor " + quoted(name) + ": two files of the model have it");
+        throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": two files of the model have it");
     }
 }
 
