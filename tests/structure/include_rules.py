@@ -36,7 +36,7 @@ FOLDERS = {
         "check": {"recipe", "layer", "run"},
         "explain": {"recipe", "layer", "run", "check"},
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
-        "trained": {"recipe", "layer", "run"},
+        "trained": {"recipe", "layer", "run", "check"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},

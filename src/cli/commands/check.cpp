@@ -8,6 +8,7 @@
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/model_folder.hpp"
 #include "cli/input/recipe_files.hpp"
 #include "cli/input/recipes.hpp"
 #include "cli/options/command.hpp"
@@ -187,6 +188,11 @@ void Checker::document(std::string_view json, const std::string& name, const std
         (void)load_files(saved.config, {files, settings_, log_, Digests::stated, folder});
         return report(model::check(saved, tolerance_, settings_), name);
     }
+    case io::Document::layers: {
+        model::SavedLayers saved = io::parse_saved_layers(json);
+        const ModelFolder model(saved.config, Digests::stated);
+        return report(model::check(saved, tolerance_, model.trained(), settings_), name);
+    }
     case io::Document::failed_line: {
         const std::string why = "not checked, the line could not be computed: " + in_quotes(io::parse_failed_line(json), 200);
         if (!json_) {
@@ -197,7 +203,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
     case io::Document::tensor:
     case io::Document::unknown: break;
     }
-    io::refuse_schema(json, "attn-cli/recipe/1, attn-cli/result/1");
+    io::refuse_schema(json, "attn-cli/recipe/1, attn-cli/result/1, attn-cli/result/2");
 }
 
 void Checker::file(const std::string& path)

@@ -41,7 +41,7 @@ constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S),
 struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
-    std::optional<Index> batch, top;
+    std::optional<Index> batch, layer, top;
     std::vector<Index> head;
     std::vector<std::string> query;
     OutputOptions output;
@@ -94,8 +94,9 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
         const StoredTensor tensor = io::parse_tensor_json(json);
         return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
     }
-    if (io::kind_of(json) != io::Document::result) {
-        io::refuse_schema(json, "attn-cli/result/1, attn-cli/tensor/1");
+    const bool layers = io::kind_of(json) == io::Document::layers;
+    if (!layers && io::kind_of(json) != io::Document::result) {
+        io::refuse_schema(json, "attn-cli/result/1, attn-cli/result/2, attn-cli/tensor/1");
     }
     for (const auto& [given, name] :
          {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),
@@ -105,7 +106,11 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
                         std::string(name) + " is for tensors; a saved result has its words and one array of weights");
         }
     }
-    return model::result_of(io::parse_saved_result(json));
+    if (options.layer && !layers) {
+        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+    }
+    return model::result_of(layers ? model::layer_of(io::parse_saved_layers(json), options.layer)
+                                   : io::parse_saved_result(json));
 }
 
 model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
@@ -183,6 +188,11 @@ Execute declare(Options& options)
                 plot->key_tokens);
     options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
                 plot->batch);
+    options.add({.name = option_name(model::trained_field::layers),
+                 .allowed = model::allow::integer(0, model::trained_field::most_layers - 1),
+                 .meaning = "which layer of a result of a whole trained model",
+                 .symbol = "N"},
+                plot->layer);
     options.group("Output");
     options.add(option_of(model::field::head), plot->head);
     options.add(option_of(model::field::query), plot->query);

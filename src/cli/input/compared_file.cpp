@@ -106,8 +106,11 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     };
     switch (io::kind_of(json)) {
     case io::Document::tensor: return keep(io::parse_tensor_json(json));
-    case io::Document::result: {
-        model::ResultTensors result = model::tensors_of(io::parse_saved_result(json));
+    case io::Document::result:
+    case io::Document::layers: {
+        const bool layers = io::kind_of(json) == io::Document::layers;
+        model::ResultTensors result =
+            layers ? model::tensors_of(io::parse_saved_layers(json)) : model::tensors_of(io::parse_saved_result(json));
         for (StoredTensor& tensor : result.tensors) {
             keep(std::move(tensor));
         }
@@ -118,7 +121,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     }
     case io::Document::failed_line:
         throw Error(ErrorKind::data, "holds an error in place of a result: " + io::parse_failed_line(json));
-    default: io::refuse_schema(json, "attn-cli/result/1, attn-cli/tensor/1");
+    default: io::refuse_schema(json, "attn-cli/result/1, attn-cli/result/2, attn-cli/tensor/1");
     }
 }
 
@@ -130,7 +133,7 @@ void ComparedFile::read_json(const std::string& wanted)
     for (const JsonText& document : documents) {
         const std::string line = documents.size() > 1 ? "line " + std::to_string(document.line) : "";
         try {
-            const bool result = !line.empty() && io::kind_of(document.text) == io::Document::result;
+            const bool result = !line.empty() && io::kind_of(document.text) != io::Document::tensor;
             add_document(document.text, result ? line + " " : "");
         } catch (const Error& error) {
             throw Error(error.kind(), file_.name() + ": " + (line.empty() ? "" : line + ": ") + error.what());

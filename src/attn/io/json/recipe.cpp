@@ -492,6 +492,18 @@ Recipe recipe_of(const JsonValue& value)
     return recipe;
 }
 
+model::TrainedConfig trained_config_of(const JsonValue& value)
+{
+    namespace trained = model::trained_field;
+    model::TrainedConfig config;
+    const JsonObject object(value, keys_within("", trained::all));
+    read_fields(object, trained::all, "", config);
+    for (const std::string_view section : {trained::sentence.section(), trained::name.section()}) {
+        read_fields(JsonObject(object.at(section), keys_within(section, trained::all)), trained::all, section, config);
+    }
+    return config;
+}
+
 Recipe parse_config(std::string_view json)
 {
     const JsonDocument document(json);

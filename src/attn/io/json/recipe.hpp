@@ -1,7 +1,7 @@
 // Recipes as JSON ("attn-cli/recipe/1"); model/recipe/recipe_fields.hpp declares their fields.
 #pragma once
 
-#include "attn/model/recipe/recipe.hpp"
+#include "attn/model/trained/trained_config.hpp"
 
 #include <string_view>
 
@@ -17,6 +17,8 @@ class JsonValue;
 /// to say it.
 [[nodiscard]] model::Recipe parse_config(std::string_view json);
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
+/// The config of a whole trained model, likewise.
+[[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
 
 /// "float32" or "float64".
 [[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);

@@ -74,6 +74,8 @@ void read_parameters(const JsonValue& value, SavedResult& saved)
 model::StatedSummary stated_summary(const JsonValue& value)
 {
     model::StatedSummary stated;
+    const std::size_t before = value.place().rfind(name_of(Item::summary)); // "layers[0]."
+    const auto name = [&](const JsonValue& leaf) { return leaf.place().substr(before); };
     const auto add = [&](const JsonValue* leaf, StatedArray one) {
         if (!one.shape.empty()) {
             leaf->refuse("one number");
@@ -82,15 +84,15 @@ model::StatedSummary stated_summary(const JsonValue& value)
     };
     const auto add_number = [&](const JsonValue* leaf) {
         if (leaf != nullptr) {
-            add(leaf, numbers_of(leaf->place(), *leaf));
+            add(leaf, numbers_of(name(*leaf), *leaf));
         }
     };
     const JsonObject summary(value, {"largest_entropy", "heads"});
     add_number(summary.find("largest_entropy"));
     for (const JsonValue& member : summary.at("heads").elements()) {
-        const JsonObject head(member, {"entropy", "itself", "first", "previous", "next", "pairs"});
-        for (const char* name : {"entropy", "itself", "first", "previous", "next"}) {
-            add_number(head.find(name));
+        const JsonObject head(member, {"entropy", "itself", "first", "previous", "next", "same", "induction", "pairs"});
+        for (const char* mean : {"entropy", "itself", "first", "previous", "next", "same", "induction"}) {
+            add_number(head.find(mean));
         }
         const std::vector<JsonValue> pairs = head.at("pairs").elements();
         if (std::ssize(pairs) > model::largest_top) {
@@ -99,11 +101,11 @@ model::StatedSummary stated_summary(const JsonValue& value)
         stated.top = std::max(stated.top, std::ssize(pairs));
         for (const JsonValue& element : pairs) {
             const JsonObject pair(element, {"query", "query_token", "key", "key_token", "weight"});
-            for (const char* name : {"query", "key"}) {
-                add(&pair.at(name), integers_of(pair.at(name).place(), pair.at(name)));
+            for (const char* key : {"query", "key"}) {
+                add(&pair.at(key), integers_of(name(pair.at(key)), pair.at(key)));
             }
-            for (const char* name : {"query_token", "key_token"}) {
-                stated.values.push_back({pair.at(name).place(), {}, {pair.at(name).string()}});
+            for (const char* key : {"query_token", "key_token"}) {
+                stated.values.push_back({name(pair.at(key)), {}, {pair.at(key).string()}});
             }
             add_number(&pair.at("weight"));
         }
@@ -144,7 +146,7 @@ SavedResult saved_result_of(const JsonValue& value)
 {
     std::vector<std::string_view> keys{"schema", "index", "config", "verify", "warnings"};
     for (const model::ItemInfo& info : model::items) {
-        if (info.shown_by != model::ShownBy::attend) {
+        if (info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model) {
             keys.push_back(info.name);
         }
     }
@@ -169,6 +171,83 @@ SavedResult saved_result_of(const JsonValue& value)
     return saved;
 }
 
+// ---- whole trained models --------------------------------------------------------------------------------------------
+
+/// The items that stand there, behind other keys.
+std::vector<std::string_view> keys_with(std::vector<std::string_view> keys, model::Standing standing)
+{
+    for (const model::ItemInfo& info : model::items) {
+        if (model::standing_of(info.item) == standing) {
+            keys.push_back(info.name);
+        }
+    }
+    return keys;
+}
+
+void read_items(const JsonObject& object, SavedResult& saved)
+{
+    for (const model::ItemInfo& info : model::items) {
+        if (const JsonValue* item = object.find(info.name)) {
+            read_item(*item, info, saved);
+        }
+    }
+}
+
+std::vector<StatedArray> stated_guesses(const JsonValue& value)
+{
+    std::vector<StatedArray> stated;
+    for (const JsonValue& member : value.elements()) {
+        const JsonObject place(member, {"position", "words"});
+        stated.push_back(integers_of(place.at("position").place(), place.at("position")));
+        for (const JsonValue& element : place.at("words").elements()) {
+            const JsonObject word(element, {"token", "id", "probability"});
+            stated.push_back({word.at("token").place(), {}, {word.at("token").string()}});
+            stated.push_back(integers_of(word.at("id").place(), word.at("id")));
+            (void)word.at("probability").number("a probability");
+        }
+    }
+    return stated;
+}
+
+model::SavedLayers saved_layers_of(const JsonValue& value)
+{
+    const JsonObject object(value,
+                            keys_with({"schema", "index", "config", "layers", name_of(Item::logits), "likeliest", "warnings"},
+                                      model::Standing::before_layers));
+    (void)object.at("schema").one_of({"attn-cli/result/2"});
+    model::SavedLayers saved;
+    saved.config = trained_config_of(object.at("config"));
+    if (const JsonValue* index = object.find("index")) {
+        saved.index = index->integer(0, largest);
+    }
+    for (const JsonValue& element : object.at("layers").elements()) {
+        const JsonObject layer(element, keys_with({"layer"}, model::Standing::in_layer));
+        SavedResult& one = saved.layers.emplace_back();
+        one.layer = layer.at("layer").integer(0, model::trained_field::most_layers - 1);
+        read_items(layer, one);
+    }
+    if (saved.layers.empty()) {
+        object.at("layers").refuse("at least one layer");
+    }
+    SavedResult& first = saved.layers.front();
+    for (const model::ItemInfo& info : model::items) {
+        const bool common = model::standing_of(info.item) == model::Standing::before_layers;
+        if (const JsonValue* item = common ? object.find(info.name) : nullptr) {
+            read_item(*item, info, first);
+        }
+    }
+    if (const JsonValue* logits = object.find(name_of(Item::logits))) {
+        saved.logits = numbers_of(std::string(name_of(Item::logits)), *logits);
+    }
+    if (const JsonValue* guesses = object.find("likeliest")) {
+        saved.guesses = stated_guesses(*guesses);
+    }
+    if (const JsonValue* warnings = object.find("warnings")) {
+        first.warnings = warnings->strings();
+    }
+    return saved;
+}
+
 /// Whether these are the two members of what --lines writes in the place of a line that failed.
 bool is_failed_line(std::string_view json)
 {
@@ -185,6 +264,12 @@ SavedResult parse_saved_result(std::string_view json)
     return saved_result_of(document.root());
 }
 
+model::SavedLayers parse_saved_layers(std::string_view json)
+{
+    const JsonDocument document(json);
+    return saved_layers_of(document.root());
+}
+
 Document kind_of(std::string_view json)
 {
     const std::optional<std::string> schema = schema_of(json);
@@ -193,6 +278,9 @@ Document kind_of(std::string_view json)
     }
     if (schema == "attn-cli/result/1") {
         return Document::result;
+    }
+    if (schema == "attn-cli/result/2") {
+        return Document::layers;
     }
     if (schema == "attn-cli/tensor/1") {
         return Document::tensor;

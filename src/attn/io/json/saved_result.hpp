@@ -1,7 +1,7 @@
 // Saved results ("attn-cli/result/1") as JSON, kept decimal by decimal.
 #pragma once
 
-#include "attn/model/check/check.hpp"
+#include "attn/model/trained/saved_layers.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,11 +10,13 @@ namespace attn::io {
 
 /// Throws Error(data) as parse_recipe does; unknown keys are refused, ragged arrays too.
 [[nodiscard]] model::SavedResult parse_saved_result(std::string_view json);
+/// The same of a whole trained model, "attn-cli/result/2".
+[[nodiscard]] model::SavedLayers parse_saved_layers(std::string_view json);
 
 /// What `run --lines` wrote in the place of a line that could not be computed: the message. Throws Error(data).
 [[nodiscard]] std::string parse_failed_line(std::string_view json);
 
-enum class Document { recipe, result, tensor, failed_line, unknown };
+enum class Document { recipe, result, layers, tensor, failed_line, unknown };
 
 /// What a JSON text says it is by its "schema" (a failed line has none), without looking at the rest more than needed. Throws
 /// Error(data) when it is no JSON object.

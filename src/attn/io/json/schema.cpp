@@ -2,7 +2,7 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
-#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/trained/layered_result.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -305,11 +305,23 @@ OrderedJson item_schema(const ItemInfo& item)
 OrderedJson result_schema()
 {
     OrderedJson schema = skeleton("result");
+    const auto properties = [&](const char* part) -> OrderedJson& { return schema["$defs"][part]["properties"]; };
     for (const ItemInfo& item : model::items) {
-        if (item.shown_by != model::ShownBy::attend) {
-            schema["$defs"]["result"]["properties"][std::string(item.name)] = item_schema(item);
+        const std::string name(item.name);
+        const bool of_model = item.needs == model::Needs::model;
+        if (item.shown_by == model::ShownBy::attend) {
+            continue;
+        }
+        if (!of_model) {
+            properties("result")[name] = item_schema(item);
+        }
+        const model::Standing standing = model::standing_of(item.item);
+        if (standing != model::Standing::nowhere) {
+            properties(standing == model::Standing::in_layer ? "layer" : "layered_result")[name] = item_schema(item);
         }
     }
+    properties("layered_result")["config"] =
+        object_schema({model::trained_field::all.begin(), model::trained_field::all.end()}, "");
     return schema;
 }
 

@@ -368,12 +368,10 @@ CheckReport check(const Recipe& recipe, const RunSettings& settings)
     return report;
 }
 
-CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const RunSettings& settings)
+std::vector<std::string> names_in(const SavedResult& saved)
 {
-    std::vector<StatedArray> lists = lists_of(saved);
     std::vector<std::string> names;
-    names.reserve(lists.size() + saved.arrays.size() + saved.verify.size());
-    for (const StatedArray& list : lists) {
+    for (const StatedArray& list : lists_of(saved)) {
         names.push_back(list.name);
     }
     for (const StatedArray& array : saved.arrays) {
@@ -382,6 +380,34 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
     for (const StatedDifference& difference : saved.verify) {
         names.push_back(difference.array);
     }
+    return names;
+}
+
+std::vector<Finding> compare(const SavedResult& saved, const Result& result, const Tolerance& tolerance)
+{
+    std::vector<Finding> findings;
+    for (const StatedArray& list : lists_of(saved)) {
+        findings.push_back(compare(list, find_computed(result, list.name), tolerance));
+    }
+    for (const StatedArray& array : saved.arrays) {
+        findings.push_back(compare(array, find_computed(result, array.name), tolerance));
+    }
+    if (saved.summary) {
+        findings.push_back(compare(*saved.summary, result, tolerance));
+    }
+    for (const StatedDifference& difference : saved.verify) {
+        findings.push_back(compare(difference, result, tolerance));
+    }
+    if (saved.warnings) {
+        findings.push_back(compare(stated_words("warnings", without_advice(*saved.warnings)),
+                                   computed_words(without_advice(result.warnings)), tolerance));
+    }
+    return findings;
+}
+
+CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const RunSettings& settings)
+{
+    const std::vector<std::string> names = names_in(saved);
     if (names.empty() && !saved.summary) {
         throw Error(ErrorKind::data, "the result states nothing to compare with but its config; run it with --show");
     }
@@ -391,26 +417,7 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
         run_settings.top = saved.summary->top;
     }
     const Result result = run(saved.config, run_settings);
-
-    CheckReport report;
-    report.portable_because = result.portable_because;
-    for (const StatedArray& list : lists) {
-        report.findings.push_back(compare(list, find_computed(result, list.name), tolerance));
-    }
-    for (const StatedArray& array : saved.arrays) {
-        report.findings.push_back(compare(array, find_computed(result, array.name), tolerance));
-    }
-    if (saved.summary) {
-        report.findings.push_back(compare(*saved.summary, result, tolerance));
-    }
-    for (const StatedDifference& difference : saved.verify) {
-        report.findings.push_back(compare(difference, result, tolerance));
-    }
-    if (saved.warnings) {
-        report.findings.push_back(compare(stated_words("warnings", without_advice(*saved.warnings)),
-                                          computed_words(without_advice(result.warnings)), tolerance));
-    }
-    return report;
+    return {.findings = compare(saved, result, tolerance), .portable_because = result.portable_because};
 }
 
 } // namespace attn::model

@@ -36,6 +36,7 @@ struct SavedResult {
     std::vector<StatedDifference> verify; ///< empty when the file states none
     std::optional<StatedSummary> summary;
     std::optional<std::vector<std::string>> warnings;
+    std::optional<Index> layer = {}; ///< of a whole trained model
 };
 
 /// One statement that was compared.
@@ -59,6 +60,11 @@ struct CheckReport {
 /// Computes the recipe and compares with its published numbers and precision claims. A recipe that states nothing throws
 /// Error(data).
 [[nodiscard]] CheckReport check(const Recipe& recipe, const RunSettings& settings);
+
+/// The arrays, words and summary that `saved` states.
+[[nodiscard]] std::vector<std::string> names_in(const SavedResult& saved);
+/// All that `saved` states beside its config, compared with a result that was computed to show it.
+[[nodiscard]] std::vector<Finding> compare(const SavedResult& saved, const Result& result, const Tolerance& tolerance);
 
 /// Computes the result's config and compares everything the file states: decimals exactly (as numbers: 1.50 equals 1.5), or
 /// within the tolerance.

@@ -146,7 +146,8 @@ std::map<std::string, Computed> computed_summary(const Result& result)
         values[place + "entropy"] = computed_number(head.entropy);
         values[place + "first"] = computed_number(head.first);
         for (const auto& [name, mean] :
-             {std::pair("itself", &head.itself), std::pair("previous", &head.previous), std::pair("next", &head.next)}) {
+             {std::pair("itself", &head.itself), std::pair("previous", &head.previous), std::pair("next", &head.next),
+              std::pair("same", &head.same), std::pair("induction", &head.induction)}) {
             if (*mean) {
                 values[place + name] = computed_number(**mean);
             }

@@ -24,8 +24,6 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
     const transformer::Architecture& architecture = trained.model.architecture();
     const auto of_layers = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
     switch (info.item) {
-    case Item::vocabulary:
-    case Item::parameters: return false;
     case Item::capped_scores: return of_layers([](const auto& layer) { return layer.attention.softcap.has_value(); });
     case Item::masked_scores:
         return architecture.causal || architecture.relative_bias ||
@@ -33,11 +31,8 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
     case Item::logits: return architecture.head.has_value();
     case Item::query_positions: return !config.query.empty();
     case Item::heads: return !config.head.empty();
-    default: break;
+    default: return standing_of(info.item) != Standing::nowhere;
     }
-    const bool common = info.needs == Needs::nothing || info.needs == Needs::ids || info.needs == Needs::model ||
-                        info.needs == Needs::output_projection;
-    return common && info.shown_by != ShownBy::attend;
 }
 
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const Show& asked)
@@ -51,10 +46,9 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Sho
         throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
                     "a model for causal or masked language modelling");
     }
-    if (!asked.empty()) {
-        return asked;
-    }
-    return config.layers.empty() ? Show{Item::tokens, Item::summary} : Show{Item::tokens, Item::token_ids, Item::weights};
+    const Show usual =
+        config.layers.empty() ? Show{Item::tokens, Item::summary} : Show{Item::tokens, Item::token_ids, Item::weights};
+    return asked.empty() ? usual : asked;
 }
 
 /// The layers that the config names, ascending and each once.
@@ -297,12 +291,12 @@ Guesses guesses_at(Index position, const Tensor<float>& logits, const text::Piec
     }
     std::vector<Index> ids = indices(row.size());
     const std::size_t count = std::min(guesses_per_place, ids.size());
-    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(), [&](Index a, Index b) {
-        return row[a] != row[b] ? row[a] > row[b] : a < b;
-    });
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                      [&](Index a, Index b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
     Guesses guesses{.position = position, .words = {}};
     for (std::size_t i = 0; i < count; ++i) {
-        guesses.words.push_back({ids[i], word_of(ids[i], tokenizer), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
+        guesses.words.push_back(
+            {ids[i], word_of(ids[i], tokenizer), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
     }
     return guesses;
 }
@@ -339,6 +333,9 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     LayeredResult result;
     result.config = config;
     result.show = what_to_show(config, trained, settings.show);
+    if (settings.top) {
+        result.show.insert(Item::summary);
+    }
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
     transformer::Input input;
@@ -365,8 +362,9 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         };
     }
     transformer::Outputs outputs =
-        transformer::forward(trained.model, input, asked, work,
-                             [&](transformer::LayerStages&& stages) { result.layers.push_back(results.of(std::move(stages))); });
+        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
+            result.layers.push_back(results.of(std::move(stages)));
+        });
     if (asked.hidden_states) {
         add_hidden_states(result.layers, outputs.hidden_states, result.show);
     }

@@ -106,22 +106,14 @@ void write_after_config(JsonWriter& json, const Result& result)
     json.newline();
 }
 
-/// What the layers have in common is written once, in front of them.
-bool is_common(const model::ItemInfo& info)
+/// The items that stand there.
+void write_items(JsonWriter& json, const Result& result, model::Standing standing)
 {
-    return info.kind == ItemKind::words || (info.kind == ItemKind::integers && info.item != model::Item::heads);
-}
-
-void write_layer(JsonWriter& json, const Result& result)
-{
-    json.begin_object();
-    json.member("layer", result.layer);
     for (const model::ItemInfo& info : model::items) {
-        if (!is_common(info) && result.shows(info.item)) {
+        if (standing_of(info.item) == standing && result.shows(info.item)) {
             write_item(json, result, info);
         }
     }
-    json.end_object();
 }
 
 void write_guesses(JsonWriter& json, const std::vector<model::Guesses>& guesses)
@@ -158,14 +150,13 @@ void write_json(const model::LayeredResult& result, std::optional<Index> index, 
     JsonWriter json(buffer);
     begin_result(json, "attn-cli/result/2", index);
     write_config_object(json, result.config);
-    for (const model::ItemInfo& info : model::items) {
-        if (is_common(info) && result.layers.front().shows(info.item)) {
-            write_item(json, result.layers.front(), info);
-        }
-    }
+    write_items(json, result.layers.front(), model::Standing::before_layers);
     json.begin_array("layers");
     for (const Result& layer : result.layers) {
-        write_layer(json, layer);
+        json.begin_object();
+        json.member("layer", layer.layer);
+        write_items(json, layer, model::Standing::in_layer);
+        json.end_object();
     }
     json.end_array();
     if (result.logits) {

@@ -1,0 +1,159 @@
+#include "attn/model/trained/saved_layers.hpp"
+
+#include "attn/model/check/computed.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace attn::model {
+namespace {
+
+Show items_in(const SavedLayers& saved)
+{
+    Show show;
+    for (const SavedResult& layer : saved.layers) {
+        for (const std::string& name : names_in(layer)) {
+            show.insert(item_called(name).value_or(Item::tokens));
+        }
+        if (layer.summary) {
+            show.insert(Item::summary);
+        }
+    }
+    if (saved.logits) {
+        show.insert(Item::logits);
+    }
+    return show;
+}
+
+/// As `numbers` of a computed result that is called by its name alone.
+Result result_with(const AnyTensor& logits)
+{
+    Result result;
+    result.arrays.push_back({std::string(name_of(Item::logits)), logits});
+    return result;
+}
+
+/// The likeliest words as a file states them.
+std::vector<StatedArray> stated(const std::vector<Guesses>& guesses)
+{
+    std::vector<StatedArray> list;
+    for (std::size_t g = 0; g < guesses.size(); ++g) {
+        const std::string place = "likeliest[" + std::to_string(g) + "].";
+        list.push_back({place + "position", {}, {std::to_string(guesses[g].position)}});
+        for (std::size_t w = 0; w < guesses[g].words.size(); ++w) {
+            const Guess& word = guesses[g].words[w];
+            const std::string at = place + "words[" + std::to_string(w) + "].";
+            list.push_back({at + "token", {}, {word.token}});
+            list.push_back({at + "id", {}, {std::to_string(word.id)}});
+        }
+    }
+    return list;
+}
+
+/// Positions, words and ids; what is told of their probabilities follows from the logits.
+Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector<Guesses>& computed)
+{
+    const std::vector<StatedArray> wanted = stated(computed);
+    Finding finding;
+    finding.what = "likeliest";
+    finding.compared = static_cast<Index>(given.size());
+    for (const StatedArray& one : given) {
+        const auto found = std::ranges::find(wanted, one.name, &StatedArray::name);
+        const std::string text = found == wanted.end() ? "nothing" : found->decimals.front();
+        if (text != one.decimals.front()) {
+            ++finding.mismatched;
+            finding.first =
+                finding.first.empty() ? one.name + ": stated " + one.decimals.front() + ", computed " + text : finding.first;
+        }
+    }
+    return finding;
+}
+
+/// With what the first layer alone has, and a config that leaves open what the model's own config says.
+SavedResult with_words_of(const SavedLayers& saved, SavedResult layer)
+{
+    const SavedResult& first = saved.layers.front();
+    if (!first.tokens) {
+        throw Error(ErrorKind::data, name_of(Item::tokens), "none", "a result saved with tokens among --show");
+    }
+    layer.tokens = first.tokens;
+    layer.config.input = PositionsInput{.count = std::ssize(*first.tokens), .labels = {}};
+    layer.config.dims.heads = field::most_heads;
+    const auto rows = std::ranges::find(first.arrays, name_of(Item::query_positions), &StatedArray::name);
+    if (layer.layer != first.layer && rows != first.arrays.end()) {
+        layer.arrays.push_back(*rows);
+    }
+    return layer;
+}
+
+} // namespace
+
+CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Trained& trained, const RunSettings& settings)
+{
+    RunSettings run_settings = settings;
+    run_settings.show = items_in(saved);
+    if (run_settings.show.empty()) {
+        throw Error(ErrorKind::data, "the result states nothing to compare with but its config; run it with --show");
+    }
+    if (saved.layers.front().summary) {
+        run_settings.top = saved.layers.front().summary->top;
+    }
+    const LayeredResult result = run_trained(saved.config, trained, run_settings);
+    CheckReport report;
+    report.portable_because = result.layers.front().portable_because;
+    for (const SavedResult& stated_layer : saved.layers) {
+        const std::string name = "layer " + std::to_string(stated_layer.layer.value_or(0)) + ": ";
+        const auto found = std::ranges::find(result.layers, stated_layer.layer, &Result::layer);
+        if (found == result.layers.end()) {
+            report.findings.push_back(mismatch(name + "there", name + "stated, but no part of this run"));
+            continue;
+        }
+        for (Finding& finding : compare(stated_layer, *found, tolerance)) {
+            finding.what.insert(0, name);
+            report.findings.push_back(std::move(finding));
+        }
+    }
+    if (saved.logits && result.logits) {
+        SavedResult one;
+        one.arrays.push_back(*saved.logits);
+        std::ranges::move(compare(one, result_with(*result.logits), tolerance), std::back_inserter(report.findings));
+        report.findings.push_back(compare_guesses(saved.guesses, result.guesses));
+    }
+    return report;
+}
+
+ResultTensors tensors_of(const SavedLayers& saved)
+{
+    ResultTensors all;
+    for (const SavedResult& layer : saved.layers) {
+        ResultTensors one = tensors_of(layer);
+        for (StoredTensor& tensor : one.tensors) {
+            const std::optional<Item> item = item_called(tensor.name);
+            const bool common = item == Item::token_ids || item == Item::query_positions;
+            tensor.name.insert(0, common ? "" : "layers." + std::to_string(layer.layer.value_or(0)) + ".");
+            all.tensors.push_back(std::move(tensor));
+        }
+        std::ranges::move(one.words, std::back_inserter(all.words));
+    }
+    if (saved.logits) {
+        SavedResult one;
+        one.arrays.push_back(*saved.logits);
+        all.tensors.push_back(std::move(tensors_of(one).tensors.front()));
+    }
+    return all;
+}
+
+SavedResult layer_of(const SavedLayers& saved, std::optional<Index> layer)
+{
+    std::string there;
+    for (const SavedResult& each : saved.layers) {
+        there += (there.empty() ? "" : ", ") + std::to_string(each.layer.value_or(0));
+        if (each.layer == layer || (!layer && saved.layers.size() == 1)) {
+            return with_words_of(saved, each);
+        }
+    }
+    throw Error(ErrorKind::usage, "--layer", layer ? std::to_string(*layer) : "none", "one that the result has: " + there);
+}
+
+} // namespace attn::model
