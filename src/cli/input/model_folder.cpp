@@ -121,7 +121,7 @@ ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests) : folder
         try {
             return transformer::describe(transformer::Config(std::move(values), config.ignored_keys));
         } catch (const Error& error) { // the library does not know the file's name
-            throw Error(error.kind(), keys.name() + ": " + error.what());
+            throw Error(error.kind(), quoted_path(folder_) + ": " + error.what());
         }
     }();
     const MappedFile& pieces = map(tokenizer_file);

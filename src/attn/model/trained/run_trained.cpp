@@ -38,7 +38,7 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const Show& asked)
 {
     Show existing = everything(config, trained);
-    existing.insert({Item::summary, Item::logits});
+    existing.insert({Item::query_positions, Item::heads, Item::summary, Item::logits});
     for (const Item item : asked.without(existing)) {
         throw Error(ErrorKind::usage, "--show", name_of(item), "what this model gives; attn-cli help models lists it");
     }

@@ -1,0 +1,374 @@
+"""`run --model`: the attention of any layer and head of a whole trained model."""
+
+import json
+import shutil
+import struct
+
+import jsonschema
+import pytest
+import tiny_models
+from program import assert_fails, run, run_unread, succeeds
+from tensors import load_safetensors, numpy, save_safetensors
+
+SENTENCE = "the cat sat on the mat"
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return tiny_models.bert(tmp_path_factory.mktemp("models") / "bert", seed=1)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    return tiny_models.llama(tmp_path_factory.mktemp("models") / "llama", seed=2)
+
+
+def result(folder, *options, sentence=SENTENCE):
+    return succeeds("run", sentence, "--model", f"{folder}/", "--json", *options).json
+
+
+def layer_of(done, number):
+    return next(layer for layer in done["layers"] if layer["layer"] == number)
+
+
+def near(computed, wanted, tolerance=2e-5):
+    wanted = numpy.asarray(wanted)
+    assert numpy.abs(numpy.asarray(computed, "float64") - wanted).max() <= tolerance * max(1, numpy.abs(wanted).max())
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [tiny_models.bert, tiny_models.llama])
+def test_every_layer_and_the_logits_are_those_of_the_plain_way(tmp_path, make, seed):
+    folder, forward = make(tmp_path / "model", seed)
+    done = result(folder, "--layer", "all", "--show", "all")
+    logits = result(folder, "--layer", "0", "--show", "logits")
+    ids = done["token_ids"]
+    attentions, states, scores = forward(ids, [0] * len(ids))
+    near(done["layers"][0]["embeddings"], states[0])
+    for n, attention in enumerate(attentions):
+        near(layer_of(done, n)["weights"], attention)
+        near(layer_of(done, n)["hidden_states"], states[n + 1])
+    near(logits["logits"], scores)
+
+
+def test_words_become_the_pieces_and_ids_of_the_tokenizer(bert):
+    done = result(bert[0], "--layer", "0", sentence="The cats sat")
+    assert done["tokens"] == ["[CLS]", "the", "cat", "##s", "sat", "[SEP]"]
+    assert done["token_ids"] == [1, 5, 6, 12, 7, 2]
+
+
+def test_a_pair_takes_the_second_place_of_the_template(bert):
+    folder, forward = bert
+    done = result(folder, "--layer", "0", "--pair", "it sat", sentence="the cat")
+    assert done["tokens"] == ["[CLS]", "the", "cat", "[SEP]", "it", "sat", "[SEP]"]
+    near(done["layers"][0]["weights"], forward(done["token_ids"], [0, 0, 0, 0, 1, 1, 1])[0][0])
+
+
+def test_the_likeliest_words_stand_in_place_of_a_mask(bert):
+    folder, forward = bert
+    done = result(folder, "--layer", "0", "--show", "logits", sentence="the cat [MASK] on")
+    place = done["likeliest"][0]
+    scores = forward([1, 5, 6, 4, 8, 2], [0] * 6)[2][3]
+    wanted = numpy.exp(scores - scores.max()) / numpy.exp(scores - scores.max()).sum()
+    assert place["position"] == 3
+    assert [word["id"] for word in place["words"]] == list(numpy.argsort(-wanted)[:5])
+    near([word["probability"] for word in place["words"]], numpy.sort(wanted)[::-1][:5])
+
+
+def test_the_likeliest_words_come_behind_the_last_one_of_a_causal_model(llama):
+    done = result(llama[0], "--layer", "0", "--show", "logits")
+    assert [place["position"] for place in done["likeliest"]] == [5]
+    assert [word["token"] for word in done["likeliest"][0]["words"]][0] in tiny_models.WORDS
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_halves_are_read_as_they_are(tmp_path, llama, half):
+    folder, _ = llama
+    tensors, _ = load_safetensors(folder / "model.safetensors")
+    copy = tmp_path / "half"
+    shutil.copytree(folder, copy)
+    exact = {name: array.astype("float16") if half == "float16" else array for name, array in tensors.items()}
+    save_safetensors(copy / "model.safetensors", exact, bfloat16=list(tensors) if half == "bfloat16" else ())
+    rounded, _ = load_safetensors(copy / "model.safetensors")
+    whole = tmp_path / "whole"
+    shutil.copytree(folder, whole)
+    save_safetensors(whole / "model.safetensors", {name: array.astype("float32") for name, array in rounded.items()})
+    assert result(copy, "--layer", "2")["layers"] == result(whole, "--layer", "2")["layers"]
+
+
+def test_a_model_may_lie_in_several_files(tmp_path, bert):
+    folder, _ = bert
+    tensors, _ = load_safetensors(folder / "model.safetensors")
+    shards = tmp_path / "shards"
+    shutil.copytree(folder, shards)
+    (shards / "model.safetensors").unlink()
+    names, where = list(tensors), {}
+    for i in range(3):
+        file = f"model-0000{i + 1}-of-00003.safetensors"
+        save_safetensors(shards / file, {name: tensors[name] for name in names[i::3]})
+        where |= dict.fromkeys(names[i::3], file)
+    (shards / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
+    assert result(shards, "--layer", "1")["layers"] == result(folder, "--layer", "1")["layers"]
+
+
+@pytest.mark.parametrize("change", [{"hidden_act": "gelu_new"}, {"layer_norm_eps": 1e-1}])
+def test_a_config_that_says_something_else_changes_the_numbers(tmp_path, change):
+    folder, forward = tiny_models.bert(tmp_path / "other", 1, **change)
+    ids = [1, 5, 6, 2]
+    computed = result(folder, "--layer", "2", "--show", "hidden_states", sentence="the cat")["layers"][0]["hidden_states"]
+    wanted = forward(ids, [0] * 4)[1][3]
+    assert numpy.abs(numpy.asarray(computed) - wanted).max() > 2e-5 * numpy.abs(wanted).max()
+
+
+# ---- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_without_a_layer_it_sums_up_all_heads(bert):
+    done = result(bert[0])
+    assert [layer["layer"] for layer in done["layers"]] == [0, 1, 2]
+    assert [len(layer["summary"]["heads"]) for layer in done["layers"]] == [2, 2, 2]
+    assert "weights" not in done["layers"][0]
+    table = succeeds("run", SENTENCE, "--model", f"{bert[0]}/").text
+    assert table.startswith("ids  [CLS] 1, the 5, cat 6, sat 7, on 8, the 5, mat 9, [SEP] 2\n")
+    assert [line.split()[0] for line in table.splitlines()[4:]] == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
+
+
+def test_the_summary_is_the_means_of_the_weights(bert):
+    folder, forward = bert
+    done = result(folder)
+    ids = result(folder, "--layer", "0")["token_ids"]
+    weights = forward(ids, [0] * len(ids))[0][1][0]
+    head = done["layers"][1]["summary"]["heads"][0]
+    near(head["itself"], numpy.diag(weights).mean())
+    near(head["previous"], numpy.diag(weights, -1).mean())
+    near(head["same"], (weights[1, 5] + weights[5, 1]) / 2)  # "the" stands at 1 and at 5
+    near(head["induction"], weights[5, 2])  # behind the first "the" stands "cat"
+
+
+def test_heads_and_rows_are_chosen_as_elsewhere(bert):
+    whole = layer_of(result(bert[0], "--layer", "2"), 2)["weights"]
+    done = result(bert[0], "--layer", "2", "--head", "1", "--query", "cat,5")
+    assert done["query_positions"] == [2, 5]
+    assert layer_of(done, 2) == {"layer": 2, "heads": [1], "weights": [[whole[1][2], whole[1][5]]]}
+    mean = result(bert[0], "--layer", "2", "--head", "mean")["layers"][0]["weights"]
+    near(mean[0], (numpy.asarray(whole[0]) + numpy.asarray(whole[1])) / 2, 1e-7)
+
+
+def test_layers_above_the_asked_one_change_nothing_below(bert):
+    both = result(bert[0], "--layer", "0,2")
+    assert layer_of(both, 0) == result(bert[0], "--layer", "0")["layers"][0]
+    assert both["layers"] == result(bert[0], "--layer", "2,0,2")["layers"]
+
+
+def test_any_number_of_threads_and_any_instruction_set_give_the_same_bytes(bert):
+    def text(*options):
+        return run("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "all", "--show", "all", "--json", *options).out
+
+    assert text("--threads", "1") == text("--threads", "3") == text("--isa", "portable")
+
+
+def test_csv_has_a_column_of_layers(bert):
+    rows = succeeds("run", "the cat", "--model", f"{bert[0]}/", "--layer", "0,1", "--head", "1", "--query", "cat", "--format", "csv").text
+    lines = rows.splitlines()
+    assert lines[0] == "array,layer,head,row,column,query_token,key_token,value"
+    assert lines[1] == "token_ids,,,0,,[CLS],,1"
+    assert [line.rsplit(",", 1)[0] for line in lines[5:7]] == ["weights,0,1,2,0,cat,[CLS]", "weights,0,1,2,1,cat,the"]
+    assert lines[9].startswith("weights,1,1,2,0,cat,[CLS],")
+
+
+def test_tensors_are_called_by_their_layer(tmp_path, bert):
+    path = tmp_path / "out.safetensors"
+    succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "-o", path)
+    arrays, metadata = load_safetensors(path)
+    assert sorted(arrays) == ["layers.0.weights", "layers.2.weights", "token_ids"]
+    assert metadata["schema"] == "attn-cli/result/2"
+    numpy.testing.assert_array_equal(arrays["layers.2.weights"], numpy.float32(result(bert[0], "--layer", "2")["layers"][0]["weights"]))
+
+
+def test_a_picture_of_a_layer(tmp_path, bert):
+    path = tmp_path / "head.svg"
+    succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "1", "--head", "0", "-o", path)
+    assert path.read_text().count("[CLS]") >= 2
+    assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", "-o", path), 2, "--layer", "one layer in a picture")
+
+
+def test_each_line_is_a_sentence(bert):
+    lines = "the cat\n\xff\nthe dog sat\n".encode("latin-1")
+    done = run("run", "--lines", "-", "--model", f"{bert[0]}/", "--layer", "1", "--json", stdin=lines)
+    assert done.code == 65
+    first, wrong, third = done.json_lines
+    assert (first["index"], wrong["index"], third["index"]) == (0, 1, 2)
+    assert wrong["error"]["code"] == 65
+    assert third["layers"] == result(bert[0], "--layer", "1", sentence="the dog sat")["layers"]
+    threads = run("run", "--lines", "-", "--model", f"{bert[0]}/", "--layer", "1", "--json", "--threads", "3", stdin=lines)
+    assert threads.out == done.out
+
+
+# ---- saved results ---------------------------------------------------------------------------------------------------
+
+
+def test_results_are_what_the_schema_says(bert):
+    schema = succeeds("schema", "result").json
+    for options in [(), ("--layer", "all", "--show", "all"), ("--layer", "1", "--show", "logits,summary", "--head", "1", "--query", "cat")]:
+        jsonschema.validate(result(bert[0], *options, sentence="the cat [MASK]"), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(result(bert[0]) | {"layer": 3}, schema)
+
+
+def test_check_recomputes_a_saved_result(tmp_path, bert):
+    path = tmp_path / "saved.json"
+    for options in [(), ("--layer", "all", "--show", "all"), ("--layer", "1", "--show", "logits,weights,summary", "--query", "cat")]:
+        path.write_bytes(succeeds("run", "the cat [MASK]", "--model", f"{bert[0]}/", "--json", *options).out)
+        assert succeeds("check", path).text.endswith("passed\n")
+    saved = json.loads(path.read_text())
+    saved["layers"][0]["weights"][0][0][0] += 0.001
+    path.write_text(json.dumps(saved))
+    done = run("check", path)
+    assert done.code == 1
+    assert "layer 1: weights" in done.text
+
+
+def test_check_refuses_files_that_have_changed(tmp_path, bert):
+    folder = tmp_path / "model"
+    shutil.copytree(bert[0], folder)
+    path = tmp_path / "saved.json"
+    path.write_bytes(succeeds("run", SENTENCE, "--model", f"{folder}/", "--layer", "0", "--json").out)
+    config = json.loads((folder / "config.json").read_text()) | {"transformers_version": "9"}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert_fails(run("check", path), 65, "sha256")
+
+
+def test_a_saved_layer_can_be_drawn_and_compared(tmp_path, bert):
+    path = tmp_path / "saved.json"
+    path.write_bytes(succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "--json").out)
+    assert succeeds("plot", path, "--layer", "2", "--format", "table").text.count("[SEP]") == 4
+    assert_fails(run("plot", path), 2, "--layer", "0, 2")
+    other = tmp_path / "other.npz"
+    succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "-o", other)
+    assert succeeds("compare", path, other).code == 0
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+def changed(tmp_path, model, edit):
+    folder = tmp_path / "changed"
+    shutil.copytree(model[0], folder)
+    edit(folder)
+    return run("run", SENTENCE, "--model", f"{folder}/", "--layer", "0")
+
+
+def edit_config(**keys):
+    def edit(folder):
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+
+    return edit
+
+
+def edit_tensors(change):
+    def edit(folder):
+        tensors, _ = load_safetensors(folder / "model.safetensors")
+        save_safetensors(folder / "model.safetensors", change({name: array.copy() for name, array in tensors.items()}))
+
+    return edit
+
+
+QUERY = "bert.encoder.layer.1.attention.self.query.weight"
+
+
+def without_query(tensors):
+    del tensors[QUERY]
+    return tensors
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (edit_tensors(without_query), ["encoder.layer.1.attention.self.query.weight"]),
+        (edit_tensors(lambda tensors: tensors | {"bert.adapter.weight": tensors[QUERY]}), ["adapter.weight"]),
+        (edit_tensors(lambda tensors: tensors | {QUERY: tensors[QUERY][:, :4].copy()}), ["query.weight", "(8, 4)", "(8, 8)"]),
+        (edit_config(num_hidden_layers=4), ["encoder.layer.3"]),
+        (edit_config(num_attention_heads=3), ["hidden size", "3 heads"]),
+        (edit_config(adapter_size=64), ["adapter_size", "--ignore-config"]),
+        (edit_config(model_type="mamba"), ["mamba", "llama"]),
+        (edit_config(hidden_act="softplus"), ["softplus", "gelu"]),
+        (edit_config(vocab_size=13), ["word_embeddings", "13"]),
+        (lambda folder: (folder / "config.json").write_text("{"), ["config.json"]),
+        (lambda folder: (folder / "config.json").unlink(), ["config.json"]),
+        (lambda folder: (folder / "tokenizer.json").unlink(), ["tokenizer.json"]),
+        (lambda folder: (folder / "tokenizer.json").write_text('{"model": {"type": "Morse", "vocab": {"a": 0}}}'), ["Morse"]),
+        (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"), ["pickle", "safetensors"]),
+        (lambda folder: (folder / "model.safetensors").rename(folder / "model.gguf"), ["llama.cpp", "safetensors"]),
+        (lambda folder: (folder / "model.safetensors").write_bytes(struct.pack("<Q", 1 << 40)), ["model.safetensors"]),
+    ],
+)
+def test_a_folder_that_is_no_model_is_refused_in_one_line(tmp_path, bert, edit, says):
+    assert_fails(changed(tmp_path, bert, edit), 65, *says)
+
+
+def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path, bert):
+    def edit(folder):
+        path = folder / "tokenizer.json"
+        tokenizer = json.loads(path.read_text())
+        tokenizer["model"]["vocab"]["zebra"] = 30000
+        path.write_text(json.dumps(tokenizer))
+
+    assert_fails(changed(tmp_path, bert, edit), 65, "tokenizer", "30000")
+
+
+def test_a_key_that_we_do_not_know_can_be_ignored_and_is_recorded(tmp_path, bert):
+    folder = tmp_path / "odd"
+    shutil.copytree(bert[0], folder)
+    edit_config(adapter_size=64)(folder)
+    done = result(folder, "--layer", "0", "--ignore-config", "adapter_size")
+    assert done["config"]["model"]["ignore_config"] == ["adapter_size"]
+    assert done["layers"] == result(bert[0], "--layer", "0")["layers"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--layer", "3"], 2, ["--layer", "3", "0 to 2"]),
+        (["--layer", "-1"], 2, ["--layer"]),
+        (["--layer", "0", "--head", "2"], 2, ["--head", "2"]),
+        (["--layer", "0", "--query", "zebra"], 2, ["--query", "zebra"]),
+        (["--heads", "2"], 2, ["--heads", "--model"]),
+        (["--cross", "a b"], 2, ["--cross", "--model"]),
+        (["--causal"], 2, ["--causal", "--model"]),
+        (["--recipe", "owen-2025"], 2, ["--recipe", "--model"]),
+        (["--verify"], 2, ["--verify", "--model"]),
+        (["--show", "vocabulary"], 2, ["--show", "vocabulary"]),
+        (["--format", "html"], 2, ["html", "--model"]),
+    ],
+)
+def test_options_that_do_not_go_with_a_model(bert, options, code, says):
+    assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", *options), code, *says)
+
+
+def test_options_of_a_model_need_one():
+    assert_fails(run("run", SENTENCE, "--layer", "1"), 2, "--layer", "--model")
+    assert_fails(run("run", SENTENCE, "--pair", "x"), 2, "--pair", "--model")
+    assert_fails(run("run", SENTENCE, "--show", "hidden_states"), 2, "hidden_states", "--model")
+
+
+def test_a_folder_that_is_not_there():
+    assert_fails(run("run", SENTENCE, "--model", "nowhere/"), 66, "nowhere")
+    assert_fails(run("run", SENTENCE, "--model", "nowhere"), 66, "nowhere", "slash")
+
+
+def test_too_many_words(bert):
+    assert_fails(run("run", "cat " * 40, "--model", f"{bert[0]}/", "--layer", "0"), 65, "32")
+
+
+def test_output_over_a_file_of_the_model_is_refused(bert):
+    before = (bert[0] / "config.json").read_bytes()
+    assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", "--json", "-o", bert[0] / "config.json"), 2)
+    assert (bert[0] / "config.json").read_bytes() == before
+
+
+def test_a_reader_that_has_left(bert):
+    assert run_unread("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "all", "--json").code == run_unread("run", "a").code
