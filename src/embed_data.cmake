@@ -4,12 +4,18 @@
 # The bytes of `text` as a C++ array named `name`.
 function(bytes_of text name result)
   string(HEX "${text}" hex)
+  bytes_of_hex("${hex}" ${name} array)
+  set(${result} "${array}" PARENT_SCOPE)
+endfunction()
+
+# The same of bytes in hexadecimal digits, aligned so that numbers among them are.
+function(bytes_of_hex hex name result)
   string(LENGTH "${hex}" digits)
   math(EXPR size "${digits} / 2")
   string(REPEAT "." 64 line)
   string(REGEX REPLACE "(${line})" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  set(${result} "constexpr std::array<char, ${size}> ${name}{${bytes}};\n" PARENT_SCOPE)
+  set(${result} "alignas(16) constexpr std::array<char, ${size}> ${name}{${bytes}};\n" PARENT_SCOPE)
 endfunction()
 
 # The arrays of all files of a folder, and the table that names them.
@@ -59,6 +65,26 @@ endforeach()
 list(LENGTH manual_pages count)
 set(manual "constexpr std::array<BuiltinFile, ${count}> manual{{\n${manual_rows}}};\n")
 
+# The models inside, each a folder.
+file(GLOB folders "${DATA}/models/*")
+list(SORT folders)
+set(model_arrays "")
+set(model_rows "")
+foreach(folder IN LISTS folders)
+  cmake_path(GET folder FILENAME stem)
+  set(parts "")
+  foreach(file config.json model.safetensors)
+    string(MAKE_C_IDENTIFIER "model_${stem}_${file}" name)
+    file(READ "${folder}/${file}" hex HEX)
+    bytes_of_hex("${hex}" ${name} array)
+    string(APPEND model_arrays "${array}")
+    string(APPEND parts ", {${name}.data(), ${name}.size()}")
+  endforeach()
+  string(APPEND model_rows "    {\"${stem}\"${parts}},\n")
+endforeach()
+list(LENGTH folders count)
+set(models "constexpr std::array<BuiltinModel, ${count}> models{{\n${model_rows}}};\n")
+
 table_of(recipes recipe_arrays recipes)
 table_of(schemas schema_arrays schemas)
 file(WRITE "${OUTPUT}" "// Made from data/ by src/embed_data.cmake.
@@ -73,9 +99,11 @@ ${recipe_arrays}
 ${schema_arrays}
 ${page_arrays}
 ${manual_arrays}
+${model_arrays}
 ${recipes}
 ${schemas}
 ${manual}
+${models}
 } // namespace
 
 std::span<const BuiltinFile> builtin_recipes()
@@ -91,6 +119,11 @@ std::span<const BuiltinFile> builtin_schemas()
 std::span<const BuiltinFile> builtin_manual()
 {
     return manual;
+}
+
+std::span<const BuiltinModel> builtin_models()
+{
+    return models;
 }
 
 BuiltinPage builtin_page()

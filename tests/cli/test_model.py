@@ -372,3 +372,38 @@ def test_output_over_a_file_of_the_model_is_refused(bert):
 
 def test_a_reader_that_has_left(bert):
     assert run_unread("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "all", "--json").code == run_unread("run", "a").code
+
+
+# ---- the model inside ------------------------------------------------------------------------------------------------
+
+REPEATS = "the cat sat on the mat while the dog sat on the rug and the cat sat"
+
+
+def test_the_model_inside_looks_back_and_continues_what_repeats():
+    done = succeeds("run", REPEATS, "--model", "induction", "--json").json
+    first, second = (max(layer["summary"]["heads"], key=lambda head: head[what])[what]
+                     for layer, what in zip(done["layers"], ["previous", "induction"]))
+    assert first > 0.6 and second > 0.7
+    said = succeeds("run", REPEATS, "--model", "induction", "--layer", "1", "--show", "logits", "--json").json
+    assert said["likeliest"][0]["words"][0]["token"] == "on"
+    assert said["likeliest"][0]["words"][0]["probability"] > 0.9
+
+
+def test_words_of_the_model_inside_are_symbols_in_the_order_of_their_first_appearance():
+    done = succeeds("run", "b a, b c a", "--model", "induction", "--layer", "0", "--json").json
+    assert (done["tokens"], done["token_ids"]) == (["b", "a", "b", "c", "a"], [0, 1, 0, 2, 1])
+    other = succeeds("run", "one two one three two", "--model", "induction", "--layer", "0", "--json").json
+    assert other["layers"] == done["layers"]
+
+
+def test_the_model_inside_knows_26_words():
+    words = [f"w{i}" for i in range(26)]
+    succeeds("run", " ".join([*words, *words]), "--model", "induction")
+    assert_fails(run("run", " ".join([*words, "one"]), "--model", "induction"), 65, "26")
+    assert_fails(run("run", "a b", "--model", "induction", "--pair", "c"), 2, "--pair")
+
+
+def test_a_saved_result_of_the_model_inside_is_checked(tmp_path):
+    path = tmp_path / "saved.json"
+    path.write_bytes(succeeds("run", REPEATS, "--model", "induction", "--layer", "all", "--show", "all", "--json").out)
+    assert succeeds("check", path).text.endswith("passed\n")

@@ -1,5 +1,5 @@
-// Files of data/ that are compiled in: the built-in recipes, parts of the JSON Schemas, the manual and the page of --format
-// html.
+// Files of data/ that are compiled in: the built-in recipes and models, parts of the JSON Schemas, the manual and the page of
+// --format html.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,12 @@ struct BuiltinFile {
 [[nodiscard]] std::span<const BuiltinFile> builtin_schemas();
 /// data/manual/*.md, in the order in which they are read; the first line of each is "# " and its title.
 [[nodiscard]] std::span<const BuiltinFile> builtin_manual();
+
+/// data/models/*, sorted by name: config.json and model.safetensors of a model without a tokenizer.
+struct BuiltinModel {
+    std::string_view name, config, weights;
+};
+[[nodiscard]] std::span<const BuiltinModel> builtin_models();
 
 /// data/page: the frame, its style, and the scripts one after the other.
 struct BuiltinPage {

@@ -1,5 +1,6 @@
 #include "cli/input/model_folder.hpp"
 
+#include "attn/io/builtin.hpp"
 #include "attn/io/json/model_config.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/sha256.hpp"
@@ -36,8 +37,12 @@ bool is_there(const std::string& path)
 std::string folder_of(const std::string& name)
 {
     if (name.find('/') == std::string::npos) {
+        std::string names;
+        for (const io::BuiltinModel& model : io::builtin_models()) {
+            names += std::string(model.name) + ", which is built in, or ";
+        }
         throw Error(ErrorKind::no_input, option_name(field::name), in_quotes(name),
-                    "a folder, its path with a slash" + std::string(is_there(name) ? ", such as ./" + name : ""));
+                    names + "a folder, its path with a slash" + (is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
@@ -67,6 +72,26 @@ std::string folder_of(const std::string& name)
     throw Error(ErrorKind::data, quoted_path(folder), found, advice);
 }
 
+void add_tensors(transformer::Weights& weights, std::span<const std::byte> bytes, const std::string& name)
+{
+    const io::TensorFile tensors = io::read_tensors(bytes, name);
+    for (const io::TensorFile::Entry& entry : tensors.entries) {
+        weights.add(entry.name, entry.view);
+    }
+    for (const io::TensorFile::Unsupported& entry : tensors.unsupported) {
+        weights.add_unread(entry.name, entry.type);
+    }
+}
+
+std::unique_ptr<model::Trained> built_in(const io::BuiltinModel& model)
+{
+    transformer::Weights weights;
+    add_tensors(weights, io::as_bytes(model.weights), std::string(model.name));
+    return std::make_unique<model::Trained>(
+        transformer::Model(transformer::describe(transformer::Config(io::read_model_config(model.config, model.name))), weights),
+        std::nullopt);
+}
+
 } // namespace
 
 const MappedFile& ModelFolder::map(const std::string& name)
@@ -93,13 +118,7 @@ transformer::Weights ModelFolder::weights()
     transformer::Weights weights;
     for (const std::string& name : names) {
         const MappedFile& file = map(name);
-        const io::TensorFile tensors = io::read_tensors(file.bytes(), file.name());
-        for (const io::TensorFile::Entry& entry : tensors.entries) {
-            weights.add(entry.name, entry.view);
-        }
-        for (const io::TensorFile::Unsupported& entry : tensors.unsupported) {
-            weights.add_unread(entry.name, entry.type);
-        }
+        add_tensors(weights, file.bytes(), file.name());
     }
     return weights;
 }
@@ -113,8 +132,28 @@ std::string ModelFolder::listing() const
     return text;
 }
 
-ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests) : folder_(folder_of(config.name))
+ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests)
 {
+    const auto inside = std::ranges::find(io::builtin_models(), config.name, &io::BuiltinModel::name);
+    if (inside != io::builtin_models().end()) {
+        trained_ = built_in(*inside);
+        return;
+    }
+    open_folder(config);
+    if (digests == Digests::all || !config.sha256.empty()) {
+        const std::string list = listing();
+        const std::string digest = io::sha256(std::as_bytes(std::span(list)));
+        if (!config.sha256.empty() && config.sha256 != digest) {
+            throw Error(ErrorKind::data, "sha256 of the files of " + quoted_path(folder_), digest,
+                        config.sha256 + ", as recorded when they were used");
+        }
+        config.sha256 = digest;
+    }
+}
+
+void ModelFolder::open_folder(const model::TrainedConfig& config)
+{
+    folder_ = folder_of(config.name);
     const MappedFile& keys = map(config_file);
     transformer::Architecture architecture = [&] {
         transformer::ConfigValues values = io::read_model_config(text_of(keys), keys.name());
@@ -137,15 +176,6 @@ ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests) : folder
         trained_ = std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(tokenizer));
     } catch (const Error& error) {
         throw Error(error.kind(), quoted_path(folder_) + ": " + error.what());
-    }
-    if (digests == Digests::all || !config.sha256.empty()) {
-        const std::string list = listing();
-        const std::string digest = io::sha256(std::as_bytes(std::span(list)));
-        if (!config.sha256.empty() && config.sha256 != digest) {
-            throw Error(ErrorKind::data, "sha256 of the files of " + quoted_path(folder_), digest,
-                        config.sha256 + ", as recorded when they were used");
-        }
-        config.sha256 = digest;
     }
 }
 

@@ -15,7 +15,7 @@ namespace attn::cli {
 
 class ModelFolder {
 public:
-    /// Opens the folder that the config names, with its slash, and states or compares its digest, as `digests` says. Throws
+    /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or compares its digest, as `digests` says. Throws
     /// Error(no_input) for a folder that is not there; Error(data) for what a model lacks or has too many, for configs, tokenizers
     /// and tensors that are not understood, and for a model that is there in another form, with what to do.
     ModelFolder(model::TrainedConfig& config, Digests digests);
@@ -30,9 +30,10 @@ public:
 private:
     [[nodiscard]] const MappedFile& map(const std::string& name);
     [[nodiscard]] transformer::Weights weights();
+    void open_folder(const model::TrainedConfig& config);
     [[nodiscard]] std::string listing() const;
 
-    std::string folder_; ///< with its slash
+    std::string folder_; ///< with its slash; empty: the model is built in
     std::deque<MappedFile> files_;
     std::deque<std::string> names_; ///< of the files, in the same order
     std::unique_ptr<model::Trained> trained_;

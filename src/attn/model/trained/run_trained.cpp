@@ -6,10 +6,12 @@
 #include "attn/model/run/memory.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
+#include "attn/text/tokenizer.hpp"
+#include "attn/text/utf8.hpp"
 #include "attn/transformer/run/forward.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <utility>
 
 namespace attn::model {
@@ -110,6 +112,56 @@ void require_room(const transformer::Architecture& architecture, const transform
 }
 
 // ---- words -----------------------------------------------------------------------------------------------------------
+
+/// A sentence for a model.
+struct Tokens {
+    std::vector<std::string> words; ///< fit for people
+    std::vector<Index> ids;
+    std::vector<Index> types; ///< empty: all 0
+};
+
+/// The piece of an id; an embedding may have more rows than the tokenizer has pieces.
+std::string shown(Index id, const text::PieceTokenizer& tokenizer)
+{
+    try {
+        return tokenizer.shown(id);
+    } catch (const Error&) {
+        return std::to_string(id);
+    }
+}
+
+Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)
+{
+    Tokens tokens;
+    for (const text::Piece& piece : tokenizer.encode(config.sentence, config.pair)) {
+        tokens.words.push_back(piece.special ? piece.text : shown(piece.id, tokenizer));
+        tokens.ids.push_back(piece.id);
+        tokens.types.push_back(piece.type);
+    }
+    if (std::ranges::all_of(tokens.types, [](Index type) { return type == 0; })) {
+        tokens.types.clear();
+    }
+    return tokens;
+}
+
+/// Symbols in the order of their first appearance.
+Tokens symbols_of(const TrainedConfig& config, Index most)
+{
+    text::require_utf8(config.sentence, "SENTENCE");
+    if (config.pair) {
+        throw Error(ErrorKind::usage, "--pair is for models with a template for two sentences");
+    }
+    Tokens tokens{.words = text::document_words(config.sentence), .ids = {}, .types = {}};
+    std::map<std::string_view, Index> known;
+    for (const std::string& word : tokens.words) {
+        tokens.ids.push_back(known.try_emplace(word, std::ssize(known)).first->second);
+        if (std::ssize(known) > most) {
+            throw Error(ErrorKind::data, "SENTENCE", "more than " + std::to_string(most) + " different words",
+                        "up to " + std::to_string(most) + ", the symbols that this model knows");
+        }
+    }
+    return tokens;
+}
 
 std::string without_spaces(const std::string& token)
 {
@@ -261,7 +313,7 @@ std::vector<Index> open_places(const LayeredResult& result, const Trained& train
     }
     std::vector<Index> places;
     for (const char* mask : {"[MASK]", "<mask>"}) {
-        const std::optional<Index> id = trained.tokenizer.id_of(mask);
+        const std::optional<Index> id = trained.tokenizer ? trained.tokenizer->id_of(mask) : std::nullopt;
         for (Index i = 0; id && i < std::ssize(result.token_ids); ++i) {
             if (result.token_ids[static_cast<std::size_t>(i)] == *id) {
                 places.push_back(i);
@@ -271,17 +323,19 @@ std::vector<Index> open_places(const LayeredResult& result, const Trained& train
     return places;
 }
 
-/// The piece of an id, as people read it; an embedding may have more rows than the tokenizer has pieces.
-std::string word_of(Index id, const text::PieceTokenizer& tokenizer)
+/// The word of an id, as people read it; of a row that no word has, the id.
+std::string word_of(Index id, const LayeredResult& result, const Trained& trained)
 {
-    try {
-        return tokenizer.shown(id);
-    } catch (const Error&) {
-        return std::to_string(id);
+    if (trained.tokenizer) {
+        return shown(id, *trained.tokenizer);
     }
+    const auto place = std::ranges::find(result.token_ids, id);
+    return place == result.token_ids.end() ? "symbol " + std::to_string(id)
+                                           : result.tokens[static_cast<std::size_t>(place - result.token_ids.begin())];
 }
 
-Guesses guesses_at(Index position, const Tensor<float>& logits, const text::PieceTokenizer& tokenizer)
+template <typename Word>
+Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
 {
     const auto row = logits.matrix().row(position);
     const double largest = static_cast<double>(row.maxCoeff());
@@ -296,19 +350,19 @@ Guesses guesses_at(Index position, const Tensor<float>& logits, const text::Piec
     Guesses guesses{.position = position, .words = {}};
     for (std::size_t i = 0; i < count; ++i) {
         guesses.words.push_back(
-            {ids[i], word_of(ids[i], tokenizer), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
+            {ids[i], word_of_id(ids[i]), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
     }
     return guesses;
 }
 
 } // namespace
 
-Trained::Trained(transformer::Model trained_model, text::PieceTokenizer its_tokenizer)
+Trained::Trained(transformer::Model trained_model, std::optional<text::PieceTokenizer> its_tokenizer)
     : model(std::move(trained_model)), tokenizer(std::move(its_tokenizer))
 {
     const Index rows = model.architecture().embedding.V;
-    if (tokenizer.size() > rows) {
-        throw Error(ErrorKind::data, "tokenizer.json", "ids up to " + std::to_string(tokenizer.size() - 1),
+    if (tokenizer && tokenizer->size() > rows) {
+        throw Error(ErrorKind::data, "tokenizer.json", "ids up to " + std::to_string(tokenizer->size() - 1),
                     "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
     }
 }
@@ -338,19 +392,12 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     }
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
-    transformer::Input input;
-    for (const text::Piece& piece : trained.tokenizer.encode(config.sentence, config.pair)) {
-        result.tokens.push_back(piece.special ? piece.text : word_of(piece.id, trained.tokenizer));
-        result.token_ids.push_back(piece.id);
-        input.types.push_back(piece.type);
-    }
-    if (result.tokens.empty()) {
+    const Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer) : symbols_of(config, architecture.embedding.V);
+    if (tokens.ids.empty()) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
-    input.ids = result.token_ids;
-    if (std::ranges::all_of(input.types, [](Index type) { return type == 0; })) {
-        input.types.clear();
-    }
+    result.tokens = tokens.words;
+    result.token_ids = tokens.ids;
     const transformer::Asked asked = asked_of(result.show, layers);
     require_room(architecture, asked, result.show, std::ssize(result.tokens), settings.memory_limit);
 
@@ -362,7 +409,7 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         };
     }
     transformer::Outputs outputs =
-        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
+        transformer::forward(trained.model, {tokens.ids, tokens.types}, asked, work, [&](transformer::LayerStages&& stages) {
             result.layers.push_back(results.of(std::move(stages)));
         });
     if (asked.hidden_states) {
@@ -370,7 +417,7 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     }
     if (asked.logits != transformer::Logits::none) {
         for (const Index place : open_places(result, trained)) {
-            result.guesses.push_back(guesses_at(place, outputs.logits, trained.tokenizer));
+            result.guesses.push_back(guesses_at(place, outputs.logits, [&](Index id) { return word_of(id, result, trained); }));
         }
         result.logits = std::move(outputs.logits);
     }

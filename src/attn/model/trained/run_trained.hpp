@@ -8,13 +8,14 @@
 
 namespace attn::model {
 
-/// A model with its own tokenizer; the tensors stay in the files that somebody has mapped.
+/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped. Without a tokenizer it knows symbols,
+/// not words: document_words() of the sentence get ids in the order of their first appearance, as many as there are rows.
 struct Trained {
     transformer::Model model;
-    text::PieceTokenizer tokenizer;
+    std::optional<text::PieceTokenizer> tokenizer;
 
     /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
-    Trained(transformer::Model trained_model, text::PieceTokenizer its_tokenizer);
+    Trained(transformer::Model trained_model, std::optional<text::PieceTokenizer> its_tokenizer);
 };
 
 /// What `all` means: every item that the model can give but for logits and the summary.

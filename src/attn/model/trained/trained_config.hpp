@@ -45,8 +45,9 @@ inline constexpr Fields pair{{.key = "input.pair",
 inline constexpr Fields name{{.key = "model.name",
                               .allowed = allow::text,
                               .meaning = "a whole trained model: a folder with config.json, tokenizer.json and "
-                                         "model.safetensors, its path with a slash",
-                              .symbol = "DIR",
+                                         "model.safetensors, its path with a slash; or induction, a small one that is built in and "
+                                         "continues what repeats",
+                              .symbol = "NAME|DIR",
                               .required = true},
                              at<&TrainedConfig::name>};
 inline constexpr Fields ignored_keys{{.key = "model.ignore_config",
