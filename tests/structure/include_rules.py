@@ -18,7 +18,7 @@ SEES = {
     "random": BASE,
     "core": BASE,
     "model": BASE | {"text", "random", "core"},
-    "io": BASE | {"model"},
+    "io": BASE | {"model", "text"},
     "report": BASE | {"model"},
     "cli": BASE | {"model", "io", "report"},
 }
@@ -36,6 +36,7 @@ FOLDERS = {
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
+    "text": {"pieces": set()},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},
     "cli": {
         "system": set(),
@@ -54,6 +55,7 @@ LIBRARIES = {
     "openssl": {"io"},
     "zlib.h": {"io"},
     "Eigen": {"tensor", "core", "model"},
+    "pcre2.h": {"text"},
     "utf8proc.h": {"tensor", "text", "report"},
     "fmt": set(SEES),
     "arm_neon.h": {"core"},  # the instruction sets of the tiled path

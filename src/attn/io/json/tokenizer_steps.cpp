@@ -90,9 +90,9 @@ void add_bert_normalizer(const Members& members, std::vector<NormalizerStep>& st
 
 void add_normalizer(const JsonValue& value, std::vector<NormalizerStep>& steps)
 {
-    static constexpr std::array<std::string_view, 12> names{"NFC",    "NFD",       "NFKC",         "NFKD",  "BertNormalizer", "Lowercase",
-                                                            "Strip",  "Prepend",   "Replace",      "StripAccents", "Precompiled",
-                                                            "Sequence"};
+    static constexpr std::array<std::string_view, 12> names{"NFC",         "NFD",     "NFKC",    "NFKD",    "BertNormalizer",
+                                                            "Lowercase",   "Strip",   "Prepend", "Replace", "StripAccents",
+                                                            "Precompiled", "Sequence"};
     const Members members(value);
     const std::string_view type = names.at(members.at("type").one_of(names));
     if (type.starts_with("NF")) {
@@ -154,9 +154,9 @@ Split words_and_marks()
 
 void add_pre_tokenizer(const JsonValue& value, std::vector<SplitterStep>& steps)
 {
-    static constexpr std::array<std::string_view, 10> names{"BertPreTokenizer", "ByteLevel", "Metaspace",  "Split",      "Whitespace",
-                                                            "WhitespaceSplit",  "Digits",    "Punctuation", "CharDelimiterSplit",
-                                                            "Sequence"};
+    static constexpr std::array<std::string_view, 10> names{"BertPreTokenizer",   "ByteLevel",       "Metaspace", "Split",
+                                                            "Whitespace",         "WhitespaceSplit", "Digits",    "Punctuation",
+                                                            "CharDelimiterSplit", "Sequence"};
     const Members members(value);
     const std::string_view type = names.at(members.at("type").one_of(names));
     if (type == "BertPreTokenizer") {
@@ -167,16 +167,19 @@ void add_pre_tokenizer(const JsonValue& value, std::vector<SplitterStep>& steps)
     } else if (type == "Metaspace") {
         add_metaspace(members, steps);
     } else if (type == "Split") {
-        steps.emplace_back(Split{read_pattern(members.at("pattern")), read_behavior(members.at("behavior")), members.boolean("invert", false)});
+        steps.emplace_back(Split{read_pattern(members.at("pattern")), read_behavior(members.at("behavior")),
+                                 members.boolean("invert", false)});
     } else if (type == "Whitespace") {
         steps.emplace_back(words_and_marks());
     } else if (type == "WhitespaceSplit") {
         steps.emplace_back(class_split(Pattern::Kind::white_space, Behavior::removed));
     } else if (type == "Digits") {
-        steps.emplace_back(class_split(Pattern::Kind::numeric, members.boolean("individual_digits", false) ? Behavior::isolated : Behavior::contiguous));
+        steps.emplace_back(class_split(
+            Pattern::Kind::numeric, members.boolean("individual_digits", false) ? Behavior::isolated : Behavior::contiguous));
     } else if (type == "Punctuation") {
         const JsonValue* behavior = members.find("behavior");
-        steps.emplace_back(class_split(Pattern::Kind::punctuation, behavior == nullptr ? Behavior::isolated : read_behavior(*behavior)));
+        steps.emplace_back(
+            class_split(Pattern::Kind::punctuation, behavior == nullptr ? Behavior::isolated : read_behavior(*behavior)));
     } else if (type == "CharDelimiterSplit") {
         steps.emplace_back(Split{{Pattern::Kind::literal, members.at("delimiter").string()}, Behavior::removed});
     } else {
@@ -207,8 +210,8 @@ public:
 
     void read(const JsonValue& value)
     {
-        static constexpr std::array<std::string_view, 5> names{"TemplateProcessing", "BertProcessing", "RobertaProcessing", "ByteLevel",
-                                                               "Sequence"};
+        static constexpr std::array<std::string_view, 5> names{"TemplateProcessing", "BertProcessing", "RobertaProcessing",
+                                                               "ByteLevel", "Sequence"};
         const Members members(value);
         const std::string_view type = names.at(members.at("type").one_of(names));
         if (type == "Sequence") {
@@ -254,7 +257,8 @@ private:
     void read_templates(const Members& members)
     {
         const JsonValue* special = members.find("special_tokens");
-        const std::vector<JsonValue::Member> tokens = special == nullptr ? std::vector<JsonValue::Member>() : special->members();
+        const std::vector<JsonValue::Member> tokens =
+            special == nullptr ? std::vector<JsonValue::Member>() : special->members();
         spec_.templates = {read_items(members.at("single"), tokens, 1), read_items(members.at("pair"), tokens, 2)};
     }
     static Items read_items(const JsonValue& list, const std::vector<JsonValue::Member>& tokens, std::size_t sentences)
@@ -289,7 +293,8 @@ private:
     }
     static std::vector<std::int32_t> ids_of(const JsonValue& name, const std::vector<JsonValue::Member>& tokens)
     {
-        const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const auto& each) { return each.first == name.string(); });
+        const auto found =
+            std::find_if(tokens.begin(), tokens.end(), [&](const auto& each) { return each.first == name.string(); });
         if (found == tokens.end()) {
             name.refuse("one of special_tokens");
         }
@@ -364,7 +369,8 @@ const JsonValue& Members::at(std::string_view key) const
 {
     const JsonValue* found = find(key);
     if (found == nullptr) {
-        throw Error(ErrorKind::data, (value_.place().empty() ? "" : value_.place() + ": ") + "key " + quoted(key) + " is missing");
+        throw Error(ErrorKind::data,
+                    (value_.place().empty() ? "" : value_.place() + ": ") + "key " + quoted(key) + " is missing");
     }
     return *found;
 }

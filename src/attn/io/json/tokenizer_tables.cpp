@@ -112,7 +112,8 @@ private:
         double value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc()) {
-            throw Error(ErrorKind::data, place("model.vocab", entry), std::string(digits.substr(0, 40)), "a score within float64");
+            throw Error(ErrorKind::data, place("model.vocab", entry), std::string(digits.substr(0, 40)),
+                        "a score within float64");
         }
         return value;
     }

@@ -352,8 +352,8 @@ std::optional<Index> PieceTokenizer::id_of(std::string_view piece) const
     if (const std::optional<std::uint32_t> entry = parts_->vocabulary.find(piece)) {
         return parts_->vocabulary.pieces().entries[*entry].id;
     }
-    const auto token = std::find_if(parts_->added.begin(), parts_->added.end(),
-                                    [&](const AddedToken& each) { return each.content == piece; });
+    const auto token =
+        std::find_if(parts_->added.begin(), parts_->added.end(), [&](const AddedToken& each) { return each.content == piece; });
     return token == parts_->added.end() ? std::nullopt : std::optional<Index>(token->id);
 }
 

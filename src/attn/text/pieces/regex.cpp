@@ -66,8 +66,8 @@ Code compile(std::string_view pattern)
     int error = 0;
     std::size_t offset = 0;
     // Oniguruma's ^ and $ stand at every line. A pattern comes from a JSON string, which is well-formed UTF-8.
-    Code code(pcre2_compile(units(rewritten), rewritten.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
-                            &error, &offset, context.get()));
+    Code code(pcre2_compile(units(rewritten), rewritten.size(),
+                            PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()));
     if (!code) {
         throw Error(ErrorKind::data, "regular expression " + quoted(pattern), message_of(error), "what PCRE2 understands");
     }
@@ -122,7 +122,8 @@ std::vector<Span> Regex::matches(std::string_view text) const
         }
         if (result < 0) {
             throw Error(ErrorKind::data, "regular expression " + quoted(pattern_),
-                        message_of(result) + " at byte " + std::to_string(from), "expressions that match within a million steps");
+                        message_of(result) + " at byte " + std::to_string(from),
+                        "expressions that match within a million steps");
         }
         const std::size_t* bounds = pcre2_get_ovector_pointer(matcher.data.get());
         if (bounds[1] > bounds[0]) {

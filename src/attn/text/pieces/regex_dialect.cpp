@@ -9,7 +9,8 @@ namespace attn::text {
 namespace {
 
 // White_Space without U+180E, which PCRE2 counts as \s, as the inside of a class; and all the others.
-constexpr std::string_view white_space = R"(\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
+constexpr std::string_view white_space =
+    R"(\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
 constexpr std::string_view no_white_space =
     R"(\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{84}\x{86}-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027})"
     R"(\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{10FFFF})";
@@ -48,7 +49,10 @@ private:
         case '[': open_class(); return;
         case '(': open_group(); return;
         case '{': interval(); return;
-        case ']': in_class_ = false; copy(1); return;
+        case ']':
+            in_class_ = false;
+            copy(1);
+            return;
         case '&':
             if (in_class_ && rest_.starts_with("&&")) {
                 refuse("&& in a class");
@@ -156,7 +160,8 @@ private:
         std::string_view name = rest_.substr(3, end - 3);
         const bool negated = name.starts_with('^');
         name.remove_prefix(negated ? 1 : 0);
-        if (name.empty() || name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") != std::string_view::npos) {
+        if (name.empty() ||
+            name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") != std::string_view::npos) {
             refuse(rest_.substr(0, end + 1));
         }
         out_ += rest_.substr(0, 3);
