@@ -148,7 +148,7 @@ private:
             copy(2);
             return;
         }
-        refuse(rest_.substr(0, 2));
+        refuse(rest_.substr(0, c == '\0' ? 2 : 1 + front(rest_.substr(1)).bytes));
     }
     /// A general category as it stands, anything longer as a script.
     void property()

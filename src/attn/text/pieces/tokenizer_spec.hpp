@@ -131,7 +131,7 @@ struct WordPieceModel {
 };
 /// Characters, of which the pair of the lowest rank is joined, the leftmost first, until none is left.
 struct BytePairModel {
-    MergeList merges;
+    MergeList merges = {};
     std::optional<std::string> unknown = {};
     std::string prefix = {}; ///< of every character but a word's first
     std::string suffix = {}; ///< of a word's last character

@@ -95,8 +95,9 @@ TEST(TokenizerFile, ReadsEveryNormalizer)
 
 TEST(TokenizerFile, ReadsACompiledMapInBase64)
 {
-    // One unit, which leads nowhere: nothing is replaced. "BAAAAAAAAAA=" is 04 00 00 00, 00 00 00 00.
-    EXPECT_EQ(normalized(R"({"type": "Precompiled", "precompiled_charsmap": "BAAAAAAAAAA="})", "\u0001"), "\u0001");
+    // 256 units, all of them 0, which lead nowhere: nothing is replaced. "AAQA" is 00 04 00, of the size.
+    const std::string nothing = "AAQA" + std::string(1364, 'A') + "AAA=";
+    EXPECT_EQ(normalized(R"({"type": "Precompiled", "precompiled_charsmap": ")" + nothing + "\"}", "aé"), "aé");
     const auto message = [](const std::string& map) {
         return refusal(File{.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": ")" + map + "\"}"}.text());
     };

@@ -216,7 +216,7 @@ TEST(BytePair, DoesWhatAPlainSearchDoes)
         }
         std::string word;
         std::vector<std::string> symbols;
-        for (unsigned length = random() % 40; length > 0; --length) {
+        for (auto length = random() % 40; length > 0; --length) {
             symbols.emplace_back(1, static_cast<char>('a' + random() % 3));
             word += symbols.back();
         }

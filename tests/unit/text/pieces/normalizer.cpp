@@ -89,7 +89,8 @@ TEST(Normalizer, KnowsTheFourForms)
     EXPECT_EQ(run({Form::nfc}, "\u0958\u212b"),
               "\u0915\u093c\u00c5"); // what composition leaves out, and what stands for another
     EXPECT_EQ(run({Form::nfc}, "\u1100\u1161\u11a8\u11a8"), "각\u11a8");
-    EXPECT_EQ(run({Form::nfc}, "a\u0327\u0334\u0301"), "a\u0334\u0327\u0301"); // class 1 comes first; nothing joins past 202
+    EXPECT_EQ(run({Form::nfc}, "a\u0327\u0334\u0301"), "\u00e1\u0334\u0327"); // past marks of lower classes
+    EXPECT_EQ(run({Form::nfc}, "a\u0305\u0301"), "a\u0305\u0301");            // not past one of its own
 }
 
 TEST(Normalizer, SaysWhereComposedCharactersComeFrom)

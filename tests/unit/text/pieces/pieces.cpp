@@ -245,7 +245,7 @@ TEST(PieceTokenizer, KeepsBoundsWithinTheSentence)
     for (unsigned seed = 0; seed < 500; ++seed) {
         std::mt19937 random(seed);
         std::string sentence;
-        for (unsigned count = random() % 12; count > 0; --count) {
+        for (auto count = random() % 12; count > 0; --count) {
             sentence += parts.at(random() % parts.size());
         }
         for (const PieceTokenizer* tokenizer : {&words, &bytes}) {

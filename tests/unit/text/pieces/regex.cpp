@@ -107,7 +107,7 @@ TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
         {"[]a]", "'[]'"},
         {R"(\u12)", R"('\u12')"},
         {R"((?i)a)", "'(?i'"},
-        {R"(\é)", "'\\xc3'"},
+        {R"(\é)", R"('\é')"},
     };
     for (const auto& [pattern, named] : cases) {
         const std::string message = refusal([&] { (void)pcre2_of(pattern); });
@@ -127,7 +127,8 @@ TEST(Regex, RefusesWhatIsNoExpression)
 
 TEST(Regex, GivesUpOnExpressionsThatTryTooLong)
 {
-    EXPECT_NE(refusal([] { (void)matches("(a+)+b", std::string(60, 'a')); }).find("within a million steps"), std::string::npos);
+    EXPECT_NE(refusal([] { (void)matches("(a+)+[bc]", std::string(60, 'a') + "!"); }).find("within a million steps"),
+              std::string::npos);
 }
 
 TEST(Regex, WalksLongRunsOfSpace)
