@@ -82,6 +82,7 @@ TEST(Regex, TakesScriptsAndCodePointsAsOnigurumaWritesThem)
 {
     EXPECT_EQ(matches(R"(\p{Han}+)", "a中文ー〇"), (Found{"中文", "〇"})); // by script, not by its extensions
     EXPECT_EQ(matches(R"([\u4e00-\u4e2d]+)", "中文"), Found{"中"});
+    EXPECT_EQ(matches(R"([\x{4E00}-\x{4E2D}])", "中文"), Found{"中"});
     EXPECT_EQ(matches(R"(\p{^L}+)", "a1b"), Found{"1"});
     EXPECT_EQ(pcre2_of(R"(\v)"), R"(\x{B})");
     EXPECT_EQ(pcre2_of(R"(a{2}[{}&|]\[\]\-(?!b))"), R"(a{2}[{}&|]\[\]\-(?!b))");
@@ -107,6 +108,8 @@ TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
         {"[]a]", "'[]'"},
         {R"(\u12)", R"('\u12')"},
         {R"((?i)a)", "'(?i'"},
+        {R"(\x41)", R"('\x41')"},
+        {R"(\x{g})", R"('\x{g}')"},
         {R"(\é)", R"('\é')"},
     };
     for (const auto& [pattern, named] : cases) {
