@@ -14,6 +14,10 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 LLAMA = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
+KEPT = [*range(33, 127), *range(161, 173), *range(174, 256)]
+ALPHABET = [character for character in map(chr, [*KEPT, *range(256, 324)]) if character != "t"]
+
+
 def vocabulary(*pieces):
     return {piece: i for i, piece in enumerate(pieces)}
 
@@ -46,13 +50,16 @@ def whole_files():
             "vocab": vocabulary("[UNK]", "[CLS]", "[MASK]", "the", "cat", "na", "##ive", "'", "s", "中")}
     yield "bert", file(bert, normalizer={"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
                        pre_tokenizer={"type": "BertPreTokenizer"}, post_processor=template("[CLS]", "A"), added_tokens=added((2, "[MASK]"), lstrip=True))
-    byte_level = {"type": "BPE", "unk_token": None, "ignore_merges": True, "vocab": vocabulary("t", "<s>", "h", "e", "Ġ", "c", "a", "th", "Ġc", "the", "Ã", "©"),
+    byte_level = {"type": "BPE", "unk_token": None, "ignore_merges": True, "vocab": vocabulary("t", "<s>", *ALPHABET, "th", "Ġc", "the"),
                   "merges": ["t h", "Ġ c", "th e"]}
     yield "byte-level", file(byte_level, pre_tokenizer={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
                              post_processor={"type": "RobertaProcessing", "sep": ["<s>", 1], "cls": ["<s>", 1], "trim_offsets": True, "add_prefix_space": True})
     yield "llama", file(byte_level, normalizer={"type": "NFC"}, added_tokens=added((20, "</s>"), rstrip=True), post_processor={"type": "Sequence", "processors": [
-        {"type": "ByteLevel", "trim_offsets": False}, template("<s>", "A")]}, pre_tokenizer={"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": LLAMA}, "behavior": "Isolated", "invert": False}, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]})
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}, template("<s>", "A")]}, pre_tokenizer={"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": LLAMA}, "behavior": "Isolated", "invert": False}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]})
+    clip = {"type": "BPE", "unk_token": "?", "end_of_word_suffix": "</w>", "vocab": vocabulary("?", "<s>", "t", "h", "e", "t</w>", "h</w>", "e</w>", "th", "the</w>", "he</w>"),
+            "merges": ["h e</w>", "t h", "th e</w>"]}
+    yield "clip", file(clip, pre_tokenizer={"type": "BertPreTokenizer"}, normalizer={"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}, post_processor=template("<s>", "A", "<s>"))
     gemma = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "vocab": vocabulary("<unk>", "▁", "c", "a", "t", "ca", "cat", "▁cat", "<0xC3>", "<0xA9>"),
              "merges": [["c", "a"], ["ca", "t"], ["▁", "cat"]]}
     yield "sentencepiece", file(gemma, normalizer={"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]})
@@ -61,8 +68,11 @@ def whole_files():
     yield "unigram", file(unigram, pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}]},
                           normalizer={"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": character_map()},
                                                                            {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}]}, post_processor=template("<s>", "A", "<s>"))
+    prefixed = {"type": "BPE", "unk_token": None, "continuing_subword_prefix": "##", "vocab": vocabulary("t", "##h", "##e", "th", "the"), "merges": ["t ##h", "th ##e"]}
+    yield "prefixed", file(prefixed, pre_tokenizer={"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False})
     level = {"type": "WordLevel", "unk_token": "?", "vocab": vocabulary("?", "[CLS]", "the", "1")}
-    yield "word-level", file(level, normalizer={"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}, {"type": "Strip"}]},
+    yield "word-level", file(level, normalizer={"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"},
+                                                                                        {"type": "Strip", "strip_left": True, "strip_right": True}]},
                              pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": True}, {"type": "Punctuation", "behavior": "Contiguous"},
                                                                                     {"type": "CharDelimiterSplit", "delimiter": "x"}]},
                              post_processor={"type": "BertProcessing", "sep": ["[CLS]", 1], "cls": ["[CLS]", 1]}, added_tokens=added((30, "AB"), normalized=True, single_word=True))

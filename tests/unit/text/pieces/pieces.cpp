@@ -193,6 +193,18 @@ TEST(PieceTokenizer, LeavesSpacesOutOfTrimmedBounds)
     EXPECT_EQ(bounds(TrimmedBounds{.prefix_space = true}), "0-4 5-8 ");
 }
 
+TEST(PieceTokenizer, TrimsWholeCharacters)
+{
+    TokenizerSpec spec = byte_level();
+    spec.splitter.insert(spec.splitter.begin(), PrefixSpace());
+    spec.trimmed = TrimmedBounds();
+    const std::vector<Piece> pieces = PieceTokenizer(std::move(spec)).encode("é");
+    ASSERT_EQ(text_of(pieces), "Ġ Ã ©"); // the space stands for é, and is nothing else than space
+    EXPECT_EQ(pieces[0].begin, 0U);
+    EXPECT_EQ(pieces[0].end, 0U);
+    EXPECT_EQ(pieces[1].end, 2U);
+}
+
 TEST(PieceTokenizer, RefusesWhatDoesNotFitTogether)
 {
     const auto message = [](const std::function<void(TokenizerSpec&)>& change) {
