@@ -1,5 +1,5 @@
-// Pieces as text::PieceTokenizer makes them, for tests/oracle/live_tokenizers.py: reads the tokenizer.json that it is told, then
-// one JSON string, or an array of two, a line,
+// Pieces as text::PieceTokenizer makes them, for tests/oracle/live_tokenizers.py: reads the tokenizer.json that it is told,
+// then one JSON string, or an array of two, a line,
 //
 //   "a sentence"
 //   ["a sentence", "another"]
@@ -15,8 +15,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,9 @@ using attn::text::PieceTokenizer;
 std::string file_text(const std::string& path)
 {
     std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return std::move(text).str();
 }
 
 /// JSON of well-formed UTF-8.

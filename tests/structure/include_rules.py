@@ -39,6 +39,7 @@ FOLDERS = {
         "trained": {"recipe", "layer", "run", "check"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
+    "text": {"pieces": set()},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},
     "cli": {
         "system": set(),
@@ -57,6 +58,7 @@ LIBRARIES = {
     "openssl": {"io"},
     "zlib.h": {"io"},
     "Eigen": {"tensor", "core", "model"},
+    "pcre2.h": {"text"},
     "utf8proc.h": {"tensor", "text", "report"},
     "fmt": set(SEES),
     "arm_neon.h": {"core"},  # the instruction sets of the tiled path

@@ -77,7 +77,7 @@ private:
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > highest_id) {
             const text::PieceList& list = tables_.vocabulary;
-            throw Error(ErrorKind::data, "model.vocab[" + in_quotes(list.text(list.entries.size() - 1)) + "]",
+            throw Error(ErrorKind::data, "model.vocab[" + quoted(list.text(list.entries.size() - 1)) + "]",
                         std::string(digits.substr(0, 40)), "an id from 0 to " + std::to_string(highest_id));
         }
         return value;
@@ -133,14 +133,16 @@ private:
     {
         const std::size_t space = pair.find(' ');
         if (space == std::string_view::npos || pair.find(' ', space + 1) != std::string_view::npos) {
-            throw Error(ErrorKind::data, merge_place(), in_quotes(pair), "two pieces and a space between them");
+            throw Error(ErrorKind::data, place("model.merges", tables_.merges.entries.size()), quoted(pair),
+                        "two pieces and a space between them");
         }
         tables_.merges.add(pair.substr(0, space), pair.substr(space + 1));
     }
     /// ["a", "b"]
     void paired_merge()
     {
-        const auto refuse = [&] { throw Error(ErrorKind::data, merge_place(), "another value", "two pieces"); };
+        const std::size_t rank = tables_.merges.entries.size();
+        const auto refuse = [&] { throw Error(ErrorKind::data, place("model.merges", rank), "another value", "two pieces"); };
         std::size_t part = 0;
         if (scanner_.next() != '[') {
             refuse();
@@ -160,8 +162,6 @@ private:
             refuse();
         }
     }
-    [[nodiscard]] std::string merge_place() const { return place("model.merges", tables_.merges.entries.size()); }
-
     JsonScanner& scanner_;
     SmallMembers rest_;
     ModelTables tables_;

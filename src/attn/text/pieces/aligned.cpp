@@ -5,12 +5,12 @@
 
 namespace attn::text {
 
-AlignedText::AlignedText(std::string_view sentence, Span span)
-    : AlignedText(sentence.size())
+AlignedText::AlignedText(std::string_view sentence, Span span) : AlignedText(sentence.size())
 {
     text_ = part(sentence, span);
     from_.reserve(text_.size());
-    each_character(sentence, span, [&](std::int32_t, Span character) { from_.insert(from_.end(), character.size(), character); });
+    each_character(sentence, span,
+                   [&](std::int32_t, Span character) { from_.insert(from_.end(), character.size(), character); });
 }
 
 void AlignedText::append(std::string_view bytes, Span from)

@@ -41,8 +41,24 @@ BytePair::BytePair(const PieceIndex& vocabulary, BytePairModel model)
     const std::size_t size = std::bit_ceil(2 * model_.merges.entries.size() + 2);
     shift_ = 64 - std::countr_zero(size);
     merges_.resize(size);
-    for (std::size_t rank = 0; rank < model_.merges.entries.size(); ++rank) {
-        add(vocabulary, rank);
+    // Nearly all the time would go into waiting for memory, so each table is asked for what will be needed a little later.
+    constexpr std::size_t ahead = 16;
+    const std::size_t count = model_.merges.entries.size();
+    std::vector<Merge> found;
+    found.reserve(count);
+    for (std::size_t rank = 0; rank < count + ahead; ++rank) {
+        if (rank + ahead < count) {
+            vocabulary.prefetch(model_.merges.left(rank + ahead));
+            vocabulary.prefetch(model_.merges.right(rank + ahead));
+        }
+        if (rank < count) {
+            // Pieces are numbered in the order in which merges made them, or nearly so.
+            found.push_back(found_merge(vocabulary, rank, found.empty() ? 0 : found.back().merged));
+            __builtin_prefetch(&merges_[slot_of(found.back().pair)]);
+        }
+        if (rank >= ahead) {
+            add(found[rank - ahead]);
+        }
     }
     model_.merges = {};
 }
@@ -52,32 +68,39 @@ std::size_t BytePair::slot_of(std::uint64_t pair) const
     return ((pair ^ pair >> 29U) * 0x9E3779B97F4A7C15U) >> shift_;
 }
 
-void BytePair::add(const PieceIndex& vocabulary, std::size_t rank)
+BytePair::Merge BytePair::found_merge(const PieceIndex& vocabulary, std::size_t rank, std::uint32_t near) const
 {
     const std::string_view left = model_.merges.left(rank);
     const std::string_view right = model_.merges.right(rank);
-    const auto require = [&](std::string_view first, std::string_view second) {
-        const std::optional<std::uint32_t> entry = vocabulary.find(first, second);
-        if (!entry) {
-            throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]",
-                        in_quotes(std::string(first).append(second)), "pieces of the vocabulary");
-        }
-        return std::uint64_t{*entry};
-    };
     const std::string_view behind_prefix = right.substr(std::min(right.size(), model_.prefix.size()));
-    const std::uint64_t pair = require(left, {}) << 32U | require(right, {});
-    const std::uint64_t merged = require(left, behind_prefix);
-    std::size_t slot = slot_of(pair);
-    while (merges_[slot].used && merges_[slot].pair != pair) {
+    const std::optional<std::uint32_t> both = vocabulary.find_near(near, left, behind_prefix);
+    const std::optional<std::uint32_t> first = vocabulary.find(left);
+    const std::optional<std::uint32_t> second = vocabulary.find(right);
+    if (!first || !second || !both) {
+        const std::string made = std::string(left).append(behind_prefix);
+        throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]",
+                    quoted(!first    ? left
+                           : !second ? right
+                                     : std::string_view(made)),
+                    "pieces of the vocabulary");
+    }
+    return {std::uint64_t{*first} << 32U | *second, static_cast<std::uint32_t>(rank), *both};
+}
+
+/// In place of an earlier one of the same pair.
+void BytePair::add(const Merge& merge)
+{
+    std::size_t slot = slot_of(merge.pair);
+    while (merges_[slot].rank != unused && merges_[slot].pair != merge.pair) {
         slot = (slot + 1) & (merges_.size() - 1);
     }
-    merges_[slot] = {pair, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(merged), true};
+    merges_[slot] = merge;
 }
 
 const BytePair::Merge* BytePair::find(std::uint32_t left, std::uint32_t right) const
 {
     const std::uint64_t pair = std::uint64_t{left} << 32U | right;
-    for (std::size_t slot = slot_of(pair); merges_[slot].used; slot = (slot + 1) & (merges_.size() - 1)) {
+    for (std::size_t slot = slot_of(pair); merges_[slot].rank != unused; slot = (slot + 1) & (merges_.size() - 1)) {
         if (merges_[slot].pair == pair) {
             return &merges_[slot];
         }

@@ -1,4 +1,5 @@
-// SentencePiece's compiled map of characters ("Precompiled"): a double array of the strings it replaces, and what replaces them.
+// SentencePiece's compiled map of characters ("Precompiled"): a double array of the strings it replaces, and what replaces
+// them.
 //
 //   u32 size | size bytes of u32 units | replacements, each UTF-8 and a NUL
 //
@@ -20,8 +21,9 @@ public:
     /// Throws Error(data) for bytes that are no such map.
     explicit CharacterMapper(std::string_view bytes);
 
-    /// A grapheme cluster of less than six bytes is looked up whole, otherwise, or when it is not there, each of its characters:
-    /// replaced by what stands for the shortest string it begins with. Throws Error(data) for a map that leads out of itself.
+    /// A grapheme cluster of less than six bytes is looked up whole, otherwise, or when it is not there, each of its
+    /// characters: replaced by what stands for the shortest string it begins with. Throws Error(data) for a map that leads out
+    /// of itself.
     [[nodiscard]] AlignedText mapped(const AlignedText& text) const;
 
 private:

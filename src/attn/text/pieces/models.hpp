@@ -61,18 +61,20 @@ public:
     [[nodiscard]] std::vector<Token> tokens(const PieceIndex& vocabulary, std::string_view word) const;
 
 private:
+    static constexpr std::uint32_t unused = 0xFFFFFFFF;
     struct Merge {
         std::uint64_t pair = 0;
-        std::uint32_t rank = 0;
+        std::uint32_t rank = unused;
         std::uint32_t merged = 0;
-        bool used = false;
     };
     struct Symbol;
     class Joining;
 
     [[nodiscard]] std::size_t slot_of(std::uint64_t pair) const;
     [[nodiscard]] const Merge* find(std::uint32_t left, std::uint32_t right) const;
-    void add(const PieceIndex& vocabulary, std::size_t rank);
+    /// What it makes is likely to be `near`.
+    [[nodiscard]] Merge found_merge(const PieceIndex& vocabulary, std::size_t rank, std::uint32_t near) const;
+    void add(const Merge& merge);
     [[nodiscard]] std::vector<Token> symbols(const PieceIndex& vocabulary, std::string_view word) const;
 
     BytePairModel model_; ///< without its merges

@@ -136,7 +136,7 @@ AlignedText Normalizer::replaced(const AlignedText& text, const Replacer& replac
     std::uint32_t behind = 0;
     for (const Span match : replacer.matcher.matches(text.text())) {
         out.append(text, {behind, match.begin});
-        out.append(replacer.content, text.source(match));
+        out.append(replacer.content, text.source(std::size_t{match.end} - 1)); // `tokenizers` takes its last character alone
         behind = match.end;
     }
     out.append(text, {behind, text.all().end});

@@ -22,7 +22,7 @@ void MergeList::add(std::string_view left, std::string_view right)
 
 PieceIndex::PieceIndex(PieceList pieces, bool beginnings, std::string_view what) : pieces_(std::move(pieces))
 {
-    const std::size_t size = std::bit_ceil(2 * pieces_.entries.size() + 2);
+    const std::size_t size = std::bit_ceil(pieces_.entries.size() + pieces_.entries.size() / 2 + 2);
     shift_ = 64 - std::countr_zero(size);
     slots_.resize(size);
     for (std::size_t entry = 0; entry < pieces_.entries.size(); ++entry) {
@@ -63,15 +63,28 @@ std::optional<std::uint32_t> PieceIndex::find(std::string_view first, std::strin
     return find_hashed(grown(grown(no_bytes, first), second), first, second);
 }
 
+std::optional<std::uint32_t> PieceIndex::find_near(std::uint32_t near, std::string_view first, std::string_view second) const
+{
+    for (std::uint32_t entry = near; entry < pieces_.entries.size() && entry <= near + 1; ++entry) {
+        if (is(entry, first, second)) {
+            return entry;
+        }
+    }
+    return find(first, second);
+}
+
+bool PieceIndex::is(std::uint32_t entry, std::string_view first, std::string_view second) const
+{
+    const std::string_view piece = pieces_.text(entry);
+    return piece.size() == first.size() + second.size() && piece.starts_with(first) && piece.ends_with(second);
+}
+
 std::optional<std::uint32_t> PieceIndex::find_hashed(PieceHash hash, std::string_view first, std::string_view second) const
 {
     const auto tag = static_cast<std::uint32_t>(hash >> 32U);
     for (std::size_t slot = slot_of(hash); slots_[slot].entry != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-        if (slots_[slot].tag == tag) {
-            const std::string_view piece = pieces_.text(slots_[slot].entry - 1);
-            if (piece.size() == first.size() + second.size() && piece.starts_with(first) && piece.ends_with(second)) {
-                return slots_[slot].entry - 1;
-            }
+        if (slots_[slot].tag == tag && is(slots_[slot].entry - 1, first, second)) {
+            return slots_[slot].entry - 1;
         }
     }
     return std::nullopt;

@@ -30,6 +30,13 @@ public:
     /// The entry that is `first` and `second`, one behind the other.
     [[nodiscard]] std::optional<std::uint32_t> find(std::string_view first, std::string_view second = {}) const;
 
+    /// The same, for whoever has an idea where it is: at `near` or next to it.
+    [[nodiscard]] std::optional<std::uint32_t> find_near(std::uint32_t near, std::string_view first,
+                                                         std::string_view second) const;
+
+    /// Has the processor fetch what find() will look at.
+    void prefetch(std::string_view piece) const { __builtin_prefetch(&slots_[slot_of(grown(no_bytes, piece))]); }
+
     /// take(bytes of `text`, entry) for each piece that is `before` and the first bytes of `text`, the shortest first.
     template <typename Take>
     void each_beginning(std::string_view before, std::string_view text, Take take) const
@@ -48,7 +55,7 @@ public:
 
 private:
     struct Slot {
-        std::uint32_t tag = 0; ///< the hash's upper half
+        std::uint32_t tag = 0;   ///< the hash's upper half
         std::uint32_t entry = 0; ///< and one more; 0 for an empty slot
     };
 
@@ -60,14 +67,16 @@ private:
         const std::size_t bit = beginning_of(hash);
         return (beginnings_[bit / 64] >> bit % 64 & 1U) != 0;
     }
-    [[nodiscard]] std::optional<std::uint32_t> find_hashed(PieceHash hash, std::string_view first, std::string_view second) const;
+    [[nodiscard]] bool is(std::uint32_t entry, std::string_view first, std::string_view second) const;
+    [[nodiscard]] std::optional<std::uint32_t> find_hashed(PieceHash hash, std::string_view first,
+                                                           std::string_view second) const;
     void note_beginnings();
 
     PieceList pieces_;
     int shift_ = 0;
     int beginning_shift_ = 0;
-    std::vector<Slot> slots_;                ///< a power of two, at most half of them in use
-    std::vector<std::uint64_t> beginnings_;  ///< a bit for the hash of each beginning of each piece
+    std::vector<Slot> slots_;               ///< a power of two, at most two thirds of them in use
+    std::vector<std::uint64_t> beginnings_; ///< a bit for the hash of each beginning of each piece
 };
 
 } // namespace attn::text

@@ -165,21 +165,31 @@ bool is_space_of_pieces(std::int32_t c)
     return c == 0x120 || is_white_space(c); // Ġ
 }
 
-/// Bytes of the spaces at the beginning of `piece`, where Ġ stands for one byte; and at its end.
-Span spaces_around(std::string_view piece, bool keeps_first)
+/// How many spaces `piece` begins with, and how many it ends with; all of them, where there is nothing else.
+Span spaces_around(std::string_view piece)
 {
     Span spaces;
     bool inner = false;
-    each_character(piece, {0, static_cast<std::uint32_t>(piece.size())}, [&](std::int32_t c, Span span) {
+    each_character(piece, {0, static_cast<std::uint32_t>(piece.size())}, [&](std::int32_t c, Span) {
         const bool is_space = is_space_of_pieces(c);
-        const std::uint32_t bytes = c == 0x120 ? 1 : span.size();
-        if (is_space && !inner) {
-            spaces.begin += keeps_first && span.begin == 0 ? 0 : bytes;
-        }
         inner = inner || !is_space;
-        spaces.end = is_space ? spaces.end + bytes : 0;
+        spaces.begin += inner ? 0 : 1;
+        spaces.end = is_space ? spaces.end + 1 : 0;
     });
     return spaces;
+}
+
+/// `piece` without so many characters of the sentence at its beginning, and then at its end.
+void shorten(Piece& piece, std::string_view sentence, Span characters)
+{
+    for (std::uint32_t i = 0; i < characters.begin && piece.begin < piece.end; ++i) {
+        piece.begin += front(sentence.substr(piece.begin)).bytes;
+    }
+    for (std::uint32_t i = 0; i < characters.end && piece.begin < piece.end; ++i) {
+        do {
+            --piece.end;
+        } while (piece.begin < piece.end && (static_cast<unsigned char>(sentence[piece.end]) & 0xC0U) == 0x80U);
+    }
 }
 
 } // namespace
@@ -292,12 +302,12 @@ void PieceTokenizer::Parts::trim(std::vector<Piece>& pieces, std::string_view se
 {
     for (Piece& piece : pieces) {
         const bool is_first = &piece == &pieces.front() || piece.begin == 0;
-        const bool added_token = by_id.require(piece.id).added;
-        const Span spaces =
-            spaces_around(added_token ? sentence.substr(piece.begin, piece.end - piece.begin) : std::string_view(piece.text),
-                          is_first && trimmed->prefix_space);
-        piece.begin = std::min(piece.begin + spaces.begin, piece.end);
-        piece.end = std::max(piece.end - std::min<std::size_t>(piece.end, spaces.end), piece.begin);
+        const std::string_view itself = sentence.substr(piece.begin, piece.end - piece.begin);
+        Span spaces = spaces_around(by_id.require(piece.id).added ? itself : std::string_view(piece.text));
+        if (is_first && trimmed->prefix_space && spaces.begin > 0) {
+            --spaces.begin; // it may have been put there
+        }
+        shorten(piece, sentence, spaces);
     }
 }
 

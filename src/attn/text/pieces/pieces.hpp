@@ -16,12 +16,12 @@ namespace attn::text {
 
 struct Piece {
     Index id = 0;
-    std::string text;       ///< as the vocabulary has it; of what a Unigram model does not know, the sentence's own
-    std::size_t begin = 0;  ///< bytes of its sentence that it stands for: whole characters,
-    std::size_t end = 0;    ///< even where it is a part of one; equal where it stands for none
-    Index type = 0;         ///< token type id
-    int sentence = 0;       ///< 0, 1; -1: the template's
-    bool special = false;   ///< of the template, or an added token that the file calls special
+    std::string text;      ///< as the vocabulary has it; of what a Unigram model does not know, the sentence's own
+    std::size_t begin = 0; ///< bytes of its sentence that it stands for: whole characters,
+    std::size_t end = 0;   ///< even where it is a part of one; equal where it stands for none
+    Index type = 0;        ///< token type id
+    int sentence = 0;      ///< 0, 1; -1: the template's
+    bool special = false;  ///< of the template, or an added token that the file calls special
 
     [[nodiscard]] bool operator==(const Piece&) const = default;
 };
@@ -35,8 +35,8 @@ public:
     PieceTokenizer(PieceTokenizer&&) noexcept;
     PieceTokenizer& operator=(PieceTokenizer&&) noexcept;
 
-    /// The pieces of one sentence or of two, in their template. `pair` may be empty text. Throws Error(data) for what is no UTF-8,
-    /// holds a NUL, or makes an expression of the file try too long; Error(too_large) for 4 GiB.
+    /// The pieces of one sentence or of two, in their template. `pair` may be empty text. Throws Error(data) for what is no
+    /// UTF-8, holds a NUL, or makes an expression of the file try too long; Error(too_large) for 4 GiB.
     [[nodiscard]] std::vector<Piece> encode(std::string_view sentence, std::optional<std::string_view> pair = {}) const;
 
     /// The highest id and one more: how many rows an embedding table has at least.

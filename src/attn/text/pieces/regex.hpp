@@ -21,8 +21,8 @@ public:
     /// Throws Error(data) for what PCRE2 refuses too.
     explicit Regex(std::string_view pattern);
 
-    /// The matches within `text`, well-formed UTF-8, from left to right, empty ones left out. Throws Error(data) for an expression
-    /// that tries too long.
+    /// The matches within `text`, well-formed UTF-8, from left to right, empty ones left out. Throws Error(data) for an
+    /// expression that tries too long.
     [[nodiscard]] std::vector<Span> matches(std::string_view text) const;
 
 private:

@@ -134,7 +134,8 @@ private:
             return;
         case 'p':
         case 'P': property(); return;
-        case 'u': code_point(); return;
+        case 'u': code_point(rest_.substr(0, 6), 2); return;
+        case 'x': code_point(rest_.substr(0, rest_.find('}') == std::string_view::npos ? 0 : rest_.find('}') + 1), 3); return;
         case 'v':
             out_ += "\\x{B}";
             rest_.remove_prefix(2);
@@ -148,7 +149,7 @@ private:
             copy(2);
             return;
         }
-        refuse(rest_.substr(0, 2));
+        refuse(rest_.substr(0, c == '\0' ? 2 : 1 + front(rest_.substr(1)).bytes));
     }
     /// A general category as it stands, anything longer as a script.
     void property()
@@ -171,17 +172,20 @@ private:
         out_ += '}';
         rest_.remove_prefix(end + 1);
     }
-    /// \uHHHH
-    void code_point()
+    /// \uHHHH, \x{H…}: `whole`, whose digits begin at `from`. (\xHH is a byte in Oniguruma.)
+    void code_point(std::string_view whole, std::size_t from)
     {
-        const std::string_view digits = rest_.substr(2, 4);
-        if (digits.size() < 4 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
+        const bool braces = whole.ends_with('}') && whole.substr(0, from).ends_with('{');
+        const std::string_view digits =
+            whole.size() <= from ? "" : whole.substr(from, whole.size() - from - (braces ? 1U : 0U));
+        if (digits.empty() || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos ||
+            (!braces && digits.size() != 4)) {
             refuse(rest_.substr(0, 6));
         }
         out_ += "\\x{";
         out_ += digits;
         out_ += '}';
-        rest_.remove_prefix(6);
+        rest_.remove_prefix(whole.size());
     }
 
     std::string_view pattern_;

@@ -66,7 +66,8 @@ void put_metaspaces(const AlignedText& text, Span word, const Metaspace& meta, A
 {
     const std::string_view letters = part(text.text(), word);
     const Span first = text.source(word.begin);
-    const bool wanted = meta.scheme == Metaspace::Scheme::always || (meta.scheme == Metaspace::Scheme::first && first.begin == 0);
+    const bool wanted =
+        meta.scheme == Metaspace::Scheme::always || (meta.scheme == Metaspace::Scheme::first && first.begin == 0);
     if (wanted && !letters.starts_with(' ') && !letters.starts_with(meta.replacement)) {
         out.append(meta.replacement, first);
     }
@@ -147,9 +148,8 @@ Words Splitter::words(AlignedText text) const
         Words operator()(ByteAlphabet) const { return rewritten(words, put_bytes); }
         Words operator()(const Metaspace& meta) const
         {
-            return rewritten(words, [&](const AlignedText& from, Span word, AlignedText& out) {
-                put_metaspaces(from, word, meta, out);
-            });
+            return rewritten(
+                words, [&](const AlignedText& from, Span word, AlignedText& out) { put_metaspaces(from, word, meta, out); });
         }
     };
     const Span all = text.all();
@@ -165,7 +165,8 @@ Words Splitter::words(AlignedText text) const
 
 bool Splitter::byte_level() const
 {
-    return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return std::holds_alternative<ByteAlphabet>(step); });
+    return std::any_of(steps_.begin(), steps_.end(),
+                       [](const Step& step) { return std::holds_alternative<ByteAlphabet>(step); });
 }
 
 std::string_view Splitter::space() const

@@ -98,8 +98,7 @@ struct Replace {
 struct CharacterMap {
     std::string bytes;
 };
-using NormalizerStep =
-    std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replace, CharacterMap>;
+using NormalizerStep = std::variant<Form, CleanText, SpaceChinese, DropMarks, Lowercase, Strip, Prepend, Replace, CharacterMap>;
 
 // Steps of a pre-tokenizer.
 
@@ -127,12 +126,12 @@ using SplitterStep = std::variant<Split, PrefixSpace, ByteAlphabet, Metaspace>;
 /// The longest piece that the rest of the word begins with, again and again; `unknown` for the whole word when none does.
 struct WordPieceModel {
     std::string unknown = "[UNK]";
-    std::string prefix = "##";  ///< of every piece but a word's first
-    Index longest_word = 100;   ///< in characters
+    std::string prefix = "##"; ///< of every piece but a word's first
+    Index longest_word = 100;  ///< in characters
 };
 /// Characters, of which the pair of the lowest rank is joined, the leftmost first, until none is left.
 struct BytePairModel {
-    MergeList merges;
+    MergeList merges = {};
     std::optional<std::string> unknown = {};
     std::string prefix = {}; ///< of every character but a word's first
     std::string suffix = {}; ///< of a word's last character
@@ -142,7 +141,7 @@ struct BytePairModel {
 };
 /// The pieces with the largest sum of scores.
 struct UnigramModel {
-    std::vector<double> scores; ///< of each entry of the vocabulary
+    std::vector<double> scores;              ///< of each entry of the vocabulary
     std::optional<std::size_t> unknown = {}; ///< an entry
     bool byte_fallback = false;
 };
@@ -182,8 +181,8 @@ struct TokenizerSpec {
     PieceList vocabulary; ///< the model's, without added tokens
     PieceModel model;
     std::vector<AddedToken> added;
-    std::array<std::vector<TemplateItem>, 2> templates{std::vector<TemplateItem>{{0, 0, 0}},
-                                                       std::vector<TemplateItem>{{0, 0, 0}, {1, 0, 1}}}; ///< of one sentence, of two
+    std::array<std::vector<TemplateItem>, 2> templates{
+        std::vector<TemplateItem>{{0, 0, 0}}, std::vector<TemplateItem>{{0, 0, 0}, {1, 0, 1}}}; ///< of one sentence, of two
     std::optional<TrimmedBounds> trimmed = {};
 };
 

@@ -48,9 +48,9 @@ void reorder(std::vector<Character>& characters)
             ++begin;
             continue;
         }
-        const auto end =
-            std::find_if(begin, characters.end(), [](const Character& each) { return each.combining_class == 0; });
-        std::stable_sort(begin, end, [](const Character& a, const Character& b) { return a.combining_class < b.combining_class; });
+        const auto end = std::find_if(begin, characters.end(), [](const Character& each) { return each.combining_class == 0; });
+        std::stable_sort(begin, end,
+                         [](const Character& a, const Character& b) { return a.combining_class < b.combining_class; });
         begin = end;
     }
 }
@@ -73,8 +73,8 @@ std::vector<Character> compose(const std::vector<Character>& characters)
     out.reserve(characters.size());
     std::size_t starter = characters.size(); // none yet
     for (const Character& each : characters) {
-        const bool reachable = starter < out.size() &&
-                               (starter + 1 == out.size() || out.back().combining_class < each.combining_class);
+        const bool reachable =
+            starter < out.size() && (starter + 1 == out.size() || out.back().combining_class < each.combining_class);
         if (reachable) {
             const std::int32_t both = composed(out[starter].value, each.value);
             if (both >= 0) {

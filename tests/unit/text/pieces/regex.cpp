@@ -1,0 +1,144 @@
+#include "attn/text/pieces/regex.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "attn/text/pieces/tokenizer_spec.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using attn::text::pcre2_of;
+using attn::text::Regex;
+
+std::vector<std::string> matches(std::string_view pattern, std::string_view text)
+{
+    std::vector<std::string> found;
+    for (const attn::text::Span span : Regex(pattern).matches(text)) {
+        found.emplace_back(part(text, span));
+    }
+    return found;
+}
+
+std::string refusal(const std::function<void()>& use)
+{
+    try {
+        use();
+    } catch (const attn::Error& error) {
+        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << error.what();
+        return error.what();
+    }
+    return "accepted";
+}
+
+using Found = std::vector<std::string>;
+
+TEST(Regex, SplitsAsGpt2Does)
+{
+    EXPECT_EQ(matches(attn::text::gpt2_pattern, "I'll go,  42 times\n\nnow"),
+              (Found{"I", "'ll", " go", ",", " ", " 42", " times", "\n", "\n", "now"}));
+    EXPECT_EQ(matches(attn::text::gpt2_pattern, "naïve 中文 ½!"), (Found{"naïve", " 中文", " ½", "!"}));
+    EXPECT_EQ(matches(attn::text::gpt2_pattern, ""), Found{});
+}
+
+TEST(Regex, SplitsAsLlama3Does)
+{
+    constexpr std::string_view pattern =
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+    EXPECT_EQ(matches(pattern, "WE'LL (see) 12345 !!\n\n  end"),
+              (Found{"WE", "'LL", " (", "see", ")", " ", "123", "45", " !!\n\n", " ", " end"}));
+}
+
+TEST(Regex, TakesTheMongolianSeparatorForNoSpace)
+{
+    EXPECT_EQ(matches(R"(\s+)", "a\u180e \u3000b"), Found{" \u3000"});
+    EXPECT_EQ(matches(R"([^\s]+)", "a\u180eb c"), (Found{"a\u180eb", "c"}));
+    EXPECT_EQ(matches(R"([\S]+)", "a\u180eb c"), (Found{"a\u180eb", "c"}));
+    EXPECT_EQ(matches(R"(\S+)", "\u0085a\u2028\u205f中\u00a0"), (Found{"a", "中"}));
+    EXPECT_EQ(matches(R"([\S\s]+)", "a \u180e"), (Found{"a \u180e"}));
+}
+
+TEST(Regex, KnowsWordsAsUnicodeDoes)
+{
+    EXPECT_EQ(matches(R"(\w+)", "e\u0301_a-²Ⅷ"), (Found{"e\u0301_a", "Ⅷ"})); // a mark belongs, a superscript does not
+    EXPECT_EQ(matches(R"([\w-]+)", "a-b c"), (Found{"a-b", "c"}));
+    EXPECT_EQ(matches(R"(\W+)", "a²b"), (Found{"²"}));
+    EXPECT_EQ(matches(R"(\d+)", "1٣²"), (Found{"1٣"}));
+}
+
+TEST(Regex, FindsLinesWhereOnigurumaDoes)
+{
+    EXPECT_EQ(matches("^a", "a\na"), (Found{"a", "a"}));
+    EXPECT_EQ(matches("a$", "a\na"), (Found{"a", "a"}));
+    EXPECT_EQ(matches(".+", "ab\ncd\r"), (Found{"ab", "cd\r"}));
+}
+
+TEST(Regex, LeavesEmptyMatchesOut)
+{
+    EXPECT_EQ(matches("a*", "baac"), Found{"aa"});
+    EXPECT_EQ(matches("x*", "中文"), Found{});
+}
+
+TEST(Regex, TakesScriptsAndCodePointsAsOnigurumaWritesThem)
+{
+    EXPECT_EQ(matches(R"(\p{Han}+)", "a中文ー〇"), (Found{"中文", "〇"})); // by script, not by its extensions
+    EXPECT_EQ(matches(R"([\u4e00-\u4e2d]+)", "中文"), Found{"中"});
+    EXPECT_EQ(matches(R"([\x{4E00}-\x{4E2D}])", "中文"), Found{"中"});
+    EXPECT_EQ(matches(R"(\p{^L}+)", "a1b"), Found{"1"});
+    EXPECT_EQ(pcre2_of(R"(\v)"), R"(\x{B})");
+    EXPECT_EQ(pcre2_of(R"(a{2}[{}&|]\[\]\-(?!b))"), R"(a{2}[{}&|]\[\]\-(?!b))");
+}
+
+TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
+{
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {R"([a&&b])", "'&& in a class'"},
+        {R"([a[b]])", "'[ in a class'"},
+        {R"(\h)", R"('\h')"},
+        {R"([\W])", R"('\W in a class')"},
+        {R"(a{1,3}+)", "'{1,3}+'"},
+        {R"(a{2}?)", "'{2}?'"},
+        {R"(a{,3})", "'{,3}'"},
+        {R"((?m:a))", "'(?m'"},
+        {R"((*UTF)a)", "'(*U'"},
+        {R"(\bа)", R"('\b')"},
+        {R"(\1)", R"('\1')"},
+        {R"(\pL)", R"('\pL')"},
+        {R"(\p{L&})", R"('\p{L&}')"},
+        {R"(a\)", R"('\')"},
+        {"[]a]", "'[]'"},
+        {R"(\u12)", R"('\u12')"},
+        {R"((?i)a)", "'(?i'"},
+        {R"(\x41)", R"('\x41')"},
+        {R"(\x{g})", R"('\x{g}')"},
+        {R"(\é)", R"('\é')"},
+    };
+    for (const auto& [pattern, named] : cases) {
+        const std::string message = refusal([&] { (void)pcre2_of(pattern); });
+        EXPECT_NE(message.find("got " + named + "; allowed: what Oniguruma and PCRE2 read alike"), std::string::npos)
+            << message;
+    }
+}
+
+TEST(Regex, RefusesWhatIsNoExpression)
+{
+    EXPECT_EQ(refusal([] { (void)Regex("(a"); }),
+              "regular expression '(a': got missing closing parenthesis; allowed: what PCRE2 understands");
+    EXPECT_NE(refusal([] { (void)Regex(R"(\p{Klingonese})"); }), "accepted");
+    EXPECT_NE(refusal([] { (void)Regex(std::string(20000, 'a')); }).find("20000 bytes"), std::string::npos);
+    EXPECT_NE(refusal([] { (void)Regex(std::string(1000, '(') + "a" + std::string(1000, ')')); }), "accepted");
+}
+
+TEST(Regex, GivesUpOnExpressionsThatTryTooLong)
+{
+    EXPECT_NE(refusal([] { (void)matches("(a+)+[bc]", std::string(60, 'a') + "!"); }).find("within a million steps"),
+              std::string::npos);
+}
+
+TEST(Regex, WalksLongRunsOfSpace)
+{
+    const std::string spaces(300000, ' ');
+    EXPECT_EQ(matches(attn::text::gpt2_pattern, spaces + "a"), (Found{spaces.substr(1), " a"}));
+    EXPECT_EQ(matches(R"(\s*[\r\n]+|\s+(?!\S)|\s+)", spaces + "a"), (Found{spaces.substr(1), " "}));
+}
+
+} // namespace
