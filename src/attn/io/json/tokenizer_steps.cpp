@@ -370,7 +370,7 @@ const JsonValue& Members::at(std::string_view key) const
     const JsonValue* found = find(key);
     if (found == nullptr) {
         throw Error(ErrorKind::data,
-                    (value_.place().empty() ? "" : value_.place() + ": ") + "key " + quoted(key) + " is missing");
+                    (value_.place().empty() ? "" : value_.place() + ": ") + "key " + in_quotes(key) + " is missing");
     }
     return *found;
 }

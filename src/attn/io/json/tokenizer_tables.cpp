@@ -77,7 +77,7 @@ private:
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > highest_id) {
             const text::PieceList& list = tables_.vocabulary;
-            throw Error(ErrorKind::data, "model.vocab[" + quoted(list.text(list.entries.size() - 1)) + "]",
+            throw Error(ErrorKind::data, "model.vocab[" + in_quotes(list.text(list.entries.size() - 1)) + "]",
                         std::string(digits.substr(0, 40)), "an id from 0 to " + std::to_string(highest_id));
         }
         return value;
@@ -133,7 +133,7 @@ private:
     {
         const std::size_t space = pair.find(' ');
         if (space == std::string_view::npos || pair.find(' ', space + 1) != std::string_view::npos) {
-            throw Error(ErrorKind::data, place("model.merges", tables_.merges.entries.size()), quoted(pair),
+            throw Error(ErrorKind::data, place("model.merges", tables_.merges.entries.size()), in_quotes(pair),
                         "two pieces and a space between them");
         }
         tables_.merges.add(pair.substr(0, space), pair.substr(space + 1));

@@ -79,9 +79,9 @@ BytePair::Merge BytePair::found_merge(const PieceIndex& vocabulary, std::size_t 
     if (!first || !second || !both) {
         const std::string made = std::string(left).append(behind_prefix);
         throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]",
-                    quoted(!first    ? left
-                           : !second ? right
-                                     : std::string_view(made)),
+                    in_quotes(!first    ? left
+                              : !second ? right
+                                        : std::string_view(made)),
                     "pieces of the vocabulary");
     }
     return {std::uint64_t{*first} << 32U | *second, static_cast<std::uint32_t>(rank), *both};

@@ -69,7 +69,7 @@ Code compile(std::string_view pattern)
     Code code(pcre2_compile(units(rewritten), rewritten.size(),
                             PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()));
     if (!code) {
-        throw Error(ErrorKind::data, "regular expression " + quoted(pattern), message_of(error), "what PCRE2 understands");
+        throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern), message_of(error), "what PCRE2 understands");
     }
     // Without just-in-time compilation, where memory may not be executed, it is interpreted.
     (void)pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
@@ -121,7 +121,7 @@ std::vector<Span> Regex::matches(std::string_view text) const
             break;
         }
         if (result < 0) {
-            throw Error(ErrorKind::data, "regular expression " + quoted(pattern_),
+            throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern_),
                         message_of(result) + " at byte " + std::to_string(from),
                         "expressions that match within a million steps");
         }
