@@ -46,6 +46,11 @@ std::string layer_name(std::string_view before, Index layer)
     return std::string(before) + std::to_string(layer) + ".";
 }
 
+LinearPart linear(std::string name, Index in, Index out, bool bias)
+{
+    return {.name = std::move(name), .in = in, .out = out, .bias = bias};
+}
+
 Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise)
 {
     const std::string name = config.text(keys, otherwise);

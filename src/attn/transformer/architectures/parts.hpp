@@ -13,6 +13,9 @@ namespace attn::transformer {
 /// "encoder.layer.3."
 [[nodiscard]] std::string layer_name(std::string_view before, Index layer);
 
+/// Stored as (out, in).
+[[nodiscard]] LinearPart linear(std::string name, Index in, Index out, bool bias = true);
+
 /// By the names that transformers has for it; throws Error(data) for another one.
 [[nodiscard]] Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise);
 
