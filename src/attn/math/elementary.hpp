@@ -45,20 +45,32 @@ struct SineCosine {
 
 namespace detail {
 
-// ±most for what is farther out; NaN stays. Compared as integers, as which positive doubles are in the same order, because the
-// SSE2 vectoriser of g++ 12 has no comparison of doubles.
+// All ones where |x| > most, otherwise 0, and for NaN. Compared as integers, as which positive doubles are in the same order,
+// because the SSE2 vectoriser of g++ 12 has no comparison of doubles.
+constexpr std::uint64_t sign_bit = 0x8000000000000000;
 template <double most>
-[[gnu::always_inline]] inline double at_most(double x)
+[[gnu::always_inline]] inline std::uint64_t mask_beyond(double x)
 {
     constexpr auto limit = std::bit_cast<std::uint64_t>(most);
     constexpr std::uint64_t infinity = 0x7ff0000000000000;
-    constexpr std::uint64_t sign = 0x8000000000000000;
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const std::uint64_t size = bits & ~sign;
+    const std::uint64_t size = std::bit_cast<std::uint64_t>(x) & ~sign_bit;
     const std::uint64_t is_over = (limit - size) >> 63;
     const std::uint64_t is_nan = (infinity - size) >> 63;
-    const std::uint64_t mask = 0 - (is_over ^ is_nan);
-    return std::bit_cast<double>((bits & (sign | ~mask)) | (limit & mask));
+    return 0 - (is_over ^ is_nan);
+}
+
+// x, or y with the sign of x where the mask is set.
+[[gnu::always_inline]] inline double replaced(double x, std::uint64_t mask, double y)
+{
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    return std::bit_cast<double>((bits & (sign_bit | ~mask)) | (std::bit_cast<std::uint64_t>(y) & mask));
+}
+
+// ±most for what is farther out; NaN stays.
+template <double most>
+[[gnu::always_inline]] inline double at_most(double x)
+{
+    return replaced(x, mask_beyond<most>(x), most);
 }
 
 // x = k·ln 2 + rest + rest_low with |rest| ≤ ½·ln 2; k is in `offset_k` as the integer k + 2048, so never negative.
@@ -121,7 +133,8 @@ inline double exp(double x)
 // processor waiting.
 inline double erf(double x)
 {
-    const double r = detail::at_most<6.0>(x);
+    const std::uint64_t beyond = detail::mask_beyond<6.0>(x);
+    const double r = detail::replaced(x, beyond, 6.0);
     const double z = r * r;
     const double w = z * z;
     const double p_even = 0x1.20dd750429b81p+0 +
@@ -139,7 +152,7 @@ inline double erf(double x)
                          w * (0x1.66ade531dc945p-6 +
                               w * (0x1.c3e434e334642p-13 +
                                    w * (0x1.7412e6b2b0920p-21 + w * (0x1.3f86171c6720ep-31 + w * 0x1.f80cebc4cfa09p-50))));
-    return r * ((p_even + z * p_odd) / (q_even + z * q_odd));
+    return detail::replaced(r * ((p_even + z * p_odd) / (q_even + z * q_odd)), beyond, 1.0);
 }
 
 } // namespace attn::math
