@@ -137,21 +137,21 @@ inline double erf(double x)
     const double r = detail::replaced(x, beyond, 6.0);
     const double z = r * r;
     const double w = z * z;
-    const double p_even = 0x1.20dd750429b81p+0 +
-                          w * (0x1.0dcefe6cffe76p-4 +
-                               w * (0x1.b182b86e0731fp-11 +
-                                    w * (0x1.ca309f203a1e0p-19 + w * (0x1.29848daf639bep-28 + w * 0x1.021827f6afb7fp-43))));
+    const double p_even = 0x1.20dd750429b82p+0 +
+                          w * (0x1.0dc8066544959p-4 +
+                               w * (0x1.b164fcec2fa3bp-11 +
+                                    w * (0x1.c9f428acd86b4p-19 + w * (0x1.2940075f651c8p-28 + w * 0x1.016b7ab38fe2cp-43))));
     const double p_odd =
-        0x1.c670e613402ddp-3 +
-        w * (0x1.c0bd91730fef1p-8 + w * (0x1.bdc1c0b90337dp-15 + w * (0x1.170d840446932p-23 + w * 0x1.ddb07b031a124p-35)));
+        0x1.c6618db9591d0p-3 +
+        w * (0x1.c09e9365c59ecp-8 + w * (0x1.bd8d0c9be6667p-15 + w * (0x1.16d74e70f30e9p-23 + w * 0x1.dd051efbb9663p-35)));
     const double q_even =
         1.0 +
-        w * (0x1.148eac6ac3ae9p-3 + w * (0x1.49b18045283d0p-9 + w * (0x1.d73ec21ed9c7ap-17 +
-                                                                     w * (0x1.aaacd59680c8ap-26 + w * 0x1.cdbf12238630cp-39))));
-    const double q_odd = 0x1.0f59e3c27f9c6p-1 +
-                         w * (0x1.66ade531dc945p-6 +
-                              w * (0x1.c3e434e334642p-13 +
-                                   w * (0x1.7412e6b2b0920p-21 + w * (0x1.3f86171c6720ep-31 + w * 0x1.f80cebc4cfa09p-50))));
+        w * (0x1.14870d6b45f6cp-3 + w * (0x1.499b78ee29c9ep-9 + w * (0x1.d704af720bc26p-17 +
+                                                                     w * (0x1.aa52f41c7a61dp-26 + w * 0x1.ccdf6c6bb5793p-39))));
+    const double q_odd = 0x1.0f567d683887cp-1 +
+                         w * (0x1.669d95d1d7dd1p-6 +
+                              w * (0x1.c3ba7953feb0bp-13 +
+                                   w * (0x1.73d6e9ecdf425p-21 + w * (0x1.3f2da94e15958p-31 + w * 0x1.f6322cf0108f3p-50))));
     return detail::replaced(r * ((p_even + z * p_odd) / (q_even + z * q_odd)), beyond, 1.0);
 }
 

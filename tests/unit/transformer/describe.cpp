@@ -142,6 +142,8 @@ TEST(Describe, CountsRobertasPlacesFromBehindThePadding)
     EXPECT_EQ(a.embedding.padding, 1);
     EXPECT_EQ(a.embedding.position_rows, 8);
     EXPECT_EQ(a.most_tokens, 6);
+    EXPECT_EQ(refusal(with(with(bert(), "model_type", "roberta"), "pad_token_id", 7.0)),
+              "config.json: max_position_embeddings: got 8; allowed: more than pad_token_id + 1 = 8");
 }
 
 TEST(NeededTensors, AreThoseOfBert)

@@ -65,7 +65,7 @@ Architecture describe_roberta(Config& config)
     Architecture a = encoder(config);
     const Index padding = config.place({"pad_token_id"}, 1);
     a.embedding.padding = padding;
-    a.most_tokens -= padding + 1;
+    a.most_tokens = places_behind(padding, a.embedding.position_rows);
     a.head = HeadPart{.transform = linear("lm_head.dense", a.D, a.D),
                       .activation = Activation::gelu, // whatever hidden_act says
                       .norm = NormPart{"lm_head.layer_norm", a.embedding.norm->epsilon},

@@ -19,7 +19,7 @@ Architecture describe_mpnet(Config& config)
                    .position_rows = a.most_tokens,
                    .padding = padding,
                    .norm = NormPart{"embeddings.LayerNorm", epsilon}};
-    a.most_tokens -= padding + 1;
+    a.most_tokens = places_behind(padding, a.embedding.position_rows);
     for (Index l = 0; l < s.L; ++l) {
         const std::string at = layer_name("encoder.layer.", l);
         LayerPart layer;

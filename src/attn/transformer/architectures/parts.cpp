@@ -139,6 +139,14 @@ std::vector<std::string> layer_types(Config& config, Index L)
     return types;
 }
 
+Index places_behind(Index padding, Index rows)
+{
+    if (rows <= padding + 1) {
+        refuse("max_position_embeddings", std::to_string(rows), "more than pad_token_id + 1 = " + std::to_string(padding + 1));
+    }
+    return rows - padding - 1;
+}
+
 Tied tied_of(Config& config)
 {
     const std::optional<bool> tied = config.optional_flag({"tie_word_embeddings"});
