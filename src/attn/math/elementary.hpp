@@ -48,10 +48,9 @@ namespace detail {
 // All ones where |x| > most, otherwise 0, and for NaN. Compared as integers, as which positive doubles are in the same order,
 // because the SSE2 vectoriser of g++ 12 has no comparison of doubles.
 constexpr std::uint64_t sign_bit = 0x8000000000000000;
-template <double most>
-[[gnu::always_inline]] inline std::uint64_t mask_beyond(double x)
+[[gnu::always_inline]] inline std::uint64_t mask_beyond(double most, double x)
 {
-    constexpr auto limit = std::bit_cast<std::uint64_t>(most);
+    const auto limit = std::bit_cast<std::uint64_t>(most);
     constexpr std::uint64_t infinity = 0x7ff0000000000000;
     const std::uint64_t size = std::bit_cast<std::uint64_t>(x) & ~sign_bit;
     const std::uint64_t is_over = (limit - size) >> 63;
@@ -67,10 +66,9 @@ template <double most>
 }
 
 // ±most for what is farther out; NaN stays.
-template <double most>
-[[gnu::always_inline]] inline double at_most(double x)
+[[gnu::always_inline]] inline double at_most(double most, double x)
 {
-    return replaced(x, mask_beyond<most>(x), most);
+    return replaced(x, mask_beyond(most, x), most);
 }
 
 // x = k·ln 2 + rest + rest_low with |rest| ≤ ½·ln 2; k is in `offset_k` as the integer k + 2048, so never negative.
@@ -118,7 +116,7 @@ struct Reduced {
 
 inline double exp(double x)
 {
-    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most<746.0>(x)); // e^x is 0 or infinity beyond
+    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most(746.0, x)); // e^x is 0 or infinity beyond
     // e^rest = 1 + rest + small terms: the rounding error of the first sum joins the small terms.
     const double sum = 1.0 + rest;
     const double lost = (1.0 - sum) + rest;
@@ -133,7 +131,7 @@ inline double exp(double x)
 // processor waiting.
 inline double erf(double x)
 {
-    const std::uint64_t beyond = detail::mask_beyond<6.0>(x);
+    const std::uint64_t beyond = detail::mask_beyond(6.0, x);
     const double r = detail::replaced(x, beyond, 6.0);
     const double z = r * r;
     const double w = z * z;

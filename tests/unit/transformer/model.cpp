@@ -58,6 +58,20 @@ TEST(Model, NamesTheTensorWhoseTypeIsNotRead)
               "tensor '" + query + ".bias': element type: got I8; allowed: float32, float16, bfloat16");
 }
 
+TEST(Model, NamesTheTensorThatIsNotRowMajor)
+{
+    const transformer::Architecture architecture = described(small::bert());
+    Tensors tensors = small::random_tensors(architecture);
+    const attn::StoredTensor stored = tensors.at(query + ".weight");
+    tensors.erase(query + ".weight");
+    transformer::Weights weights = tensors.weights();
+    attn::TensorView turned = stored.view();
+    turned.strides = attn::column_major_strides(turned.shape);
+    weights.add(query + ".weight", turned);
+    EXPECT_EQ(message_of([&] { (void)transformer::Model(architecture, weights); }),
+              "tensor '" + query + ".weight': order of its bytes: got another one; allowed: row-major, little-endian");
+}
+
 TEST(Model, PassesOverBuffersAndHeadsThatClassify)
 {
     EXPECT_EQ(refusal([](Tensors& tensors) {

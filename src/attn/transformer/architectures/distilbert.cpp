@@ -33,7 +33,8 @@ Architecture describe_distilbert(Config& config)
                            .output = linear(at + "attention.out_lin", s.D, s.D),
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.attention_sum = NormPart{at + "sa_layer_norm", epsilon};
-        layer.mlp = {.up = linear(at + "ffn.lin1", s.D, inner), .down = linear(at + "ffn.lin2", inner, s.D), .activation = activation};
+        layer.mlp = {
+            .up = linear(at + "ffn.lin1", s.D, inner), .down = linear(at + "ffn.lin2", inner, s.D), .activation = activation};
         layer.mlp_sum = NormPart{at + "output_layer_norm", epsilon};
         a.layers.push_back(std::move(layer));
     }

@@ -53,8 +53,8 @@ template <typename Otherwise>
     return {.left = keys - 1, .right = -1};
 }
 
-/// How many tokens have a place in a table of so many rows, when places begin behind that of the padding. Throws Error(data) when
-/// none has.
+/// How many tokens have a place in a table of so many rows, when places begin behind that of the padding. Throws Error(data)
+/// when none has.
 [[nodiscard]] Index places_behind(Index padding, Index rows);
 
 /// Whether the words of the head are those of the embedding.

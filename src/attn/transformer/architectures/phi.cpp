@@ -27,7 +27,8 @@ Architecture describe_phi(Config& config)
                            .output = linear(at + "self_attn.dense", s.H * s.d, s.D),
                            .rope = rope,
                            .scale = inverse_root(static_cast<double>(s.d))};
-        layer.mlp = {.up = linear(at + "mlp.fc1", s.D, s.inner), .down = linear(at + "mlp.fc2", s.inner, s.D), .activation = activation};
+        layer.mlp = {
+            .up = linear(at + "mlp.fc1", s.D, s.inner), .down = linear(at + "mlp.fc2", s.inner, s.D), .activation = activation};
         layer.parallel = true;
         a.layers.push_back(std::move(layer));
     }
