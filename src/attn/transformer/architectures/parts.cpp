@@ -57,6 +57,7 @@ Activation activation_of(Config& config, Config::Keys keys, std::string_view oth
     const auto found = std::ranges::find(activations, name, &std::pair<std::string_view, Activation>::first);
     if (found == activations.end()) {
         std::vector<std::string_view> names;
+        names.reserve(activations.size());
         for (const auto& [known, activation] : activations) {
             names.push_back(known);
         }
