@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints tests/unit/math/elementary_hashes.hpp: what math::log, log1p, exp, tanh and sincos must give, to the bit.
+"""Prints tests/unit/math/elementary_hashes.hpp: what math::log, log1p, exp, erf, tanh and sincos must give, to the bit.
 
     tests/oracle/elementary_hashes.py > tests/unit/math/elementary_hashes.hpp
 
@@ -12,6 +12,7 @@ import math
 import sys
 
 from bits import bit_hash, inputs
+from erf_coefficients import coefficients
 
 COUNT = 200000
 
@@ -76,6 +77,17 @@ def horner(coefficients, z):
     return p
 
 
+OVER, UNDER = coefficients()
+
+
+def erf(x):
+    r = min(abs(x), 6.0)
+    z = r * r
+    w = z * z
+    over, under = (horner(c[0::2], w) + z * horner(c[1::2], w) for c in (OVER, UNDER))
+    return math.copysign(1.0 if abs(x) > 6.0 else r * (over / under), x)
+
+
 def alternating(values, first_sign):
     return [value * first_sign * (-1) ** i for i, value in enumerate(values)]
 
@@ -108,6 +120,7 @@ ROWS = {
     "log": [(from_libm("log"), low, high) for low, high in ((0, 1), (0.92, 1.08), (0, SMALLEST), (1, 1e300))],
     "log1p": [(from_libm("log1p"), low, high) for low, high in ((-1, 0), (-0.3, 0.45), (-1e-8, 1e-8), (0, 1e18), BELOW_ROOT, ROOT)],
     "exp": [(exp, low, high) for low, high in ((-1, 1), (-40, 0), (-745, 709), (-745, -708))],
+    "erf": [(erf, low, high) for low, high in ((-1, 1), (-7, 7), (-SMALLEST, SMALLEST))],
     "tanh": [(tanh, low, high) for low, high in ((-0.5, 0.5), (-25, 25))],
     "sine": [(lambda x: sine_cosine(x)[0], low, high) for low, high in ((-1, 7), (-1e5, 1e5))],
     "cosine": [(lambda x: sine_cosine(x)[1], low, high) for low, high in ((-1, 7), (-1e5, 1e5))],

@@ -1,6 +1,6 @@
 // Runs a model directory, for tests/oracle/live_models.py.
 //
-//   forward_model DIR OUT.safetensors IDS [TYPES] [--set KEY=VALUE]… [--threads N] [--time N]
+//   forward_model DIR OUT.safetensors IDS [TYPES] [--set KEY=VALUE]… [--swap] [--threads N] [--time N]
 //
 // IDS and TYPES are numbers with commas between. OUT gets attentions.L (H, T, S), hidden.L (T, D) and, of a model with a head,
 // logits (T, V), named as in transformers. --set replaces a value of config.json, which must be there: so that the caller can
@@ -47,6 +47,7 @@ struct Arguments {
     std::filesystem::path directory = {}, out = {};
     transformer::Input input = {};
     std::vector<std::string> set = {};
+    bool swapped = false;
     int threads = 1, rounds = 0;
 };
 
@@ -56,6 +57,8 @@ Arguments parse(const std::vector<std::string>& given)
     for (std::size_t i = 3; i < given.size(); ++i) {
         if (given[i] == "--set") {
             arguments.set.push_back(given.at(++i));
+        } else if (given[i] == "--swap") {
+            arguments.swapped = true;
         } else if (given[i] == "--threads") {
             arguments.threads = std::stoi(given.at(++i));
         } else if (given[i] == "--time") {
@@ -124,7 +127,13 @@ void run(const Arguments& arguments)
     }
     Loaded loaded;
     load_weights(arguments.directory, loaded);
-    const transformer::Model model(transformer::describe(transformer::Config(values)), loaded.weights);
+    transformer::Architecture architecture = transformer::describe(transformer::Config(values));
+    for (transformer::LayerPart& layer : architecture.layers) {
+        if (arguments.swapped) {
+            std::swap(layer.attention.query, layer.attention.key);
+        }
+    }
+    const transformer::Model model(architecture, loaded.weights);
 
     const attn::core::Work work{.threads = arguments.threads};
     transformer::Asked asked{.stages = {.weights = true}, .hidden_states = true};

@@ -21,7 +21,7 @@ SEES = {
     "model": BASE | {"text", "random", "core", "transformer"},
     "io": BASE | {"model", "text", "transformer"},
     "report": BASE | {"model"},
-    "cli": BASE | {"model", "io", "report", "transformer"},
+    "cli": BASE | {"model", "io", "report"},
 }
 
 # The folders of a room, each with those of the same room that it may include. "" is what lies at the top of the room: elsewhere

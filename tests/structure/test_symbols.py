@@ -12,7 +12,13 @@ import pytest
 
 LIBRARY = os.environ["ATTN_LIBRARY"]
 ARCHITECTURE = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
-VARIANTS = {"x86_64": ["avx2", "avx512"], "aarch64": ["neon"]}[ARCHITECTURE]
+# Of each file that is compiled for one instruction set, the table that comes out of it.
+TILES = {"x86_64": ["avx2", "avx512"], "aarch64": ["neon"]}[ARCHITECTURE]
+LAYERS = {"x86_64": ["avx2", "avx512"], "aarch64": []}[ARCHITECTURE]
+TABLES = {
+    **{f"kernels_{variant}.cpp.o": f"attn::core::{variant}_kernels" for variant in TILES},
+    **{f"layer_kernels_{variant}.cpp.o": f"attn::transformer::{variant}_layer_kernels" for variant in ["baseline", *LAYERS]},
+}
 
 
 def symbols_for_others(file):
@@ -26,22 +32,21 @@ def symbols_for_others(file):
     return found
 
 
-def strangers(symbols, variant):
+def strangers(symbols, own):
     """Those that are neither the table nor the sanitizers' own."""
-    own = f"attn::core::{variant}_kernels"
     return {name for _, name in symbols if name != own and not name.startswith(("__asan", "__odr_asan", "__ubsan", "__tsan"))}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_variant_gives_its_table_and_nothing_else(variant):
-    symbols = symbols_for_others(LIBRARY)[f"kernels_{variant}.cpp.o"]
-    assert any(name == f"attn::core::{variant}_kernels" for _, name in symbols)
-    assert strangers(symbols, variant) == set()
+@pytest.mark.parametrize("file", TABLES)
+def test_a_variant_gives_its_table_and_nothing_else(file):
+    symbols = symbols_for_others(LIBRARY)[file]
+    assert any(name == TABLES[file] for _, name in symbols)
+    assert strangers(symbols, TABLES[file]) == set()
 
 
 def test_no_other_file_is_compiled_for_one_instruction_set():
-    members = [name for name in symbols_for_others(LIBRARY) if name.startswith("kernels_")]
-    assert sorted(members) == sorted(f"kernels_{variant}.cpp.o" for variant in VARIANTS)
+    members = [name for name in symbols_for_others(LIBRARY) if re.match("(layer_)?kernels_", name)]
+    assert sorted(members) == sorted(TABLES)
 
 
 @pytest.mark.parametrize("planted", ["inline int twice(int x) { return 2 * x; }", "template <typename T> T twice(T x) { return 2 * x; }"])
@@ -52,4 +57,4 @@ def test_a_weak_symbol_would_be_seen(tmp_path, planted):
     symbols = symbols_for_others(tmp_path / "kernels_planted.cpp.o")
     (found,) = symbols.values()
     assert {kind for kind, name in found if "twice" in name} == {"W"}
-    assert strangers(found, "planted") >= {name for _, name in found if "twice" in name}
+    assert strangers(found, "its table") >= {name for _, name in found if "twice" in name}

@@ -45,20 +45,30 @@ struct SineCosine {
 
 namespace detail {
 
-// ±most for what is farther out; NaN stays. Compared as integers, as which positive doubles are in the same order, because the
-// SSE2 vectoriser of g++ 12 has no comparison of doubles.
-template <double most>
-[[gnu::always_inline]] inline double at_most(double x)
+// All ones where |x| > most, otherwise 0, and for NaN. Compared as integers, as which positive doubles are in the same order,
+// because the SSE2 vectoriser of g++ 12 has no comparison of doubles.
+constexpr std::uint64_t sign_bit = 0x8000000000000000;
+[[gnu::always_inline]] inline std::uint64_t mask_beyond(double most, double x)
 {
-    constexpr auto limit = std::bit_cast<std::uint64_t>(most);
+    const auto limit = std::bit_cast<std::uint64_t>(most);
     constexpr std::uint64_t infinity = 0x7ff0000000000000;
-    constexpr std::uint64_t sign = 0x8000000000000000;
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const std::uint64_t size = bits & ~sign;
+    const std::uint64_t size = std::bit_cast<std::uint64_t>(x) & ~sign_bit;
     const std::uint64_t is_over = (limit - size) >> 63;
     const std::uint64_t is_nan = (infinity - size) >> 63;
-    const std::uint64_t mask = 0 - (is_over ^ is_nan);
-    return std::bit_cast<double>((bits & (sign | ~mask)) | (limit & mask));
+    return 0 - (is_over ^ is_nan);
+}
+
+// x, or y with the sign of x where the mask is set.
+[[gnu::always_inline]] inline double replaced(double x, std::uint64_t mask, double y)
+{
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    return std::bit_cast<double>((bits & (sign_bit | ~mask)) | (std::bit_cast<std::uint64_t>(y) & mask));
+}
+
+// ±most for what is farther out; NaN stays.
+[[gnu::always_inline]] inline double at_most(double most, double x)
+{
+    return replaced(x, mask_beyond(most, x), most);
 }
 
 // x = k·ln 2 + rest + rest_low with |rest| ≤ ½·ln 2; k is in `offset_k` as the integer k + 2048, so never negative.
@@ -106,7 +116,7 @@ struct Reduced {
 
 inline double exp(double x)
 {
-    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most<746.0>(x)); // e^x is 0 or infinity beyond
+    const auto [offset_k, rest, rest_low] = detail::reduced_by_ln2(detail::at_most(746.0, x)); // e^x is 0 or infinity beyond
     // e^rest = 1 + rest + small terms: the rounding error of the first sum joins the small terms.
     const double sum = 1.0 + rest;
     const double lost = (1.0 - sum) + rest;
@@ -121,25 +131,26 @@ inline double exp(double x)
 // processor waiting.
 inline double erf(double x)
 {
-    const double r = detail::at_most<6.0>(x);
+    const std::uint64_t beyond = detail::mask_beyond(6.0, x);
+    const double r = detail::replaced(x, beyond, 6.0);
     const double z = r * r;
     const double w = z * z;
-    const double p_even = 0x1.20dd750429b81p+0 +
-                          w * (0x1.0dcefe6cffe76p-4 +
-                               w * (0x1.b182b86e0731fp-11 +
-                                    w * (0x1.ca309f203a1e0p-19 + w * (0x1.29848daf639bep-28 + w * 0x1.021827f6afb7fp-43))));
+    const double p_even = 0x1.20dd750429b82p+0 +
+                          w * (0x1.0dc8066544959p-4 +
+                               w * (0x1.b164fcec2fa3bp-11 +
+                                    w * (0x1.c9f428acd86b4p-19 + w * (0x1.2940075f651c8p-28 + w * 0x1.016b7ab38fe2cp-43))));
     const double p_odd =
-        0x1.c670e613402ddp-3 +
-        w * (0x1.c0bd91730fef1p-8 + w * (0x1.bdc1c0b90337dp-15 + w * (0x1.170d840446932p-23 + w * 0x1.ddb07b031a124p-35)));
+        0x1.c6618db9591d0p-3 +
+        w * (0x1.c09e9365c59ecp-8 + w * (0x1.bd8d0c9be6667p-15 + w * (0x1.16d74e70f30e9p-23 + w * 0x1.dd051efbb9663p-35)));
     const double q_even =
         1.0 +
-        w * (0x1.148eac6ac3ae9p-3 + w * (0x1.49b18045283d0p-9 + w * (0x1.d73ec21ed9c7ap-17 +
-                                                                     w * (0x1.aaacd59680c8ap-26 + w * 0x1.cdbf12238630cp-39))));
-    const double q_odd = 0x1.0f59e3c27f9c6p-1 +
-                         w * (0x1.66ade531dc945p-6 +
-                              w * (0x1.c3e434e334642p-13 +
-                                   w * (0x1.7412e6b2b0920p-21 + w * (0x1.3f86171c6720ep-31 + w * 0x1.f80cebc4cfa09p-50))));
-    return r * ((p_even + z * p_odd) / (q_even + z * q_odd));
+        w * (0x1.14870d6b45f6cp-3 + w * (0x1.499b78ee29c9ep-9 + w * (0x1.d704af720bc26p-17 +
+                                                                     w * (0x1.aa52f41c7a61dp-26 + w * 0x1.ccdf6c6bb5793p-39))));
+    const double q_odd = 0x1.0f567d683887cp-1 +
+                         w * (0x1.669d95d1d7dd1p-6 +
+                              w * (0x1.c3ba7953feb0bp-13 +
+                                   w * (0x1.73d6e9ecdf425p-21 + w * (0x1.3f2da94e15958p-31 + w * 0x1.f6322cf0108f3p-50))));
+    return detail::replaced(r * ((p_even + z * p_odd) / (q_even + z * q_odd)), beyond, 1.0);
 }
 
 } // namespace attn::math

@@ -349,7 +349,9 @@ std::vector<std::string> Config::texts(Keys keys)
     std::vector<std::string> list;
     const auto found = find(keys);
     if (found && !std::holds_alternative<ConfigNull>(found->value)) {
-        for (const ConfigScalar& element : to_list(found->key, found->value)) {
+        const auto& elements = to_list(found->key, found->value);
+        list.reserve(elements.size());
+        for (const ConfigScalar& element : elements) {
             list.push_back(to_text(found->key, as_value(element)));
         }
     }
@@ -361,7 +363,9 @@ std::vector<Index> Config::places(Keys keys)
     std::vector<Index> list;
     const auto found = find(keys);
     if (found && !std::holds_alternative<ConfigNull>(found->value)) {
-        for (const ConfigScalar& element : to_list(found->key, found->value)) {
+        const auto& elements = to_list(found->key, found->value);
+        list.reserve(elements.size());
+        for (const ConfigScalar& element : elements) {
             list.push_back(to_count(found->key, as_value(element), 0));
         }
     }

@@ -1,12 +1,8 @@
 #include "cli/input/model_folder.hpp"
 
 #include "attn/io/builtin.hpp"
-#include "attn/io/json/model_config.hpp"
-#include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/sha256.hpp"
-#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
-#include "attn/transformer/architectures/describe.hpp"
 #include "cli/options/options.hpp"
 
 #include <algorithm>
@@ -21,12 +17,6 @@ constexpr const char* config_file = "config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
-
-std::string_view text_of(const MappedFile& file)
-{
-    const auto bytes = file.bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
-}
 
 bool is_there(const std::string& path)
 {
@@ -72,29 +62,9 @@ std::string folder_of(const std::string& name)
     throw Error(ErrorKind::data, quoted_path(folder), found, advice);
 }
 
-void add_tensors(transformer::Weights& weights, std::span<const std::byte> bytes, const std::string& name)
-{
-    const io::TensorFile tensors = io::read_tensors(bytes, name);
-    for (const io::TensorFile::Entry& entry : tensors.entries) {
-        weights.add(entry.name, entry.view);
-    }
-    for (const io::TensorFile::Unsupported& entry : tensors.unsupported) {
-        weights.add_unread(entry.name, entry.type);
-    }
-}
-
-std::unique_ptr<model::Trained> built_in(const io::BuiltinModel& model)
-{
-    transformer::Weights weights;
-    add_tensors(weights, io::as_bytes(model.weights), std::string(model.name));
-    return std::make_unique<model::Trained>(
-        transformer::Model(transformer::describe(transformer::Config(io::read_model_config(model.config, model.name))), weights),
-        std::nullopt);
-}
-
 } // namespace
 
-const MappedFile& ModelFolder::map(const std::string& name)
+io::NamedBytes ModelFolder::map(const std::string& name)
 {
     const std::string path = folder_ + name;
     if (!is_there(path)) {
@@ -102,25 +72,24 @@ const MappedFile& ModelFolder::map(const std::string& name)
                     "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
     }
     names_.push_back(name);
-    return files_.emplace_back(path);
+    const MappedFile& file = files_.emplace_back(path);
+    return {file.name(), file.bytes()};
 }
 
-transformer::Weights ModelFolder::weights()
+std::vector<io::NamedBytes> ModelFolder::weights()
 {
     std::vector<std::string> names{weights_file};
     if (!is_there(folder_ + weights_file)) {
         if (!is_there(folder_ + index_file)) {
             refuse_weights(folder_);
         }
-        const MappedFile& index = map(index_file);
-        names = io::files_of(io::read_weight_map(text_of(index), index.name()));
+        names = io::listed_files(map(index_file));
     }
-    transformer::Weights weights;
+    std::vector<io::NamedBytes> files;
     for (const std::string& name : names) {
-        const MappedFile& file = map(name);
-        add_tensors(weights, file.bytes(), file.name());
+        files.push_back(map(name));
     }
-    return weights;
+    return files;
 }
 
 std::string ModelFolder::listing() const
@@ -134,9 +103,8 @@ std::string ModelFolder::listing() const
 
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests)
 {
-    const auto inside = std::ranges::find(io::builtin_models(), config.name, &io::BuiltinModel::name);
-    if (inside != io::builtin_models().end()) {
-        trained_ = built_in(*inside);
+    if (std::optional<model::Trained> inside = io::builtin_model(config.name)) {
+        trained_ = std::make_unique<model::Trained>(std::move(*inside));
         return;
     }
     open_folder(config);
@@ -154,29 +122,8 @@ ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests)
 void ModelFolder::open_folder(const model::TrainedConfig& config)
 {
     folder_ = folder_of(config.name);
-    const MappedFile& keys = map(config_file);
-    transformer::Architecture architecture = [&] {
-        transformer::ConfigValues values = io::read_model_config(text_of(keys), keys.name());
-        try {
-            return transformer::describe(transformer::Config(std::move(values), config.ignored_keys));
-        } catch (const Error& error) { // the library does not know the file's name
-            throw Error(error.kind(), quoted_path(folder_) + ": " + error.what());
-        }
-    }();
-    const MappedFile& pieces = map(tokenizer_file);
-    text::PieceTokenizer tokenizer = [&] {
-        try {
-            return text::PieceTokenizer(io::read_tokenizer(text_of(pieces), pieces.name()));
-        } catch (const Error& error) {
-            throw Error(error.kind(), pieces.name() + ": " + error.what());
-        }
-    }();
-    const transformer::Weights tensors = weights();
-    try {
-        trained_ = std::make_unique<model::Trained>(transformer::Model(std::move(architecture), tensors), std::move(tokenizer));
-    } catch (const Error& error) {
-        throw Error(error.kind(), quoted_path(folder_) + ": " + error.what());
-    }
+    io::ModelFiles files{.config = map(config_file), .tokenizer = map(tokenizer_file), .weights = weights()};
+    trained_ = std::make_unique<model::Trained>(io::read_model(files, config.ignored_keys));
 }
 
 void ModelFolder::require_unchanged() const

@@ -2,7 +2,7 @@
 // that model.safetensors.index.json lists.
 #pragma once
 
-#include "attn/model/trained/run_trained.hpp"
+#include "attn/io/model_files.hpp"
 #include "cli/system/digest.hpp"
 #include "cli/system/mapped_file.hpp"
 
@@ -28,8 +28,8 @@ public:
     void require_apart_from(const std::optional<std::string>& output) const;
 
 private:
-    [[nodiscard]] const MappedFile& map(const std::string& name);
-    [[nodiscard]] transformer::Weights weights();
+    [[nodiscard]] io::NamedBytes map(const std::string& name);
+    [[nodiscard]] std::vector<io::NamedBytes> weights();
     void open_folder(const model::TrainedConfig& config);
     [[nodiscard]] std::string listing() const;
 

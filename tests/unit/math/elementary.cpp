@@ -43,11 +43,17 @@ double exp_of(double x)
     return attn::math::exp(x);
 }
 
+double erf_of(double x)
+{
+    return attn::math::erf(x);
+}
+
 TEST(Elementary, GivesTheSameBitsOnEveryMachine)
 {
     const std::map<std::string, Function> functions{{"log", attn::math::log},
                                                     {"log1p", attn::math::log1p},
                                                     {"exp", exp_of},
+                                                    {"erf", erf_of},
                                                     {"tanh", attn::math::tanh},
                                                     {"sine", [](double x) { return sincos(x).sine; }},
                                                     {"cosine", [](double x) { return sincos(x).cosine; }}};
@@ -56,6 +62,31 @@ TEST(Elementary, GivesTheSameBitsOnEveryMachine)
         std::transform(values.begin(), values.end(), values.begin(), functions.at(row.function));
         EXPECT_EQ(oracle::bit_hash(values), row.hash) << row.function << " on [" << row.low << ", " << row.high << ")";
     }
+}
+
+TEST(Erf, IsWithin2em14OfItsSize)
+{
+    for (const auto& [low, high] : {std::pair(-1.0, 1.0), {-8.0, 8.0}, {0.0, 1e-300}, {5.5, 6.5}}) {
+        double worst = 0;
+        for (const double x : oracle::inputs(300000, low, high)) {
+            const long double wanted = std::erf(static_cast<long double>(x));
+            const long double difference = std::fabs(static_cast<long double>(erf_of(x)) - wanted);
+            worst = std::max(worst, static_cast<double>(difference / std::max(std::fabs(wanted), 1e-290L)));
+        }
+        EXPECT_LT(worst, 2e-14) << "on [" << low << ", " << high << ")";
+    }
+}
+
+TEST(Erf, IsOneFarOutAndZeroAtZero)
+{
+    EXPECT_EQ(erf_of(6.0000001), 1.0);
+    EXPECT_EQ(erf_of(-1e300), -1.0);
+    EXPECT_EQ(erf_of(infinity), 1.0);
+    EXPECT_EQ(erf_of(-infinity), -1.0);
+    EXPECT_EQ(erf_of(0.0), 0.0);
+    EXPECT_TRUE(std::signbit(erf_of(-0.0)));
+    EXPECT_TRUE(std::isnan(erf_of(not_a_number)));
+    EXPECT_TRUE(std::isnan(erf_of(-not_a_number)));
 }
 
 TEST(Exp, GivesWhatAnyoneKnows)

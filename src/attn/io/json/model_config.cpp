@@ -4,7 +4,7 @@
 #include "attn/io/json/json_events.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace attn::io {
@@ -218,13 +218,11 @@ std::map<std::string, std::string> read_weight_map(std::string_view text, std::s
 
 std::vector<std::string> files_of(const std::map<std::string, std::string>& weight_map)
 {
-    std::vector<std::string> files;
+    std::set<std::string> files;
     for (const auto& [tensor, file] : weight_map) {
-        files.push_back(file);
+        files.insert(file);
     }
-    std::ranges::sort(files);
-    files.erase(std::unique(files.begin(), files.end()), files.end());
-    return files;
+    return {files.begin(), files.end()};
 }
 
 } // namespace attn::io

@@ -27,14 +27,14 @@ Architecture encoder(Config& config)
         layer.attention = {.H = s.H,
                            .H_kv = s.H,
                            .d = s.d,
-                           .query = {at + "attention.self.query", s.D, s.D},
-                           .key = {at + "attention.self.key", s.D, s.D},
-                           .value = {at + "attention.self.value", s.D, s.D},
-                           .output = {at + "attention.output.dense", s.D, s.D},
+                           .query = linear(at + "attention.self.query", s.D, s.D),
+                           .key = linear(at + "attention.self.key", s.D, s.D),
+                           .value = linear(at + "attention.self.value", s.D, s.D),
+                           .output = linear(at + "attention.output.dense", s.D, s.D),
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.attention_sum = NormPart{at + "attention.output.LayerNorm", epsilon};
-        layer.mlp = {.up = {at + "intermediate.dense", s.D, s.inner},
-                     .down = {at + "output.dense", s.inner, s.D},
+        layer.mlp = {.up = linear(at + "intermediate.dense", s.D, s.inner),
+                     .down = linear(at + "output.dense", s.inner, s.D),
                      .activation = activation};
         layer.mlp_sum = NormPart{at + "output.LayerNorm", epsilon};
         a.layers.push_back(std::move(layer));
@@ -48,7 +48,7 @@ Architecture describe_bert(Config& config)
 {
     Architecture a = encoder(config);
     const NormPart& norm = *a.embedding.norm;
-    a.head = HeadPart{.transform = LinearPart{"cls.predictions.transform.dense", a.D, a.D},
+    a.head = HeadPart{.transform = linear("cls.predictions.transform.dense", a.D, a.D),
                       .activation = a.layers.front().mlp.activation,
                       .norm = NormPart{"cls.predictions.transform.LayerNorm", norm.epsilon},
                       .words = "cls.predictions.decoder",
@@ -65,8 +65,8 @@ Architecture describe_roberta(Config& config)
     Architecture a = encoder(config);
     const Index padding = config.place({"pad_token_id"}, 1);
     a.embedding.padding = padding;
-    a.most_tokens -= padding + 1;
-    a.head = HeadPart{.transform = LinearPart{"lm_head.dense", a.D, a.D},
+    a.most_tokens = places_behind(padding, a.embedding.position_rows);
+    a.head = HeadPart{.transform = linear("lm_head.dense", a.D, a.D),
                       .activation = Activation::gelu, // whatever hidden_act says
                       .norm = NormPart{"lm_head.layer_norm", a.embedding.norm->epsilon},
                       .words = "lm_head.decoder",

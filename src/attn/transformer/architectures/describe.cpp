@@ -56,6 +56,7 @@ Architecture describe(Config config)
 std::vector<std::string_view> model_types()
 {
     std::vector<std::string_view> types;
+    types.reserve(families.size());
     for (const Family& family : families) {
         types.push_back(family.type);
     }

@@ -27,17 +27,18 @@ Architecture describe_distilbert(Config& config)
         layer.attention = {.H = s.H,
                            .H_kv = s.H,
                            .d = s.d,
-                           .query = {at + "attention.q_lin", s.D, s.D},
-                           .key = {at + "attention.k_lin", s.D, s.D},
-                           .value = {at + "attention.v_lin", s.D, s.D},
-                           .output = {at + "attention.out_lin", s.D, s.D},
+                           .query = linear(at + "attention.q_lin", s.D, s.D),
+                           .key = linear(at + "attention.k_lin", s.D, s.D),
+                           .value = linear(at + "attention.v_lin", s.D, s.D),
+                           .output = linear(at + "attention.out_lin", s.D, s.D),
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.attention_sum = NormPart{at + "sa_layer_norm", epsilon};
-        layer.mlp = {.up = {at + "ffn.lin1", s.D, inner}, .down = {at + "ffn.lin2", inner, s.D}, .activation = activation};
+        layer.mlp = {
+            .up = linear(at + "ffn.lin1", s.D, inner), .down = linear(at + "ffn.lin2", inner, s.D), .activation = activation};
         layer.mlp_sum = NormPart{at + "output_layer_norm", epsilon};
         a.layers.push_back(std::move(layer));
     }
-    a.head = HeadPart{.transform = LinearPart{"vocab_transform", s.D, s.D},
+    a.head = HeadPart{.transform = linear("vocab_transform", s.D, s.D),
                       .activation = activation,
                       .norm = NormPart{"vocab_layer_norm", epsilon},
                       .words = "vocab_projector",

@@ -32,12 +32,12 @@ Architecture describe_gpt_neox(Config& config)
                            .query = part(0),
                            .key = part(1),
                            .value = part(2),
-                           .output = {at + "attention.dense", s.D, s.D, bias},
+                           .output = linear(at + "attention.dense", s.D, s.D, bias),
                            .rope = rope,
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.mlp_in = NormPart{at + "post_attention_layernorm", epsilon};
-        layer.mlp = {.up = {at + "mlp.dense_h_to_4h", s.D, s.inner},
-                     .down = {at + "mlp.dense_4h_to_h", s.inner, s.D},
+        layer.mlp = {.up = linear(at + "mlp.dense_h_to_4h", s.D, s.inner),
+                     .down = linear(at + "mlp.dense_4h_to_h", s.inner, s.D),
                      .activation = activation};
         layer.parallel = parallel;
         a.layers.push_back(std::move(layer));

@@ -74,16 +74,16 @@ Architecture llama_like(Config& config, const LlamaDefaults& defaults)
         layer.attention = {.H = s.H,
                            .H_kv = s.H_kv,
                            .d = s.d,
-                           .query = {at + "self_attn.q_proj", s.D, s.H * s.d, attention_bias},
-                           .key = {at + "self_attn.k_proj", s.D, s.H_kv * s.d, attention_bias},
-                           .value = {at + "self_attn.v_proj", s.D, s.H_kv * s.d, attention_bias},
-                           .output = {at + "self_attn.o_proj", s.H * s.d, s.D, attention_bias},
+                           .query = linear(at + "self_attn.q_proj", s.D, s.H * s.d, attention_bias),
+                           .key = linear(at + "self_attn.k_proj", s.D, s.H_kv * s.d, attention_bias),
+                           .value = linear(at + "self_attn.v_proj", s.D, s.H_kv * s.d, attention_bias),
+                           .output = linear(at + "self_attn.o_proj", s.H * s.d, s.D, attention_bias),
                            .rope = rope,
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.mlp_in = named(at + "post_attention_layernorm");
-        layer.mlp = {.up = {at + "mlp.up_proj", s.D, s.inner, mlp_bias},
-                     .gate = LinearPart{at + "mlp.gate_proj", s.D, s.inner, mlp_bias},
-                     .down = {at + "mlp.down_proj", s.inner, s.D, mlp_bias},
+        layer.mlp = {.up = linear(at + "mlp.up_proj", s.D, s.inner, mlp_bias),
+                     .gate = linear(at + "mlp.gate_proj", s.D, s.inner, mlp_bias),
+                     .down = linear(at + "mlp.down_proj", s.inner, s.D, mlp_bias),
                      .activation = activation};
         a.layers.push_back(std::move(layer));
     }

@@ -44,7 +44,7 @@ Architecture describe_modernbert(Config& config)
                            .query = part("attn.Wqkv", 0, 3, s.D),
                            .key = part("attn.Wqkv", 1, 3, s.D),
                            .value = part("attn.Wqkv", 2, 3, s.D),
-                           .output = {at + "attn.Wo", s.D, s.D, attention_bias},
+                           .output = linear(at + "attn.Wo", s.D, s.D, attention_bias),
                            .rope = is_local ? of_local : of_full,
                            .scale = inverse_root(static_cast<double>(s.d))};
         if (is_local) {
@@ -56,7 +56,7 @@ Architecture describe_modernbert(Config& config)
         layer.mlp_in = norm(at + "mlp_norm");
         layer.mlp = {.up = part("mlp.Wi", 1, 2, s.inner),
                      .gate = part("mlp.Wi", 0, 2, s.inner),
-                     .down = {at + "mlp.Wo", s.inner, s.D, mlp_bias},
+                     .down = linear(at + "mlp.Wo", s.inner, s.D, mlp_bias),
                      .activation = activation};
         a.layers.push_back(std::move(layer));
     }

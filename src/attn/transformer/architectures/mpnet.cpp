@@ -19,28 +19,28 @@ Architecture describe_mpnet(Config& config)
                    .position_rows = a.most_tokens,
                    .padding = padding,
                    .norm = NormPart{"embeddings.LayerNorm", epsilon}};
-    a.most_tokens -= padding + 1;
+    a.most_tokens = places_behind(padding, a.embedding.position_rows);
     for (Index l = 0; l < s.L; ++l) {
         const std::string at = layer_name("encoder.layer.", l);
         LayerPart layer;
         layer.attention = {.H = s.H,
                            .H_kv = s.H,
                            .d = s.d,
-                           .query = {at + "attention.attn.q", s.D, s.D},
-                           .key = {at + "attention.attn.k", s.D, s.D},
-                           .value = {at + "attention.attn.v", s.D, s.D},
-                           .output = {at + "attention.attn.o", s.D, s.D},
+                           .query = linear(at + "attention.attn.q", s.D, s.D),
+                           .key = linear(at + "attention.attn.k", s.D, s.D),
+                           .value = linear(at + "attention.attn.v", s.D, s.D),
+                           .output = linear(at + "attention.attn.o", s.D, s.D),
                            .scale = inverse_root(static_cast<double>(s.d))};
         layer.attention_sum = NormPart{at + "attention.LayerNorm", epsilon};
-        layer.mlp = {.up = {at + "intermediate.dense", s.D, s.inner},
-                     .down = {at + "output.dense", s.inner, s.D},
+        layer.mlp = {.up = linear(at + "intermediate.dense", s.D, s.inner),
+                     .down = linear(at + "output.dense", s.inner, s.D),
                      .activation = activation};
         layer.mlp_sum = NormPart{at + "output.LayerNorm", epsilon};
         a.layers.push_back(std::move(layer));
     }
     config.require("relative_attention_num_buckets", 32.0);
     a.relative_bias = RelativeBiasPart{"encoder.relative_attention_bias", 32, 128};
-    a.head = HeadPart{.transform = LinearPart{"lm_head.dense", s.D, s.D},
+    a.head = HeadPart{.transform = linear("lm_head.dense", s.D, s.D),
                       .activation = Activation::gelu, // whatever hidden_act says
                       .norm = NormPart{"lm_head.layer_norm", epsilon},
                       .words = "lm_head.decoder",

@@ -46,12 +46,18 @@ std::string layer_name(std::string_view before, Index layer)
     return std::string(before) + std::to_string(layer) + ".";
 }
 
+LinearPart linear(std::string name, Index in, Index out, bool bias)
+{
+    return {.name = std::move(name), .in = in, .out = out, .bias = bias};
+}
+
 Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise)
 {
     const std::string name = config.text(keys, otherwise);
     const auto found = std::ranges::find(activations, name, &std::pair<std::string_view, Activation>::first);
     if (found == activations.end()) {
         std::vector<std::string_view> names;
+        names.reserve(activations.size());
         for (const auto& [known, activation] : activations) {
             names.push_back(known);
         }
@@ -132,6 +138,14 @@ std::vector<std::string> layer_types(Config& config, Index L)
         }
     }
     return types;
+}
+
+Index places_behind(Index padding, Index rows)
+{
+    if (rows <= padding + 1) {
+        refuse("max_position_embeddings", std::to_string(rows), "more than pad_token_id + 1 = " + std::to_string(padding + 1));
+    }
+    return rows - padding - 1;
 }
 
 Tied tied_of(Config& config)

@@ -13,6 +13,9 @@ namespace attn::transformer {
 /// "encoder.layer.3."
 [[nodiscard]] std::string layer_name(std::string_view before, Index layer);
 
+/// Stored as (out, in).
+[[nodiscard]] LinearPart linear(std::string name, Index in, Index out, bool bias = true);
+
 /// By the names that transformers has for it; throws Error(data) for another one.
 [[nodiscard]] Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise);
 
@@ -49,6 +52,10 @@ template <typename Otherwise>
 {
     return {.left = keys - 1, .right = -1};
 }
+
+/// How many tokens have a place in a table of so many rows, when places begin behind that of the padding. Throws Error(data)
+/// when none has.
+[[nodiscard]] Index places_behind(Index padding, Index rows);
 
 /// Whether the words of the head are those of the embedding.
 [[nodiscard]] Tied tied_of(Config& config);

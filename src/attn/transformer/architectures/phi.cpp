@@ -21,13 +21,14 @@ Architecture describe_phi(Config& config)
         layer.attention = {.H = s.H,
                            .H_kv = s.H_kv,
                            .d = s.d,
-                           .query = {at + "self_attn.q_proj", s.D, s.H * s.d},
-                           .key = {at + "self_attn.k_proj", s.D, s.H_kv * s.d},
-                           .value = {at + "self_attn.v_proj", s.D, s.H_kv * s.d},
-                           .output = {at + "self_attn.dense", s.H * s.d, s.D},
+                           .query = linear(at + "self_attn.q_proj", s.D, s.H * s.d),
+                           .key = linear(at + "self_attn.k_proj", s.D, s.H_kv * s.d),
+                           .value = linear(at + "self_attn.v_proj", s.D, s.H_kv * s.d),
+                           .output = linear(at + "self_attn.dense", s.H * s.d, s.D),
                            .rope = rope,
                            .scale = inverse_root(static_cast<double>(s.d))};
-        layer.mlp = {.up = {at + "mlp.fc1", s.D, s.inner}, .down = {at + "mlp.fc2", s.inner, s.D}, .activation = activation};
+        layer.mlp = {
+            .up = linear(at + "mlp.fc1", s.D, s.inner), .down = linear(at + "mlp.fc2", s.inner, s.D), .activation = activation};
         layer.parallel = true;
         a.layers.push_back(std::move(layer));
     }

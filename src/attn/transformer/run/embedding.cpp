@@ -40,6 +40,7 @@ RowVector<float> row_of(const TensorView& table, Index row)
 std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
 {
     std::vector<Index> rows;
+    rows.reserve(ids.size());
     Index next = padding ? *padding + 1 : 0;
     for (const Index id : ids) {
         rows.push_back(padding && id == *padding ? *padding : next++);

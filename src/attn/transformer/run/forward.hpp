@@ -42,9 +42,9 @@ struct LayerStages {
     Index layer = 0;
     Tensor<float> queries, keys, values; ///< (H, T, d), (H_kv, T, d), (H_kv, T, d), as they enter the scores: after norm and
                                          ///< rotary positions. Empty unless asked for
-    core::Stages<float> stages; ///< those that were asked for, and head_context (H, T, d)
-    Tensor<float> context;      ///< (T, H·d): the head contexts side by side
-    Tensor<float> output;       ///< (T, D): after the output projection, before anything is added
+    core::Stages<float> stages;          ///< those that were asked for, and head_context (H, T, d)
+    Tensor<float> context;               ///< (T, H·d): the head contexts side by side
+    Tensor<float> output;                ///< (T, D): after the output projection, before anything is added
 };
 
 struct Outputs {

@@ -119,9 +119,13 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
             entry->second.unread.empty() ? std::string(name_of(entry->second.view.type)) : entry->second.unread;
         throw Error(ErrorKind::data, thing + ": element type", type, "float32, float16, bfloat16");
     }
-    if (entry->second.view.shape != needed.shape) {
-        throw Error(ErrorKind::data, thing + ": shape", to_string(entry->second.view.shape),
+    const TensorView& view = entry->second.view;
+    if (view.shape != needed.shape) {
+        throw Error(ErrorKind::data, thing + ": shape", to_string(view.shape),
                     to_string(needed.shape) + ", which config.json asks for");
+    }
+    if (view.swapped || view.strides != row_major_strides(view.shape)) {
+        throw Error(ErrorKind::data, thing + ": order of its bytes", "another one", "row-major, little-endian");
     }
 }
 

@@ -39,8 +39,8 @@ class Model {
 public:
     /// Finds every tensor that the architecture asks for and checks its shape. Takes away one of the architecture's prefixes,
     /// and calls LayerNorm.gamma and LayerNorm.beta of old files weight and bias. Throws Error(data) for a tensor that is
-    /// missing, of another shape, of an element type other than float32, float16 and bfloat16, or that the architecture does
-    /// not know.
+    /// missing, of another shape, of an element type other than float32, float16 and bfloat16, not row-major, or that the
+    /// architecture does not know.
     Model(Architecture architecture, const Weights& weights);
 
     /// With the head that the files have, or none, and of tied words the name of the embedding.

@@ -1,0 +1,90 @@
+#include "attn/transformer/config.hpp"
+
+#include "unit/transformer/small_models.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+namespace transformer = attn::transformer;
+using small::message_of;
+using transformer::Config;
+using transformer::ConfigNull;
+using transformer::ConfigScalar;
+
+TEST(Config, TakesTheFirstNameThatHasAValue)
+{
+    Config config({{"new", ConfigNull{}}, {"old", 3.0}, {"older", 4.0}});
+    EXPECT_EQ(config.count({"new", "old", "older"}), 3);
+    config.require_all_used(); // the others are names of the same thing
+}
+
+TEST(Config, TellsNullFromAbsent)
+{
+    Config config({{"window", ConfigNull{}}});
+    EXPECT_EQ(config.optional_count({"window"}, 4096), std::nullopt);
+    EXPECT_EQ(config.optional_count({"other"}, 4096), 4096);
+    EXPECT_EQ(config.count({"window"}, 7), 7);
+    EXPECT_FALSE(config.has({"window"}));
+}
+
+TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
+{
+    const Config config({{"hidden_sizes", 3.0}});
+    EXPECT_EQ(message_of([&] { config.require_all_used(); }),
+              "config.json: hidden_sizes = 3 is not known here and may change what the model computes; if it does not, "
+              "--ignore-config hidden_sizes leaves it out");
+}
+
+TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
+{
+    Config config({{"quantization_config.bits", 4.0}, {"quantization_config.group.size", 4.0}, {"quantization_configs", true}},
+                  {"quantization_config"});
+    EXPECT_FALSE(config.has({"quantization_config"}));
+    EXPECT_TRUE(config.has({"quantization_configs"}));
+}
+
+TEST(Config, PassesOverWhatChangesNothing)
+{
+    Config config(
+        {{"torch_dtype", "float32"}, {"id2label.0", "a"}, {"unknown", ConfigNull{}}, {"task_specific_params.a.b", 1.0}});
+    config.require_all_used();
+}
+
+TEST(Config, ReadsThePartForTextOfAModelForPicturesToo)
+{
+    Config config({{"text_config.hidden_size", 5.0}, {"vision_config.hidden_size", 6.0}});
+    EXPECT_EQ(config.count({"hidden_size"}), 5);
+    config.require_all_used();
+}
+
+TEST(Config, RefusesValuesOfAnotherKindOrOutOfRange)
+{
+    const auto refusal = [](const transformer::ConfigValue& value, auto ask) {
+        Config config({{"key", value}});
+        return message_of([&] { ask(config); });
+    };
+    const auto count = [](Config& config) { (void)config.count({"key"}); };
+    const std::string whole = "; allowed: a whole number from 1 to 1,000,000,000";
+    EXPECT_EQ(refusal(0.0, count), "config.json: key: got 0" + whole);
+    EXPECT_EQ(refusal(-1.0, count), "config.json: key: got -1" + whole);
+    EXPECT_EQ(refusal(1.5, count), "config.json: key: got 1.500000" + whole);
+    EXPECT_EQ(refusal(1e10, count), "config.json: key: got 10000000000" + whole);
+    EXPECT_EQ(refusal("three", count), "config.json: key: got 'three'" + whole);
+    EXPECT_EQ(refusal(true, count), "config.json: key: got true" + whole);
+    EXPECT_EQ(refusal(std::vector<ConfigScalar>{1.0, 2.0}, count), "config.json: key: got a list of 2" + whole);
+    EXPECT_EQ(refusal(ConfigNull{}, count), "config.json: it has no key, which this model_type needs");
+    EXPECT_EQ(refusal(0.0, [](Config& config) { (void)config.positive({"key"}); }),
+              "config.json: key: got 0; allowed: a number above 0");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.flag({"key"}, true); }),
+              "config.json: key: got 1; allowed: true or false");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.text({"key"}); }), "config.json: key: got 1; allowed: a text");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.texts({"key"}); }), "config.json: key: got 1; allowed: a list");
+    EXPECT_EQ(refusal("relative", [](Config& config) { config.require("key", "absolute"); }),
+              "config.json: key: got 'relative'; allowed: 'absolute', the one that is computed here");
+    EXPECT_NE(refusal(std::numeric_limits<double>::infinity(), count), "");
+}
+
+} // namespace

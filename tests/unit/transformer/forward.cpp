@@ -1,0 +1,211 @@
+#include "attn/transformer/run/forward.hpp"
+
+#include "attn/transformer/run/embedding.hpp"
+#include "unit/transformer/small_models.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+namespace transformer = attn::transformer;
+using attn::Index;
+using attn::Tensor;
+using small::described;
+using small::message_of;
+using small::Tensors;
+using transformer::Asked;
+using transformer::Logits;
+using transformer::Model;
+
+/// One head of two, no norm in front of the attention, weights that change nothing, and an MLP that adds nothing: what attends
+/// is the embedding itself.
+transformer::Architecture plain(bool causal)
+{
+    transformer::Architecture a;
+    a.type = "plain";
+    a.D = 2;
+    a.causal = causal;
+    a.most_tokens = 4;
+    a.embedding = {.words = "words", .V = 3, .size = 2};
+    transformer::LayerPart layer;
+    layer.attention.H = layer.attention.H_kv = 1;
+    layer.attention.d = 2;
+    layer.attention.scale = 1;
+    for (auto* linear : {&layer.attention.query, &layer.attention.key, &layer.attention.value, &layer.attention.output}) {
+        *linear = {.name = "identity", .in = 2, .out = 2, .bias = false};
+    }
+    layer.mlp.up = {.name = "nothing", .in = 2, .out = 2, .bias = false};
+    layer.mlp.down = {.name = "nothing", .in = 2, .out = 2, .bias = false};
+    a.layers = {layer};
+    a.head = transformer::HeadPart{.words = "words", .tied = transformer::Tied::yes};
+    return a;
+}
+
+/// Word 0 is (1, 0), word 1 is (0, 1), word 2 is nothing.
+Tensors plain_tensors()
+{
+    Tensors tensors;
+    tensors.set("words.weight", {3, 2}, {1, 0, 0, 1, 0, 0});
+    tensors.set("identity.weight", {2, 2}, {1, 0, 0, 1});
+    tensors.set("nothing.weight", {2, 2}, {0, 0, 0, 0});
+    return tensors;
+}
+
+struct Ran {
+    std::vector<transformer::LayerStages> layers;
+    transformer::Outputs outputs;
+};
+
+Ran run(const Model& model, const transformer::Input& input, const Asked& asked, const attn::core::Work& work = {})
+{
+    Ran ran;
+    ran.outputs = transformer::forward(model, input, asked, work,
+                                       [&](transformer::LayerStages&& stages) { ran.layers.push_back(std::move(stages)); });
+    return ran;
+}
+
+TEST(Forward, AttendsAsOneCanSee)
+{
+    const Tensors tensors = plain_tensors();
+    const Model model(plain(false), tensors.weights());
+    const Ran ran = run(model, {.ids = {0, 1, 0}},
+                        {.layers = {0},
+                         .stages = {.scores = true, .weights = true},
+                         .queries_keys_values = true,
+                         .hidden_states = true,
+                         .logits = Logits::all});
+    ASSERT_EQ(ran.layers.size(), 1U);
+    const auto& done = ran.layers[0];
+    EXPECT_EQ(done.layer, 0);
+    EXPECT_EQ(done.queries.values, (std::vector<float>{1, 0, 0, 1, 1, 0}));
+    EXPECT_EQ(done.queries.shape, (attn::Shape{1, 3, 2}));
+    EXPECT_EQ(done.stages.scores.values, (std::vector<float>{1, 0, 1, 0, 1, 0, 1, 0, 1}));
+    const auto e = static_cast<float>(std::exp(1.0));
+    const float same = e / (2 * e + 1), other = 1 / (2 * e + 1); // of the three keys two are the word itself
+    EXPECT_NEAR(done.stages.weights.values[0], same, 1e-7);
+    EXPECT_NEAR(done.stages.weights.values[1], other, 1e-7);
+    EXPECT_NEAR(done.context.values[0], 2 * same, 1e-7);
+    EXPECT_NEAR(done.context.values[1], other, 1e-7);
+    EXPECT_EQ(done.output.values, done.context.values);
+    ASSERT_EQ(ran.outputs.hidden_states.size(), 2U);
+    EXPECT_EQ(ran.outputs.hidden_states[0].values, (std::vector<float>{1, 0, 0, 1, 1, 0}));
+    EXPECT_NEAR(ran.outputs.hidden_states[1].values[0], 1 + 2 * same, 1e-6); // added to what came in
+    EXPECT_EQ(ran.outputs.logits.shape, (attn::Shape{3, 3}));
+    EXPECT_NEAR(ran.outputs.logits.values[0], 1 + 2 * same, 1e-6);
+    EXPECT_EQ(ran.outputs.logits.values[2], 0);
+}
+
+TEST(Forward, OfACausalModelLooksAtNothingBehind)
+{
+    const Tensors tensors = plain_tensors();
+    const Model model(plain(true), tensors.weights());
+    const Ran ran = run(model, {.ids = {0, 1, 0}}, {.layers = {0}, .stages = {.weights = true}});
+    const std::vector<float>& weights = ran.layers[0].stages.weights.values;
+    EXPECT_EQ((std::vector<float>{weights[0], weights[1], weights[2]}), (std::vector<float>{1, 0, 0}));
+    EXPECT_EQ(weights[5], 0);
+    EXPECT_TRUE(ran.layers[0].queries.values.empty()); // not asked for
+    EXPECT_TRUE(ran.outputs.hidden_states.empty());
+    EXPECT_TRUE(ran.outputs.logits.values.empty());
+}
+
+TEST(Forward, GivesTheLogitsOfTheLastTokenAlone)
+{
+    const transformer::Architecture architecture = described(small::llama());
+    const Tensors tensors = small::random_tensors(architecture);
+    const Model model(architecture, tensors.weights());
+    const auto all = run(model, {.ids = {1, 2, 3}}, {.logits = Logits::all}).outputs.logits;
+    const auto last = run(model, {.ids = {1, 2, 3}}, {.logits = Logits::last}).outputs.logits;
+    EXPECT_EQ(last.shape, (attn::Shape{1, 10}));
+    EXPECT_EQ(last.values, std::vector<float>(all.values.end() - 10, all.values.end()));
+}
+
+TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
+{
+    const transformer::Architecture architecture = described(small::with(small::llama(), "num_hidden_layers", 5.0));
+    Tensors tensors = small::random_tensors(architecture);
+    tensors.set("layers.3.input_layernorm.weight", {8}, std::vector<float>(8, std::nanf(""))); // layer 3 would fail
+    const Model model(architecture, tensors.weights());
+    const Ran ran = run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .stages = {.weights = true}});
+    ASSERT_EQ(ran.layers.size(), 2U);
+    EXPECT_EQ(ran.layers[0].layer, 0);
+    EXPECT_EQ(ran.layers[1].layer, 2);
+    EXPECT_EQ(ran.layers[1].stages.weights.shape, (attn::Shape{4, 2, 2})); // every query head
+    EXPECT_TRUE(ran.layers[1].stages.scores.values.empty());
+    EXPECT_EQ(
+        message_of([&] {
+            (void)run(model, {.ids = {1, 2}}, {.layers = {3}});
+        }),
+        "hidden states after layer 3: got a number that is not finite; allowed: numbers that float32 can hold; the weights "
+        "are damaged, or no model's");
+}
+
+TEST(Forward, GivesTheSameBytesOnAnyNumberOfThreads)
+{
+    const transformer::Architecture architecture = described(small::bert());
+    const Tensors tensors = small::random_tensors(architecture);
+    const Model model(architecture, tensors.weights());
+    const Asked asked{.hidden_states = true, .logits = Logits::all};
+    const transformer::Input input{.ids = {1, 2, 3, 4, 5}, .types = {0, 0, 1, 1, 1}};
+    const Ran one = run(model, input, asked), four = run(model, input, asked, {.threads = 4});
+    EXPECT_EQ(one.outputs.logits.values, four.outputs.logits.values);
+    EXPECT_EQ(one.outputs.hidden_states.back().values, four.outputs.hidden_states.back().values);
+}
+
+TEST(Forward, CountsTypesAsTheyAreGiven)
+{
+    const transformer::Architecture architecture = described(small::bert());
+    const Tensors tensors = small::random_tensors(architecture);
+    const Model model(architecture, tensors.weights());
+    const auto hidden = [&](const std::vector<Index>& types) {
+        return run(model, {.ids = {1, 2}, .types = types}, {.hidden_states = true}).outputs.hidden_states[0].values;
+    };
+    EXPECT_EQ(hidden({}), hidden({0, 0}));
+    EXPECT_NE(hidden({}), hidden({0, 1}));
+}
+
+TEST(Forward, RefusesWhatTheModelCannotTake)
+{
+    const transformer::Architecture architecture = described(small::bert());
+    Tensors tensors = small::random_tensors(architecture);
+    for (const std::string& name : tensors.names()) {
+        if (name.starts_with("cls.")) {
+            tensors.erase(name);
+        }
+    }
+    const Model model(architecture, tensors.weights());
+    const auto refusal = [&](const transformer::Input& input, const Asked& asked) {
+        return message_of([&] { (void)run(model, input, asked); });
+    };
+    const std::string positions = "; allowed: 1 to 8, for which this model has positions";
+    EXPECT_EQ(refusal({.ids = {}}, {}), "tokens: got 0" + positions);
+    EXPECT_EQ(refusal({.ids = std::vector<Index>(9, 1)}, {}), "tokens: got 9" + positions);
+    EXPECT_EQ(refusal({.ids = {1, 10}}, {}), "token id: got 10; allowed: 0 to 9, the rows of its table");
+    EXPECT_EQ(refusal({.ids = {-1}}, {}), "token id: got -1; allowed: 0 to 9, the rows of its table");
+    EXPECT_EQ(refusal({.ids = {1}, .types = {2}}, {}), "type id: got 2; allowed: 0 to 1, the rows of its table");
+    EXPECT_EQ(refusal({.ids = {1}, .types = {0, 0}}, {}), "type ids: got 2; allowed: 1, one for each token, or none");
+    EXPECT_EQ(refusal({.ids = {1}}, {.layers = {1}}), "layer: got 1; allowed: 0 to 0");
+    EXPECT_EQ(refusal({.ids = {1}}, {.logits = Logits::all}),
+              "logits: this model has no head that gives a score to each word of the vocabulary");
+}
+
+TEST(Forward, TellsHowFarItIs)
+{
+    const transformer::Architecture architecture = described(small::with(small::llama(), "num_hidden_layers", 4.0));
+    const Tensors tensors = small::random_tensors(architecture);
+    const Model model(architecture, tensors.weights());
+    std::vector<double> shares;
+    (void)run(model, {.ids = {1, 2}}, {.layers = {3}}, {.progress = [&](double share) { shares.push_back(share); }});
+    ASSERT_FALSE(shares.empty());
+    EXPECT_LE(shares.front(), 0.25);
+    EXPECT_EQ(shares.back(), 1.0);
+}
+
+TEST(PositionRows, OfRobertaBeginBehindThePaddingAndLeaveItOut)
+{
+    EXPECT_EQ(transformer::position_rows({7, 8, 9}, std::nullopt), (std::vector<Index>{0, 1, 2}));
+    EXPECT_EQ(transformer::position_rows({7, 1, 9}, 1), (std::vector<Index>{2, 1, 3}));
+}
+
+} // namespace
