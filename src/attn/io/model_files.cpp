@@ -15,7 +15,8 @@ namespace {
 
 std::string_view text_of(const NamedBytes& file)
 {
-    return {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return {reinterpret_cast<const char*>(file.bytes.data()),
+            file.bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
 }
 
 /// Calls read(); an error of it names the file, which the library does not know.
@@ -76,7 +77,8 @@ std::optional<model::Trained> builtin_model(std::string_view name)
         return std::nullopt;
     }
     const std::string shown(name);
-    return read_model({.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}});
+    return read_model(
+        {.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}});
 }
 
 } // namespace attn::io

@@ -51,11 +51,13 @@ std::string folder_of(const std::string& name)
         const std::string name = entry.path().filename().string();
         if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
             found = in_quotes(name) + ", a pickle, which can run any program";
-            advice = "model.safetensors, which from_pretrained(…).save_pretrained(…, safe_serialization=True) of the Python package "
-                     "transformers writes";
+            advice =
+                "model.safetensors, which from_pretrained(…).save_pretrained(…, safe_serialization=True) of the Python package "
+                "transformers writes";
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
-            advice = "model.safetensors, which from_pretrained(…, gguf_file=…).save_pretrained(…) of the Python package transformers "
+            advice = "model.safetensors, which from_pretrained(…, gguf_file=…).save_pretrained(…) of the Python package "
+                     "transformers "
                      "writes";
         }
     }

@@ -1,5 +1,5 @@
-// The folder of a whole trained model, as model hubs have it: config.json, tokenizer.json, and model.safetensors or several files
-// that model.safetensors.index.json lists.
+// The folder of a whole trained model, as model hubs have it: config.json, tokenizer.json, and model.safetensors or several
+// files that model.safetensors.index.json lists.
 #pragma once
 
 #include "attn/io/model_files.hpp"
@@ -15,9 +15,10 @@ namespace attn::cli {
 
 class ModelFolder {
 public:
-    /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or compares its digest, as `digests` says. Throws
-    /// Error(no_input) for a folder that is not there; Error(data) for what a model lacks or has too many, for configs, tokenizers
-    /// and tensors that are not understood, and for a model that is there in another form, with what to do.
+    /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or
+    /// compares its digest, as `digests` says. Throws Error(no_input) for a folder that is not there; Error(data) for what a
+    /// model lacks or has too many, for configs, tokenizers and tensors that are not understood, and for a model that is there
+    /// in another form, with what to do.
     ModelFolder(model::TrainedConfig& config, Digests digests);
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }
