@@ -38,7 +38,7 @@ FOLDERS = {
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
         "trained": {"recipe", "layer", "run", "check"},
     },
-    "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}},
+    "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}, "models": {"json", "tensors"}},
     "text": {"pieces": set()},
     "report": {"text": set(), "json": {"text"}, "svg": {"text"}, "html": {"json", "svg"}},
     "cli": {

@@ -2,7 +2,7 @@
 // files that model.safetensors.index.json lists.
 #pragma once
 
-#include "attn/io/model_files.hpp"
+#include "attn/io/models/model_files.hpp"
 #include "cli/system/digest.hpp"
 #include "cli/system/mapped_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "attn/io/model_files.hpp"
+#include "attn/io/models/model_files.hpp"
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/model_config.hpp"
