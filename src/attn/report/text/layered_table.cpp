@@ -20,7 +20,7 @@ void write_guesses(Buffer& buffer, const LayeredResult& result, const TableOptio
     const bool causal = result.layers.front().config.attention.causal;
     for (const model::Guesses& place : result.guesses) {
         const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
-        std::vector<std::string> parts{std::string("\nlikeliest ") + (causal ? "behind" : "in place of"),
+        std::vector<std::string> parts{std::string("likeliest ") + (causal ? "behind" : "in place of"),
                                        visible(token) + " (position " + std::to_string(place.position) + "):"};
         for (const model::Guess& word : place.words) {
             parts.push_back('"' + visible(word.token) + '"');
@@ -46,8 +46,13 @@ void write_table(const LayeredResult& result, const TableOptions& options, Buffe
     TableOptions plain = options;
     plain.introduced = false;
     write_table(words, plain, buffer);
+    bool first = words.show.empty() && !options.ids_in_words;
+    const auto part = [&] {
+        buffer.append(first ? "" : "\n");
+        first = false;
+    };
     if (result.show.contains(Item::summary)) {
-        buffer.append("\n");
+        part();
         write_summary(buffer, result.layers, options);
     }
     plain.ids_in_words = false;
@@ -55,11 +60,15 @@ void write_table(const LayeredResult& result, const TableOptions& options, Buffe
         Result arrays = layer;
         arrays.show = layer.show.without({Item::tokens, Item::token_ids, Item::summary, Item::logits});
         if (!arrays.show.empty()) {
-            buffer.append("\nlayer " + std::to_string(layer.layer.value_or(0)) + "\n\n");
+            part();
+            buffer.append("layer " + std::to_string(layer.layer.value_or(0)) + "\n\n");
             write_table(arrays, plain, buffer);
         }
     }
-    write_guesses(buffer, result, options);
+    if (!result.guesses.empty()) {
+        part();
+        write_guesses(buffer, result, options);
+    }
 }
 
 } // namespace attn::report
