@@ -54,13 +54,13 @@ def whole_files():
                   "merges": ["t h", "Ġ c", "th e"]}
     yield "byte-level", file(byte_level, pre_tokenizer={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
                              post_processor={"type": "RobertaProcessing", "sep": ["<s>", 1], "cls": ["<s>", 1], "trim_offsets": True, "add_prefix_space": True})
-    yield "llama", file(byte_level, normalizer={"type": "NFC"}, added_tokens=added((20, "</s>"), rstrip=True), post_processor={"type": "Sequence", "processors": [
+    yield "llama", file(byte_level, normalizer={"type": "NFC"}, added_tokens=added((len(byte_level["vocab"]), "</s>"), rstrip=True), post_processor={"type": "Sequence", "processors": [
         {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}, template("<s>", "A")]}, pre_tokenizer={"type": "Sequence", "pretokenizers": [
             {"type": "Split", "pattern": {"Regex": LLAMA}, "behavior": "Isolated", "invert": False}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]})
     clip = {"type": "BPE", "unk_token": "?", "end_of_word_suffix": "</w>", "vocab": vocabulary("?", "<s>", "t", "h", "e", "t</w>", "h</w>", "e</w>", "th", "the</w>", "he</w>"),
             "merges": ["h e</w>", "t h", "th e</w>"]}
     yield "clip", file(clip, pre_tokenizer={"type": "BertPreTokenizer"}, normalizer={"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}, post_processor=template("<s>", "A", "<s>"))
-    gemma = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "vocab": vocabulary("<unk>", "▁", "c", "a", "t", "ca", "cat", "▁cat", "<0xC3>", "<0xA9>"),
+    gemma = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "vocab": vocabulary("<unk>", "▁", "c", "a", "t", "ca", "cat", "▁cat", *(f"<0x{byte:02X}>" for byte in range(256))),
              "merges": [["c", "a"], ["ca", "t"], ["▁", "cat"]]}
     yield "sentencepiece", file(gemma, normalizer={"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]})
     yield "metaspace", file(gemma, pre_tokenizer={"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False})
@@ -68,14 +68,14 @@ def whole_files():
     yield "unigram", file(unigram, pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}]},
                           normalizer={"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": character_map()},
                                                                            {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}]}, post_processor=template("<s>", "A", "<s>"))
-    prefixed = {"type": "BPE", "unk_token": None, "continuing_subword_prefix": "##", "vocab": vocabulary("t", "##h", "##e", "th", "the"), "merges": ["t ##h", "th ##e"]}
+    prefixed = {"type": "BPE", "unk_token": "?", "continuing_subword_prefix": "##", "vocab": vocabulary("?", "t", "##h", "##e", "th", "the"), "merges": ["t ##h", "th ##e"]}
     yield "prefixed", file(prefixed, pre_tokenizer={"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False})
     level = {"type": "WordLevel", "unk_token": "?", "vocab": vocabulary("?", "[CLS]", "the", "1")}
     yield "word-level", file(level, normalizer={"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"},
                                                                                         {"type": "Strip", "strip_left": True, "strip_right": True}]},
                              pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": True}, {"type": "Punctuation", "behavior": "Contiguous"},
                                                                                     {"type": "CharDelimiterSplit", "delimiter": "x"}]},
-                             post_processor={"type": "BertProcessing", "sep": ["[CLS]", 1], "cls": ["[CLS]", 1]}, added_tokens=added((30, "AB"), normalized=True, single_word=True))
+                             post_processor={"type": "BertProcessing", "sep": ["[CLS]", 1], "cls": ["[CLS]", 1]}, added_tokens=added((4, "AB"), normalized=True, single_word=True))
 
 
 def damaged_files():

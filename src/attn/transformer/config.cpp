@@ -12,107 +12,28 @@ namespace {
 constexpr double largest_count = 1e9;
 
 /// Of every model: what training, generation and bookkeeping need, and what says which tokens mean what.
-constexpr std::array harmless{
-    "_attn_implementation_autoset",
-    "_name_or_path",
-    "_sliding_window_pattern",
-    "add_cross_attention",
-    "architectures",
-    "attention_dropout",
-    "attention_probs_dropout_prob",
-    "attn_pdrop",
-    "auto_map",
-    "bad_words_ids",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "cache_implementation",
-    "chunk_size_feed_forward",
-    "classifier_activation",
-    "classifier_bias",
-    "classifier_dropout",
-    "classifier_dropout_prob",
-    "classifier_pooling",
-    "cls_token_id",
-    "cross_attention_hidden_size",
-    "decoder_start_token_id",
-    "directionality",
-    "diversity_penalty",
-    "do_sample",
-    "dropout",
-    "dtype",
-    "early_stopping",
-    "embd_pdrop",
-    "embedding_dropout",
-    "encoder_no_repeat_ngram_size",
-    "eos_token_id",
-    "exponential_decay_length_penalty",
-    "finetuning_task",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "gradient_checkpointing",
-    "hidden_dropout",
-    "hidden_dropout_prob",
-    "id2label",
-    "initializer_cutoff_factor",
-    "initializer_factor",
-    "initializer_range",
-    "is_encoder_decoder",
-    "keys_to_ignore_at_inference",
-    "label2id",
-    "length_penalty",
-    "max_length",
-    "min_length",
-    "mlp_dropout",
-    "model_type",
-    "no_repeat_ngram_size",
-    "num_beam_groups",
-    "num_beams",
-    "num_return_sequences",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "output_scores",
-    "pad_token_id",
-    "pooler_fc_size",
-    "pooler_num_attention_heads",
-    "pooler_num_fc_layers",
-    "pooler_size_per_head",
-    "pooler_type",
-    "prefix",
-    "pretraining_tp",
-    "problem_type",
-    "qa_dropout",
-    "remove_invalid_values",
-    "repetition_penalty",
-    "reorder_and_upcast_attn",
-    "resid_pdrop",
-    "return_dict",
-    "return_dict_in_generate",
-    "sep_token_id",
-    "seq_classif_dropout",
-    "sparse_prediction",
-    "sparse_pred_ignore_index",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "suppress_tokens",
-    "task_specific_params",
-    "temperature",
-    "tf_legacy_loss",
-    "tokenizer_class",
-    "top_k",
-    "top_p",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "typical_p",
-    "unsloth_fixed",
-    "unsloth_version",
-    "use_bfloat16",
-    "use_cache",
+// clang-format off
+constexpr std::array<std::string_view, 104> harmless{
+    "_attn_implementation", "_attn_implementation_autoset", "_flash_attn_2_enabled", "_name_or_path", "_sliding_window_pattern",
+    "add_cross_attention", "architectures", "attention_dropout", "attention_probs_dropout_prob", "attn_implementation",
+    "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bos_token_id", "cache_implementation",
+    "chunk_size_feed_forward", "classifier_activation", "classifier_bias", "classifier_dropout", "classifier_dropout_prob",
+    "classifier_pooling", "cls_token_id", "cross_attention_hidden_size", "decoder_start_token_id", "directionality",
+    "diversity_penalty", "do_sample", "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout",
+    "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "id2label",
+    "initializer_cutoff_factor", "initializer_factor", "initializer_range", "is_encoder_decoder", "is_llama_config",
+    "keys_to_ignore_at_inference", "label2id", "length_penalty", "max_length", "min_length", "mlp_dropout", "model_type",
+    "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states",
+    "output_past", "output_scores", "pad_token_id", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+    "pooler_size_per_head", "pooler_type", "prefix", "pretraining_tp", "problem_type", "qa_dropout", "remove_invalid_values",
+    "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "return_dict", "return_dict_in_generate", "sep_token_id",
+    "seq_classif_dropout", "sparse_pred_ignore_index", "sparse_prediction", "summary_activation", "summary_first_dropout",
+    "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature",
+    "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers.js_config",
+    "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache",
 };
+// clang-format on
 
 bool is_inside(std::string_view key, std::string_view outer)
 {
@@ -382,20 +303,21 @@ void Config::require(std::string_view key, const ConfigScalar& value)
 
 void Config::pass_over(Keys keys)
 {
-    for (const auto& [key, value] : values_) {
-        if (std::ranges::any_of(keys, [&](std::string_view outer) { return is_inside(key, outer); })) {
-            used_.insert(key);
+    for (const auto& entry : values_) {
+        if (std::ranges::any_of(keys, [&](std::string_view outer) { return is_inside(entry.first, outer); })) {
+            used_.insert(entry.first);
         }
     }
 }
 
 void Config::require_all_used() const
 {
-    for (const auto& [key, value] : values_) {
-        const bool known = std::holds_alternative<ConfigNull>(value) || used_.contains(key) ||
+    for (const auto& entry : values_) {
+        const std::string& key = entry.first;
+        const bool known = std::holds_alternative<ConfigNull>(entry.second) || used_.contains(key) ||
                            std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(key, outer); });
         if (!known) {
-            throw Error(ErrorKind::data, thing_of(key) + " = " + written(value) +
+            throw Error(ErrorKind::data, thing_of(key) + " = " + written(entry.second) +
                                              " is not known here and may change what the model computes; if it does not, "
                                              "--ignore-config " +
                                              key + " leaves it out");

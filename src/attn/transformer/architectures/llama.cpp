@@ -63,6 +63,8 @@ Architecture llama_like(Config& config, const LlamaDefaults& defaults)
     const Activation activation = defaults.activation ? *defaults.activation : activation_of(config, {"hidden_act"}, "silu");
     const bool attention_bias = config.flag({"attention_bias"}, false);
     const bool mlp_bias = config.flag({"mlp_bias"}, false);
+    config.require("rope_interleaved", false);
+    config.require("use_mrope", false);
     Architecture a{.D = s.D, .causal = true, .most_tokens = config.count({"max_position_embeddings"}, 2048)};
     a.embedding = {.words = "embed_tokens", .V = s.V, .size = s.D};
     const std::optional<RopePart> rope =
