@@ -11,8 +11,6 @@
 namespace attn::cli {
 namespace {
 
-namespace field = model::trained_field;
-
 constexpr const char* config_file = "config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* weights_file = "model.safetensors";
@@ -31,12 +29,12 @@ std::string folder_of(const std::string& name)
         for (const io::BuiltinModel& model : io::builtin_models()) {
             names += std::string(model.name) + ", which is built in, or ";
         }
-        throw Error(ErrorKind::no_input, option_name(field::name), in_quotes(name),
+        throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
                     names + "a folder, its path with a slash" + (is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
-        throw Error(ErrorKind::no_input, option_name(field::name), quoted_path(name), "a folder that is there");
+        throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(name), "a folder that is there");
     }
     return name.ends_with('/') ? name : name + '/';
 }

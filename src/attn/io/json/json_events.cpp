@@ -7,8 +7,6 @@
 namespace attn::io {
 namespace {
 
-constexpr std::size_t deepest = 32;
-
 /// "line 3, column 7" of the byte at `offset`; columns count characters.
 std::string position(std::string_view text, std::size_t offset)
 {
@@ -44,8 +42,8 @@ void JsonEvents::fail(const std::string& reason, std::size_t offset) const
 
 void JsonEvents::enter()
 {
-    if (++depth_ > deepest) {
-        fail("nested deeper than " + std::to_string(deepest) + " levels", here() - 1);
+    if (++depth_ > deepest_json) {
+        fail("nested deeper than " + std::to_string(deepest_json) + " levels", here() - 1);
     }
 }
 

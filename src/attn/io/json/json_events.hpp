@@ -11,6 +11,8 @@ namespace attn::io {
 
 using Json = nlohmann::json;
 
+inline constexpr std::size_t deepest_json = 32; ///< objects and arrays within one another
+
 /// Walks over the text and tells how far the parser has come, because the parser keeps the text of integers to itself.
 class JsonWalk {
 public:

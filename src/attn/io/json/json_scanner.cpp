@@ -7,8 +7,6 @@
 namespace attn::io {
 namespace {
 
-constexpr std::size_t deepest = 32; ///< as JsonEvents
-
 /// Takes everything: what it throws says what is malformed, and where.
 class Reviewer : public JsonEvents {
 public:
@@ -75,7 +73,7 @@ void JsonScanner::expect(char c)
 void JsonScanner::open(char bracket)
 {
     expect(bracket);
-    if (++depth_ > deepest) {
+    if (++depth_ > deepest_json) {
         malformed();
     }
 }

@@ -77,12 +77,12 @@ Code compile(std::string_view pattern)
 }
 
 /// What one walk over a text needs.
-struct Matcher {
+struct MatchRun {
     MatchContext context = required(MatchContext(pcre2_match_context_create(nullptr)));
     JitStack stack = JitStack(pcre2_jit_stack_create(first_jit_stack, most_jit_stack, nullptr)); // or none, without it
     MatchData data;
 
-    explicit Matcher(const pcre2_code* code) : data(required(MatchData(pcre2_match_data_create_from_pattern(code, nullptr))))
+    explicit MatchRun(const pcre2_code* code) : data(required(MatchData(pcre2_match_data_create_from_pattern(code, nullptr))))
     {
         pcre2_set_match_limit(context.get(), most_steps);
         pcre2_set_depth_limit(context.get(), most_depth);
@@ -113,7 +113,7 @@ Regex::Regex(std::string_view pattern)
 std::vector<Span> Regex::matches(std::string_view text) const
 {
     const pcre2_code* code = compiled_->code.get();
-    const Matcher matcher(code);
+    const MatchRun matcher(code);
     std::vector<Span> found;
     for (std::size_t from = 0; from < text.size();) {
         const int result = matcher.match(code, text, from);
