@@ -62,8 +62,8 @@ PieceList listed(const std::vector<AddedTokens::Wanted>& wanted)
 
 } // namespace
 
-AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const std::vector<Wanted>& wanted)
-    : tokens_(tokens), index_(listed(wanted), true, "added_tokens")
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const std::vector<Wanted>& wanted)
+    : tokens_(std::move(tokens)), index_(listed(wanted), true, "added_tokens")
 {
 }
 

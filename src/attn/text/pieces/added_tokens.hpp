@@ -25,7 +25,7 @@ public:
         std::string text;
         std::uint32_t token;
     };
-    AddedTokens(const std::vector<AddedToken>& tokens, const std::vector<Wanted>& wanted);
+    AddedTokens(std::vector<AddedToken> tokens, const std::vector<Wanted>& wanted);
 
     /// All of `text`, cut: the leftmost token, of those that begin there the longest, and so on.
     [[nodiscard]] std::vector<Section> sections(std::string_view text) const;

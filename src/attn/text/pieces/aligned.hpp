@@ -41,7 +41,7 @@ public:
     /// Throws Error(data) where a tokenizer makes text out of nothing.
     void append(std::string_view bytes, Span from);
     void append(std::int32_t character, Span from);
-    void append(const AlignedText& other, Span part);
+    void append(const AlignedText& other, Span span);
 
     /// Nothing yet, and may grow as much as this.
     [[nodiscard]] AlignedText fresh() const;

@@ -67,7 +67,6 @@ private:
         std::uint32_t rank = unused;
         std::uint32_t merged = 0;
     };
-    struct Symbol;
     class Joining;
 
     [[nodiscard]] std::size_t slot_of(std::uint64_t pair) const;

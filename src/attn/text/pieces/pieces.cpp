@@ -132,7 +132,7 @@ AddedTokens wanted(const std::vector<AddedToken>& added, const Normalizer& norma
                              static_cast<std::uint32_t>(token)});
         }
     }
-    return AddedTokens(added, found);
+    return {added, found};
 }
 
 bool writes_spaces(const std::vector<NormalizerStep>& steps)

@@ -12,11 +12,11 @@ namespace attn::text {
 namespace {
 
 constexpr std::size_t longest_pattern = 16384;
-constexpr std::uint32_t most_steps = 1'000'000;    ///< of one match
-constexpr std::uint32_t most_depth = 10'000;       ///< of backtracking within backtracking
-constexpr std::uint32_t most_heap = 16 * 1024;     ///< KiB of one match
-constexpr std::size_t first_jit_stack = 32 * 1024; ///< bytes
-constexpr std::size_t most_jit_stack = 1024 * 1024;
+constexpr std::uint32_t most_steps = 1'000'000;                 ///< of one match
+constexpr std::uint32_t most_depth = 10'000;                    ///< of backtracking within backtracking
+constexpr std::uint32_t most_heap = 16 * 1024;                  ///< KiB of one match
+constexpr std::size_t first_jit_stack = std::size_t{32} << 10U; ///< bytes
+constexpr std::size_t most_jit_stack = std::size_t{1} << 20U;
 
 template <typename T, void (*free)(T*)>
 struct Freed {
@@ -50,8 +50,8 @@ std::string message_of(int error)
 
 PCRE2_SPTR units(std::string_view text)
 {
-    static constexpr std::string_view nothing = "";
-    return reinterpret_cast<PCRE2_SPTR>(text.empty() ? nothing.data() : text.data());
+    static constexpr char nothing = 0;
+    return reinterpret_cast<PCRE2_SPTR>(text.empty() ? &nothing : text.data());
 }
 
 Code compile(std::string_view pattern)

@@ -35,9 +35,8 @@ WordPiece::WordPiece(const PieceIndex& vocabulary, WordPieceModel model)
 
 std::vector<Token> WordPiece::tokens(const PieceIndex& vocabulary, std::string_view word) const
 {
-    const std::vector<Token> unknown{{unknown_, whole(word)}};
     if (characters(word) > model_.longest_word) {
-        return unknown;
+        return {{unknown_, whole(word)}};
     }
     std::vector<Token> found;
     for (std::uint32_t begin = 0; begin < word.size();) {
@@ -47,7 +46,7 @@ std::vector<Token> WordPiece::tokens(const PieceIndex& vocabulary, std::string_v
             longest = Token{entry, {begin, begin + static_cast<std::uint32_t>(size)}};
         });
         if (!longest) {
-            return unknown;
+            return {{unknown_, whole(word)}};
         }
         found.push_back(*longest);
         begin = longest->span.end;

@@ -112,9 +112,9 @@ TEST(Regex, RefusesByNameWhatThePeersReadOtherwise)
         {R"(\x{g})", R"('\x{g}')"},
         {R"(\é)", R"('\é')"},
     };
-    for (const auto& [pattern, named] : cases) {
-        const std::string message = refusal([&] { (void)pcre2_of(pattern); });
-        EXPECT_NE(message.find("got " + named + "; allowed: what Oniguruma and PCRE2 read alike"), std::string::npos)
+    for (const auto& each : cases) {
+        const std::string message = refusal([&] { (void)pcre2_of(each.first); });
+        EXPECT_NE(message.find("got " + each.second + "; allowed: what Oniguruma and PCRE2 read alike"), std::string::npos)
             << message;
     }
 }
