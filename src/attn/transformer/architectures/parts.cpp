@@ -128,7 +128,7 @@ RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::str
 
 std::vector<std::string> layer_types(Config& config, Index L)
 {
-    const std::vector<std::string> types = config.texts({"layer_types"});
+    std::vector<std::string> types = config.texts({"layer_types"});
     if (!types.empty() && static_cast<Index>(types.size()) != L) {
         refuse("layer_types", "a list of " + std::to_string(types.size()), std::to_string(L) + " words, one for each layer");
     }
