@@ -383,7 +383,7 @@ std::vector<std::string> names_in(const SavedResult& saved)
     return names;
 }
 
-std::vector<Finding> compare(const SavedResult& saved, const Result& result, const Tolerance& tolerance)
+std::vector<Finding> findings_of(const SavedResult& saved, const Result& result, const Tolerance& tolerance)
 {
     std::vector<Finding> findings;
     for (const StatedArray& list : lists_of(saved)) {
@@ -417,7 +417,7 @@ CheckReport check(const SavedResult& saved, const Tolerance& tolerance, const Ru
         run_settings.top = saved.summary->top;
     }
     const Result result = run(saved.config, run_settings);
-    return {.findings = compare(saved, result, tolerance), .portable_because = result.portable_because};
+    return {.findings = findings_of(saved, result, tolerance), .portable_because = result.portable_because};
 }
 
 } // namespace attn::model

@@ -64,7 +64,7 @@ struct CheckReport {
 /// The arrays, words and summary that `saved` states.
 [[nodiscard]] std::vector<std::string> names_in(const SavedResult& saved);
 /// All that `saved` states beside its config, compared with a result that was computed to show it.
-[[nodiscard]] std::vector<Finding> compare(const SavedResult& saved, const Result& result, const Tolerance& tolerance);
+[[nodiscard]] std::vector<Finding> findings_of(const SavedResult& saved, const Result& result, const Tolerance& tolerance);
 
 /// Computes the result's config and compares everything the file states: decimals exactly (as numbers: 1.50 equals 1.5), or
 /// within the tolerance.

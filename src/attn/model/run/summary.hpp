@@ -24,9 +24,10 @@ struct HeadSummary {
     double first = 0;               ///< weight of key 0
     std::optional<double> previous; ///< weight of the key one before the query's position, which position 0 has not
     std::optional<double> next;     ///< weight of the key one behind it, which the last position has not
-    std::optional<double> same;      ///< weight of the other places of the query's own word; of a whole model alone, as the next
-    std::optional<double> induction; ///< weight of the keys one behind an earlier place of the query's own word
     std::vector<Pair> pairs;        ///< the largest weights above 0, of equal ones first the one that stands first in the array
+    std::optional<double> same =
+        {}; ///< weight of the other places of the query's own word; of a whole model alone, as the next
+    std::optional<double> induction = {}; ///< weight of the keys one behind an earlier place of the query's own word
 };
 
 /// itself, previous and next are absent with cross-attention, whose keys are other words.

@@ -349,8 +349,7 @@ Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
                       [&](Index a, Index b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
     Guesses guesses{.position = position, .words = {}};
     for (std::size_t i = 0; i < count; ++i) {
-        guesses.words.push_back(
-            {ids[i], word_of_id(ids[i]), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
+        guesses.words.push_back({ids[i], word_of_id(ids[i]), math::exp(static_cast<double>(row[ids[i]]) - largest) / sum});
     }
     return guesses;
 }
@@ -392,7 +391,8 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     }
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
-    const Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer) : symbols_of(config, architecture.embedding.V);
+    const Tokens tokens =
+        trained.tokenizer ? pieces_of(config, *trained.tokenizer) : symbols_of(config, architecture.embedding.V);
     if (tokens.ids.empty()) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }

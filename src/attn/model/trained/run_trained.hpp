@@ -8,8 +8,9 @@
 
 namespace attn::model {
 
-/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped. Without a tokenizer it knows symbols,
-/// not words: document_words() of the sentence get ids in the order of their first appearance, as many as there are rows.
+/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped. Without a tokenizer it knows
+/// symbols, not words: document_words() of the sentence get ids in the order of their first appearance, as many as there are
+/// rows.
 struct Trained {
     transformer::Model model;
     std::optional<text::PieceTokenizer> tokenizer;

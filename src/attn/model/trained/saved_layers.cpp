@@ -109,7 +109,7 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
             report.findings.push_back(mismatch(name + "there", name + "stated, but no part of this run"));
             continue;
         }
-        for (Finding& finding : compare(stated_layer, *found, tolerance)) {
+        for (Finding& finding : findings_of(stated_layer, *found, tolerance)) {
             finding.what.insert(0, name);
             report.findings.push_back(std::move(finding));
         }
@@ -117,7 +117,7 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
     if (saved.logits && result.logits) {
         SavedResult one;
         one.arrays.push_back(*saved.logits);
-        std::ranges::move(compare(one, result_with(*result.logits), tolerance), std::back_inserter(report.findings));
+        std::ranges::move(findings_of(one, result_with(*result.logits), tolerance), std::back_inserter(report.findings));
         report.findings.push_back(compare_guesses(saved.guesses, result.guesses));
     }
     return report;

@@ -12,13 +12,13 @@ namespace attn::model {
 
 struct TrainedConfig {
     std::string sentence;
-    std::optional<std::string> pair;         ///< the second sentence of the tokenizer's template
-    std::string name;                        ///< of a built-in model, or a folder: with a slash
-    std::vector<std::string> ignored_keys;   ///< of its config.json
-    std::string sha256;                      ///< of its files; empty: not stated
-    std::vector<Index> layers;               ///< empty: all
-    std::vector<std::string> query;          ///< only these rows, as in a recipe
-    std::vector<Index> head;                 ///< only these heads, as in a recipe
+    std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
+    std::string name;                      ///< of a built-in model, or a folder: with a slash
+    std::vector<std::string> ignored_keys; ///< of its config.json
+    std::string sha256;                    ///< of its files; empty: not stated
+    std::vector<Index> layers;             ///< empty: all
+    std::vector<std::string> query;        ///< only these rows, as in a recipe
+    std::vector<Index> head;               ///< only these heads, as in a recipe
 
     bool operator==(const TrainedConfig&) const = default;
 };
@@ -44,9 +44,10 @@ inline constexpr Fields pair{{.key = "input.pair",
                              at<&TrainedConfig::pair>};
 inline constexpr Fields name{{.key = "model.name",
                               .allowed = allow::text,
-                              .meaning = "a whole trained model: a folder with config.json, tokenizer.json and "
-                                         "model.safetensors, its path with a slash; or induction, a small one that is built in and "
-                                         "continues what repeats",
+                              .meaning =
+                                  "a whole trained model: a folder with config.json, tokenizer.json and "
+                                  "model.safetensors, its path with a slash; or induction, a small one that is built in and "
+                                  "continues what repeats",
                               .symbol = "NAME|DIR",
                               .required = true},
                              at<&TrainedConfig::name>};
