@@ -1,12 +1,15 @@
 """attend --against: which mistake gives the numbers of a file. The mistakes here are made with NumPy."""
 
 import json
+import os
+from xml.etree import ElementTree
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
 from tensors import normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
+QKV = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
 CAUSAL = ("--causal", "--causal-align", "bottom-right")
 
 
@@ -28,7 +31,7 @@ def qkv(tmp_path):
 
 
 def against(folder, *files, options=CAUSAL):
-    return run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, "--against", *files, cwd=folder)
+    return run("attend", *QKV, *options, "--against", *files, cwd=folder)
 
 
 def save(folder, array, name="mine.npy"):
@@ -208,7 +211,182 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
     assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
-    assert_fails(against(tmp_path, "mine.npy", options=("-o", "y.npy")), 2, "-o")
+    for options, message in {
+        ("-o", "y.npy"): "-o: got 'y.npy'; allowed: the formats svg (.svg)",
+        ("-o", "-"): "-o: got '-'; allowed: a file for the picture",
+        ("--suggest-input", "y.npy"): "--suggest-input: got 'y.npy'; allowed: a name that ends with .npz or .safetensors",
+        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a FILE",
+        ("--suggest-input", "q.npy"): "'q.npy'",
+    }.items():
+        assert_fails(against(tmp_path, "mine.npy", options=options), 2, message)
+    for option in ("-o", "--suggest-input"):
+        two = against(tmp_path, "mine.npy", "mine.npy", options=(option, "y.svg" if option == "-o" else "y.npz"))
+        assert_fails(two, 2, f"{option}: got 2 files behind --against; allowed: one")
+    assert_fails(run("attend", *QKV, "--suggest-input", "y.npz", cwd=tmp_path), 2, "--suggest-input requires --against")
+
+
+def test_the_file_is_not_forgotten(qkv, tmp_path):
+    save(tmp_path, attention(*qkv))
+    message = "--against: got '--json'; allowed: a FILE; one that is called so is ./--json"
+    assert_fails(against(tmp_path, "--json"), 2, message)
+    assert_fails(run("run", SENTENCE, "--against", "--json", cwd=tmp_path), 2, message)
+
+
+def test_standard_input_is_read_once(qkv, tmp_path):
+    message = "standard input can be read once"
+    assert_fails(against(tmp_path, "-", "-"), 2, message)
+    assert_fails(run("attend", "-q", "-", "-k", "k.npy", "-v", "v.npy", "--against", "-", cwd=tmp_path), 2, message)
+    assert_fails(run("run", "-", "--against", "-"), 2, message)
+    assert_fails(run("run", "--recipe", "-", "--against", "-"), 2, message)
+    save(tmp_path, attention(*qkv))
+    assert run("attend", *QKV, *CAUSAL, "--against", "-", cwd=tmp_path, stdin=(tmp_path / "mine.npy").read_bytes()).code == 0
+
+
+def test_a_name_that_is_no_utf_8_leaves_json_readable(qkv, tmp_path):
+    name = os.fsdecode(b"mine\xff.npy")
+    try:
+        save(tmp_path, attention(*qkv), name)
+    except OSError as refused:
+        pytest.skip(f"no such names here: {refused}")
+    done = against(tmp_path, name, "--json")
+    assert (done.code, done.json["file"]) == (0, "mine\ufffd.npy")
+
+
+def test_an_infinity_is_the_largest_difference_where_none_is_finite(qkv, tmp_path):
+    weights = ["--show", "weights"]
+    done = run("attend", *QKV, *CAUSAL, *weights, "-o", "w.npz", cwd=tmp_path)
+    assert done.code == 0
+    with numpy.load(tmp_path / "w.npz") as file:
+        mine = file["weights"].copy()
+    mine[0, 0] = numpy.nan
+    assert_fails(against(tmp_path, save(tmp_path, mine), options=[*CAUSAL, *weights]), 65, "got nan")
+    for name, rows in {"q": 5, "k": 3, "v": 3}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 4))
+    done = run("attend", *QKV, *CAUSAL, "-o", "right.npy", cwd=tmp_path)  # two queries see no key
+    mine = numpy.load(tmp_path / "right.npy")
+    mine[:2] = numpy.nan
+    done = against(tmp_path, save(tmp_path, mine))
+    assert done.text.startswith("differs: 8 of 20, largest difference inf\n") and "NaN for queries that see no key" in done.text
+    assert against(tmp_path, "mine.npy", "--json").json["largest_difference"] == "inf"
+
+
+def test_whole_numbers_of_a_print_may_have_lost_their_decimals(tmp_path):
+    for name, array in zip("qkv", (3 * normal(1, 4, 4), 3 * normal(2, 4, 4), normal(3, 4, 4))):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    weights = run("attend", *QKV, "--show", "weights", "-o", "w.npz", cwd=tmp_path)
+    assert weights.code == 0
+    with numpy.load(tmp_path / "w.npz") as file, numpy.printoptions(precision=0, suppress=True):
+        (tmp_path / "mine.txt").write_text(str(file["weights"].round()))
+        numpy.save(tmp_path / "mine.npy", file["weights"].round())
+    done = against(tmp_path, "mine.txt", options=["--show", "weights"])
+    assert done.code == 1 and "by no more than rounding" in done.text
+    assert '"the value of the largest score alone"' in against(tmp_path, "mine.npy", options=["--show", "weights"]).text
+
+
+def test_a_byte_order_mark_and_a_title_are_passed_over(qkv, tmp_path):
+    mine = attention(*qkv, scale=1)
+    with numpy.printoptions(precision=4, threshold=10**9, suppress=True):
+        printed, torch = str(mine), f"tensor({numpy.array2string(mine, separator=', ')})\n"
+    for text in ("\ufeff" + printed, f"context:\n{printed}\n", f"The context of mine: {torch}", f"context (4, 11, 8)\n{torch}",
+                 f"\ufeff\ncontext = {torch}"):
+        (tmp_path / "mine.txt").write_text(text)
+        done = against(tmp_path, "mine.txt")
+        assert done.code == 1 and 'is what "no scale of the scores" gives' in done.text, (text[:30], done)
+        piped = run("attend", *QKV, *CAUSAL, "--against", "-", cwd=tmp_path, stdin=text)
+        assert piped.text.replace("- is what", "mine.txt is what") == done.text
+    (tmp_path / "mine.txt").write_text("No title:\nhere\n")
+    assert_fails(against(tmp_path, "mine.txt"), 65, "got a file that begins with 'No title:'")
+
+
+def test_a_picture_shows_where_the_error_lies(qkv, tmp_path):
+    mine = attention(*qkv)
+    mine[2, 7] += 0.25
+    mine[1, 3, 5] = numpy.inf
+    done = against(tmp_path, save(tmp_path, mine), options=(*CAUSAL, "-o", "error.svg"))
+    assert done.code == 65  # an infinity that nothing explains
+    mine[1, 3, 5] = 5
+    done = against(tmp_path, save(tmp_path, mine), options=(*CAUSAL, "-o", "error.svg"))
+    assert done.code == 1 and "is what none of" in done.text
+    picture = (tmp_path / "error.svg").read_text()
+    root = ElementTree.fromstring(picture)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "where mine.npy differs" in texts and [f"head {h}" for h in range(H)] == [text for text in texts if text.startswith("head ")]
+    cells = [element.text for element in root.iter("{http://www.w3.org/2000/svg}title")][1:]
+    assert len(cells) == H * T * D
+    at = {(h, i, x): float(cells[(h * T + i) * D + x].split(": ")[1]) for h in range(H) for i in range(T) for x in range(D)}
+    assert max(at, key=at.get) == (1, 3, 5) and at[2, 7, 0] == pytest.approx(0.25, 1e-3) and at[0, 0, 0] < 1e-5
+    assert "differences of 4 heads (11, 8); rows are queries, columns numbers of the result" in texts
+
+
+def test_a_picture_of_much_has_cells_of_several_places(tmp_path):
+    for name, seed in zip("qkv", (1, 2, 3)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 130, 8))
+    options = ["--causal", "--show", "weights"]
+    assert run("attend", *QKV, "--show", "weights", "-o", "w.npz", cwd=tmp_path).code == 0
+    done = run("attend", *QKV, *options, "--against", "w.npz", "-o", "error.svg", "--json", cwd=tmp_path)
+    assert done.code == 1 and done.json["named"][0]["mistakes"] == ["causal-missing"]
+    picture = (tmp_path / "error.svg").read_text()
+    assert "a cell is the largest of 3 × 3" in picture and "batch 1, head 1" in picture
+
+
+def test_a_picture_is_drawn_of_a_run_and_of_what_agrees(tmp_path):
+    succeeds("run", SENTENCE, "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    assert run("run", SENTENCE, "--against", "mine.npz", "-o", "error.svg", cwd=tmp_path).code == 0
+    assert "where mine.npz differs" in (tmp_path / "error.svg").read_text()
+    assert run("run", SENTENCE, "--causal", "--against", "mine.npz", "-o", "error.svg", cwd=tmp_path).code == 1
+    assert_fails(run("run", SENTENCE, "--against", "mine.npz", "-o", "mine.npz", cwd=tmp_path), 2, "-o")
+
+
+def tied(folder, *options, offset=0):
+    """A file that top-left and bottom-right explain alike: as many queries as keys."""
+    arrays = normal(1, 2, 5, 4), normal(2, 2, 5, 4), normal(3, 2, 5, 4)
+    for name, array in zip("qkv", arrays):
+        numpy.save(folder / f"{name}.npy", array)
+    return run("attend", *QKV, *options, cwd=folder)
+
+
+def test_an_input_is_suggested_that_tells_ties_apart(tmp_path):
+    """Of five keys and a window of three to the left no window, one key more and an open side are one."""
+    window = ["--window", "3,5"]
+    assert tied(tmp_path, "-o", "mine.npy").code == 0
+    for file in ("tie.npz", "tie.safetensors"):
+        done = run("attend", *QKV, *window, "--against", "mine.npy", "--suggest-input", file, cwd=tmp_path)
+        assert done.code == 1 and "cannot be told apart on this input" in done.text
+        lines = done.text.splitlines()
+        assert f"{file}, of other shapes, is an input that tells them apart; run your attention on it, and then, with its result:" in lines
+        command = lines[-1].split()
+        assert command[:4] == ["attn-cli", "attend", "-q", f"{file}:queries"] and command[-2:] == ["--against", "FILE"]
+        # A program with one of these mistakes, on that input.
+        inputs = command[2:8]
+        mistakes = (([], "missing"), (["--window", "4,5"], "left-more"), (["--window", "-1,5"], "left-open"))
+        for wrong, name in mistakes:
+            succeeds("attend", *inputs, *wrong, "-o", "new.npy", cwd=tmp_path)
+            found = run(*command[1:-1], "new.npy", "--json", cwd=tmp_path).json
+            assert (found["verdict"], names(found)) == ("named", [[f"window-{name}"]])
+
+
+def test_mistakes_that_are_one_by_definition_get_no_input(tmp_path):
+    assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0  # 1/d, and 1/√d twice
+    done = run("attend", *QKV, "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and '"scores divided by d_k"' in done.text and '"scores scaled twice"' in done.text
+    assert "no input is written: they give the same numbers on each of " in done.text
+    assert not (tmp_path / "tie.npz").exists()
+    report = run("attend", *QKV, "--against", "mine.npy", "--suggest-input", "tie.npz", "--json", cwd=tmp_path).json
+    assert list(report["suggested_input"]) == ["tried"] and report["suggested_input"]["tried"] > 5
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_what_is_not_tied_needs_no_input(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1)), options=(*CAUSAL, "--suggest-input", "tie.npz"))
+    assert done.code == 1 and "no mistakes are tied, and no input is written" in done.message
+    assert not (tmp_path / "tie.npz").exists()
+
+
+def test_each_tied_mistake_has_its_advice(tmp_path):
+    assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0
+    done = run("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)
+    assert done.text.endswith("try: divide Q·Kᵀ by √d_k\ntry: scale the queries or the scores, not both\n")
 
 
 def held(*arguments, cwd, **options):
@@ -301,7 +479,8 @@ def test_what_run_cannot_compare_is_one_line(tmp_path):
         (["--against", "mine.npz", SENTENCE], 2, "SENTENCE goes before it"),
         ([SENTENCE, "--show", "tokens", "--against", "mine.npz"], 2, "--show: got tokens"),
         ([SENTENCE, "--show", "all", "--against", "mine.npz"], 2, "--show: got several items"),
-        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o and --against cannot be used together"),
+        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o: got 'x.json'; allowed: the formats svg (.svg)"),
+        ([SENTENCE, "--max-input-bytes", "100", "--against", "mine.npz"], 65, "'mine.npz': got 392 bytes; allowed: up to 100; --max-input-bytes"),
         (["--lines", "x", "--against", "mine.npz"], 2, "--lines and --against cannot be used together"),
     ):
         assert_fails(run("run", *arguments, cwd=tmp_path), code, message)

@@ -29,7 +29,7 @@ class Case:
         self.H = self.Hk * group
         self.T, self.S = (1 if chance(0.05) else number(2, 40) for _ in "TS")
         self.S = self.T if chance(0.4) else self.S
-        self.d = pick(2, 3, 4, 8, 16)
+        self.d = pick(2, 3, 4, 8, 10, 16)
         self.dv = pick(self.d, self.d, 1, 5, 8)
         self.layout = pick("BHTd", "BHTd", "BTHd", *["HTd"] * (self.B == 1), *["Td"] * (self.B == self.H == 1))
         self.causal = chance(0.6)
@@ -92,9 +92,12 @@ class Attention:
     def key_head(self, head):
         return head // (self.case.H // self.case.Hk)
 
-    def share(self, x):
+    def value_head(self, head):
+        return self.case.Hk * head // self.case.H
+
+    def share(self, x, of=None):
         """A key/value head for each query head."""
-        return np.stack([x[:, self.key_head(head)] for head in range(self.case.H)], 1)
+        return np.stack([x[:, (of or self.key_head)(head)] for head in range(self.case.H)], 1)
 
     # ---- scores
 
@@ -188,7 +191,7 @@ class Attention:
         return e / np.where(total == 0, 1, total)
 
     def summed(self, q, k, v):
-        return self.share(v)
+        return self.share(v, self.value_head)
 
     def weigh(self, w, v):
         return w @ v

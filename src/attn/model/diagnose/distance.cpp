@@ -36,6 +36,12 @@ double Yardstick::measure(std::size_t at, double value) const
     return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
+double Yardstick::share(std::size_t at, double value) const
+{
+    const double difference = std::abs(numbers_[at] - value);
+    return difference == 0 ? 0 : difference / std::max(std::abs(numbers_[at]), typical_);
+}
+
 void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const double> values)
 {
     for (std::size_t x = 0; x < values.size(); ++x) {
@@ -44,6 +50,8 @@ void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const d
                   : std::isinf(measured) ? measured
                                          : std::max(largest, std::abs(yardstick.numbers()[at + x] - values[x]));
         worst = std::max(worst, measured);
+        gross = std::max(gross, std::isinf(measured) ? measured : yardstick.share(at + x, values[x]));
+        beyond += measured > 1 ? 1 : 0;
         squares += measured * measured;
     }
     count += values.size();
@@ -53,8 +61,15 @@ void Distance::add(const Distance& other)
 {
     largest = std::max(largest, other.largest);
     worst = std::max(worst, other.worst);
+    gross = std::max(gross, other.gross);
+    beyond += other.beyond;
     squares += other.squares;
     count += other.count;
+}
+
+double Distance::share_beyond() const
+{
+    return count == 0 ? 0 : static_cast<double>(beyond) / static_cast<double>(count);
 }
 
 double Distance::typical() const
