@@ -523,8 +523,19 @@ def whole_tile(case, name):
     return not name.startswith("tile-") or "padding" in name or int(name.split("-")[-1]) < rows
 
 
+def sums_tiles(name):
+    return name.startswith("tile-") and "softmax" in MISTAKES[name]
+
+
+def key_tile(name):
+    """The size of the tiles of keys, if there are such; those of queries may have another."""
+    return name.split("-")[-1] if name.startswith("tile-") and "rows" not in name else None
+
+
 def pairs(names):
-    """Those that do not contradict each other by replacing the same step, or by another number of keys."""
+    """Those that do not contradict each other by replacing the same step, by another number of keys, or by tiles of two sizes,
+    or leave open whose maximum is meant."""
     return [(a, b) for a, b in itertools.combinations(names, 2)
             if not MISTAKES[a].keys() & MISTAKES[b].keys() and "result" not in {*MISTAKES[a], *MISTAKES[b]}
-            and not (a == "weights-transposed" and "padding" in b)]
+            and len({key_tile(a), key_tile(b)} - {None}) < 2
+            and not (a == "weights-transposed" and "padding" in b) and not (a == "scores-negated" and sums_tiles(b))]

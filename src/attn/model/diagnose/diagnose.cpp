@@ -192,8 +192,8 @@ void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem,
 bool combine(const Mistake& a, const Mistake& b)
 {
     const Variant both = b.on(a.on({}));
-    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) &&
-           !(a.group == Group::precision && b.group == Group::precision) && !(both.tile > 0 && both.over != Over::keys);
+    const bool sums_by_tile = both.numerator != Maximum::row || both.denominator != Maximum::row;
+    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys);
 }
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)

@@ -163,7 +163,7 @@ const std::vector<double>& Rows::head_context(RowPlace place)
     if (const auto found = contexts_.find(key); found != contexts_.end()) {
         return found->second;
     }
-    const bool dropped = variant_.last_rows_dropped && place.i >= sizes_.T / variant_.tile * variant_.tile;
+    const bool dropped = variant_.row_tile > 0 && place.i >= sizes_.T / variant_.row_tile * variant_.row_tile;
     std::vector<double> row =
         dropped ? std::vector<double>(static_cast<std::size_t>(sizes_.d_v)) : summed(weights(place), place);
     return contexts_.emplace(key, std::move(row)).first->second;

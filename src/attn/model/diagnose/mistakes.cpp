@@ -399,8 +399,6 @@ constexpr std::array of_tiles{
         [](V& v) { v.last_tile = LastTile::dropped; }, always},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
         "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always},
-    Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
-        [](V& v) { v.last_rows_dropped = true; }, always},
     Row{"tile-diagonal-seen", Group::tiles, "no causal mask within the tile of the diagonal",
         "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
     Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
@@ -412,6 +410,10 @@ constexpr std::array of_tiles{
         [](V& v) { v.causal = CausalUse::end_rounded_down; }, in_causal},
 };
 
+constexpr std::array of_row_tiles{
+    Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
+        [](V& /*v*/) {}, always},
+};
 constexpr std::array of_lanes{
     Row{"scores-lanes", Group::tiles, "the rest of d_k left out of Q·Kᵀ", "sum what is behind the last whole vector, too",
         [](V& /*v*/) {}, always},
@@ -438,9 +440,6 @@ bool tiles_count(const Mistake& mistake, const Setting& setting)
 {
     const Variant v = mistake.on({});
     const Index keys = setting.sizes.total();
-    if (v.last_rows_dropped) {
-        return setting.sizes.T % mistake.size != 0;
-    }
     if (v.last_tile == LastTile::padded) {
         return keys % mistake.size != 0;
     }
@@ -450,6 +449,7 @@ bool tiles_count(const Mistake& mistake, const Setting& setting)
 bool size_counts(const Mistake& mistake, const Setting& setting)
 {
     return mistake.sized == nullptr                 ? true
+           : mistake.sized == &Variant::row_tile    ? setting.sizes.T % mistake.size != 0
            : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, setting.sizes.d_k)
            : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, setting.sizes.d_v)
            : mistake.sized == &Variant::parts       ? mistake.size <= setting.sizes.total()
@@ -459,7 +459,7 @@ bool size_counts(const Mistake& mistake, const Setting& setting)
 /// Of each row, with every size of the knob.
 void add_sized(std::vector<Mistake>& all, std::span<const Row> rows, Index Variant::*knob, std::span<const Index> sizes)
 {
-    const std::string_view noun = knob == &Variant::tile ? "tiles" : knob == &Variant::parts ? "parts" : "vectors";
+    const std::string_view noun = knob == &Variant::tile || knob == &Variant::row_tile ? "tiles" : "vectors";
     for (const Row& row : rows) {
         for (const Index size : sizes) {
             const std::string number = std::to_string(size);
@@ -481,6 +481,7 @@ std::vector<Mistake> all_mistakes()
         all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
     }
     add_sized(all, of_tiles, &Variant::tile, tile_sizes);
+    add_sized(all, of_row_tiles, &Variant::row_tile, tile_sizes);
     add_sized(all, of_lanes, &Variant::lanes, lane_counts);
     add_sized(all, of_value_lanes, &Variant::value_lanes, lane_counts);
     add_sized(all, of_parts, &Variant::parts, part_counts);

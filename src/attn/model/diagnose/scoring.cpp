@@ -160,8 +160,9 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     }
     hide(call, v, row);
     round_all(row.scores, v.softmax);
+    round_all(row.scores, v.steps);
     for (double& score : row.scores) {
-        score *= v.exponent;
+        score *= v.steps == Precision::exact ? v.exponent : 1;
     }
     return row;
 }

@@ -77,7 +77,12 @@ private:
 
     void store_numbers(const char* name, ElementType type, Shape shape, const std::vector<double>& numbers)
     {
-        store<double>(tensors_.emplace_back(name, type, std::move(shape)), 0, numbers);
+        StoredTensor tensor;
+        tensor.name = name;
+        tensor.type = type;
+        tensor.shape = std::move(shape);
+        tensor.bytes = to_bytes<double>(type, numbers);
+        tensors_.push_back(std::move(tensor));
     }
 
     /// Of the same dimensions: those that went along with sizes still do. A part of the keys is hidden where a part was.
@@ -128,7 +133,7 @@ Index largest_tile(std::span<const Candidate> candidates)
 {
     Index largest = 0;
     for (const Candidate& candidate : candidates) {
-        largest = std::max(largest, candidate.variant.tile);
+        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile});
     }
     return largest;
 }

@@ -247,11 +247,11 @@ struct Variant {
               ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
               ///< with a NaN among its weights. `exponentials` rounds each exp(s), and those rounded are summed
 
-    Index tile = 0;                     ///< keys of a tile, or queries of one; 0: none
+    Index tile = 0;                     ///< keys of a tile, and queries of one; 0: none
+    Index row_tile = 0;                 ///< the queries of the last tile of so many give zeros if it is not full; 0: none
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
-    bool last_rows_dropped = false; ///< the queries of the last tile of queries, if it is not full, give zeros
 
     Precision inputs = Precision::exact;       ///< queries, keys and values
     Precision scores = Precision::exact;       ///< q·k, before the scale

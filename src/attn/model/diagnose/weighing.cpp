@@ -81,15 +81,19 @@ Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
     return divided(std::move(e), sum);
 }
 
-/// Each step rounded.
+/// Each step rounded; the scores are, and not yet times the exponent.
 Numbers stepwise(const Variant& v, ScoreRow row)
 {
-    round_all(row.scores, v.steps);
-    const Numbers maximum = maxima(row, Maximum::row, 0);
-    for (std::size_t j = 0; j < maximum.size(); ++j) {
-        row.scores[j] = rounded(row.scores[j] - maximum[j], v.steps);
+    std::optional<double> largest;
+    for (std::size_t j = 0; j < row.scores.size(); ++j) {
+        if (row.counted[j] != 0 && (!largest || row.scores[j] * v.exponent > *largest * v.exponent)) {
+            largest = row.scores[j];
+        }
     }
-    Numbers e = exponentials(row, Numbers(maximum.size(), 0));
+    for (double& score : row.scores) {
+        score = v.exponent * rounded(score - largest.value_or(0), v.steps);
+    }
+    Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
     round_all(e, v.steps);
     const double sum = rounded_sum(e, v.steps);
     e = divided(std::move(e), sum);

@@ -41,7 +41,7 @@ std::string unit_of(double largest, double& unit)
     for (unit = 1; largest > 0 && largest < unit / 10 && exponent < 300; ++exponent) {
         unit /= 10;
     }
-    return exponent == 0 ? "" : ", in units of 1e-" + std::to_string(exponent);
+    return exponent == 0 ? "" : "; in units of 1e-" + std::to_string(exponent);
 }
 
 Picture picture_of(const ErrorMap& map, bool of_weights)
@@ -62,7 +62,8 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
         picture.blank = std::isfinite(difference) ? picture.blank : "not finite";
     }
     double unit = 1;
-    picture.array = "differences" + unit_of(largest, unit);
+    picture.array = "differences";
+    picture.note += unit_of(largest, unit);
     for (const double difference : map.largest) {
         picture.values.push_back(difference / unit);
     }

@@ -105,7 +105,7 @@ TEST(Distance, CountsWhatIsBeyondTheTolerance)
 {
     const Yardstick yardstick({1, 1, -2, std::nan("")}, {.rtol = 0.01, .atol = 0});
     Distance distance;
-    distance.add(yardstick, 0, std::vector{1.001, 1.5, -2, std::nan("")});
+    distance.add(yardstick, 0, std::vector{1.001, 1.5, -2.0, std::nan("")});
     EXPECT_EQ(distance.beyond, 1);
     EXPECT_DOUBLE_EQ(distance.share_beyond(), 0.25);
     EXPECT_NEAR(distance.gross, 0.5 / std::sqrt(2.0), 1e-12); // of the root mean square
