@@ -365,6 +365,25 @@ def test_an_input_is_suggested_that_tells_ties_apart(tmp_path):
             assert (found["verdict"], names(found)) == ("named", [[f"window-{name}"]])
 
 
+def test_a_suggested_input_has_masks_lengths_and_types_as_the_input_has(tmp_path):
+    for name, seed in zip("qkv", (1, 2, 3)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 5, 4, dtype="float16"))
+    numpy.save(tmp_path / "m.npy", numpy.ones((5, 5), bool))
+    numpy.save(tmp_path / "l.npy", numpy.array([5, 5]))
+    given = ["--mask", "m.npy", "--lengths", "l.npy", "--causal", "--window", "3,0"]
+    assert run("attend", *QKV, "--causal", "-o", "mine.npy", cwd=tmp_path).code == 0
+    done = run("attend", *QKV, *given, "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and "tie.npz, of other shapes, is an input that tells some of them apart" in done.text
+    command, alike = done.text.splitlines()[-2:]
+    assert alike == '  still alike: "no window", "a window without its left side"'  # behind a query the causal mask hides all
+    with numpy.load(tmp_path / "tie.npz") as file:
+        types = {"queries": "float16", "keys": "float16", "values": "float16", "mask": "bool", "lengths": "int64"}
+        assert {name: str(file[name].dtype) for name in file} == types
+    assert command.split()[8:-2] == "--mask tie.npz:mask --lengths tie.npz:lengths --causal --window 3,0".split()
+    succeeds(*command.split()[1:-2], "-o", "right.npy", cwd=tmp_path)
+    assert run(*command.split()[1:-1], "right.npy", cwd=tmp_path).code == 0
+
+
 def test_mistakes_that_are_one_by_definition_get_no_input(tmp_path):
     assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0  # 1/d, and 1/√d twice
     done = run("attend", *QKV, "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
