@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
-from tensors import normal, numpy
+from tensors import from_bfloat16, normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
 QKV = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
@@ -71,6 +71,100 @@ def test_the_report_for_programs_has_every_candidate(name, options, qkv, tmp_pat
     assert report["tried"] > 80 and len(report["candidates"]) == report["tried"] + 1
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def softmaxed(scores):
+    e = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def split_in_two(scores, v):
+    halves = ((0, 10), (10, S))
+    return sum(softmaxed(scores[..., a:b]) @ v[:, a:b] for a, b in halves) / 2
+
+
+def one_too_many(scores, v):
+    e = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return e / (1 + e.sum(-1, keepdims=True)) @ v
+
+
+def corrected_the_wrong_way(scores, v):
+    first, largest = scores[..., :16].max(-1, keepdims=True), scores.max(-1, keepdims=True)
+    e = numpy.concatenate([numpy.exp(scores[..., :16] - first) * numpy.exp(largest - first), numpy.exp(scores[..., 16:] - largest)], -1)
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("parts-averaged-2", split_in_two),
+        ("softmax-one-more", one_too_many),
+        ("tile-correction-swapped-16", corrected_the_wrong_way),
+        ("heads-interleaved-keys", lambda scores, v: softmaxed(scores) @ v),
+    ],
+)
+def test_a_kernel_s_mistake_is_named(name, kernel, qkv, tmp_path):
+    q, k, v = (array.astype("float64") for array in qkv)
+    k = numpy.stack([k[h % H_KV if "keys" in name else h * H_KV // H] for h in range(H)])
+    scores = q @ k.transpose(0, 2, 1) / numpy.sqrt(D)
+    save(tmp_path, kernel(scores, numpy.repeat(v, H // H_KV, axis=0)).astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+
+
+def test_vectors_whose_rest_is_lost_are_named(tmp_path):
+    q, k, v = normal(1, 7, 10), normal(2, 9, 10), normal(3, 9, 10)
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    save(tmp_path, softmaxed(q[:, :8] @ k[:, :8].T / numpy.sqrt(10)) @ v)
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"]]  # and so of 8
+    mine = softmaxed(q @ k.T / numpy.sqrt(10)) @ v
+    mine[:, 8:] = 0
+    save(tmp_path, mine.astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"]]
+
+
+def test_batch_entry_0_for_all_is_named(tmp_path):
+    q, k, v = (normal(seed, 3, 2, 6, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for name, array in {"batch-first-entry": q[:1], "batch-first-keys": q}.items():
+        mine = softmaxed(array @ k[:1].swapaxes(2, 3) / 2) @ v[:1]
+        save(tmp_path, numpy.broadcast_to(mine, q.shape).astype("float32"))
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+    mine = numpy.einsum("bcht,chtd->bhtd", softmaxed_over_entries(q, k), v)
+    save(tmp_path, mine.astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["batch-as-positions"]]
+
+
+def softmaxed_over_entries(q, k):
+    scores = numpy.einsum("bhtd,chtd->bcht", q, k) / 2
+    e = numpy.exp(scores)
+    return e / e.sum(1, keepdims=True)
+
+
+def test_sums_without_keepdims_are_named(tmp_path):
+    q, k, v = (normal(seed, 5, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    scores = q @ k.T / 2
+    e, shifted = numpy.exp(scores), numpy.exp(scores - scores.max(-1, keepdims=True))
+    for name, weights in {"softmax-no-keepdims": e / e.sum(-1), "softmax-sum-no-keepdims": shifted / shifted.sum(-1)}.items():
+        save(tmp_path, weights @ v)
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+
+
+def test_one_rounding_that_tipped_over_hides_no_mistake(tmp_path):
+    """A score of bfloat16 that another order of sums rounds the other way."""
+    q, k, v = normal(1, 40, 8), normal(2, 30, 8), normal(3, 30, 8)
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    bits = (q.astype("float64") @ k.T.astype("float64")).astype("float32").view("uint32")
+    scores = from_bfloat16((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("float64")
+    scores[3, scores[3].argmax()] *= 1 + 2**-7
+    save(tmp_path, (softmaxed(scores / numpy.sqrt(8)) @ v).astype("float32"))
+    report = against(tmp_path, "mine.npy", "--json", options=()).json
+    assert (report["verdict"], names(report)) == ("named", [["scores-bfloat16"]])
+    assert report["candidates"][0]["typical_in_tolerances"] > 1
 
 
 def test_two_mistakes_are_both_named(qkv, tmp_path):
@@ -466,6 +560,17 @@ def test_arrays_of_one_shape_are_told_apart_by_name_or_by_what_explains_them(tmp
 def test_a_mistake_around_the_attention_and_one_of_it_are_both_named(tmp_path):
     succeeds("run", SENTENCE, "--casefold", "--causal", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
     assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["case", "causal-added"]]
+
+
+def test_the_embedding_s_size_a_forgotten_batch_first_and_dropout_are_named(tmp_path):
+    succeeds("run", SENTENCE, "--scale", "0.25", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)  # 1/√16
+    assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["scale-embedding"]]
+    succeeds("run", SENTENCE, "--show", "values", "-o", "values.npz", cwd=tmp_path)
+    with numpy.load(tmp_path / "values.npz") as file:
+        numpy.save(tmp_path / "mine.npy", file["values"])  # each word sees itself alone
+    assert names(held(SENTENCE, "--show", "context", "--against", "mine.npy", cwd=tmp_path)) == [["batch-as-positions"]]
+    succeeds("run", SENTENCE, "--show", "context", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--dropout", "0.5", "--against", "mine.npz", cwd=tmp_path)) == [["dropout-missing"]]
 
 
 def test_any_array_of_a_run_is_compared_by_its_name_or_shape(tmp_path):

@@ -295,12 +295,12 @@ def diagonal_dropped(tile):
     return {"causal": lambda self, p, j: j < p // tile * tile}
 
 
-def diagonal_end(end):
-    """Keys before end(the place of the first query of the tile) alone, on top of the causal rule."""
-    def causal(self, p, j, tile):
-        first = p - np.arange(self.case.T)[:, None] % tile
-        return (j <= p) & (j < end(first, tile))
-    return lambda tile: {"causal": lambda self, p, j: causal(self, p, j, tile)}
+def diagonal_cut(tile):
+    """Whole tiles of keys, rounded down, up to the last query of a tile, on top of the causal rule."""
+    def causal(self, p, j):
+        behind = p - np.arange(self.case.T)[:, None] % tile + tile
+        return (j <= p) & (j < behind // tile * tile)
+    return {"causal": causal}
 
 
 # ---- vectors
@@ -453,12 +453,9 @@ TILES = {
     "tile-rows-dropped": rows_dropped,
     "tile-diagonal-seen": diagonal_seen,
     "tile-diagonal-dropped": diagonal_dropped,
-    "tile-diagonal-first-row": diagonal_end(lambda first, tile: (first // tile + 1) * tile),
-    "tile-diagonal-cut": diagonal_end(lambda first, tile: (first + tile) // tile * tile),
+    "tile-diagonal-cut": diagonal_cut,
 }
-SIZES = (16, 32, 64)  # no tensor has more keys than 64, so that larger tiles give the same, but for padded ones
-MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in SIZES}
-MISTAKES |= {f"tile-padding-counted-{size}": padding_counted(size) for size in (128, 256)}
+MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in (16, 32, 64, 128, 256)}
 MISTAKES |= {f"{name}-{size}": mistake(size)
              for name, mistake in {"scores-lanes": score_lanes, "values-lanes": value_lanes}.items() for size in (4, 8)}
 MISTAKES |= {f"parts-averaged-{parts}": parts_averaged(parts) for parts in (2, 4, 8)}
@@ -469,6 +466,7 @@ def kinds_of_masks(case):
 
 
 NEEDS = {
+    "scale-model": lambda case: case.H > 1,
     "scale-value": lambda case: case.d != case.dv,
     "softcap": lambda case: case.softcap,
     "no-maximum-float16": lambda case: case.type == "float16",

@@ -13,7 +13,6 @@ Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it mus
 import argparse
 import itertools
 import json
-import re
 import struct
 import subprocess
 import sys
@@ -134,11 +133,6 @@ class Question:
         return [tuple(candidate["mistakes"]) for candidate in json.loads(done.stdout).get("named", [])]
 
 
-def as_here(name: str) -> str:
-    """Tiles larger than any tensor are the same."""
-    return name if "padding" in name else re.sub(r"^(tile-.*)-(128|256)$", r"\1-64", name)
-
-
 def verdict(question: Question, planted: tuple, program: str) -> str:
     """What the program makes of a file with these mistakes; "twin: …" where it cannot be told from another candidate."""
     file = question.file(*planted)
@@ -148,7 +142,7 @@ def verdict(question: Question, planted: tuple, program: str) -> str:
     if worst > 1 and not (any(map(rounds, planted)) and (usual <= 1 or share <= FEW)):
         return "noise"
     twins = question.twins(file, planted)
-    said = {tuple(sorted(map(as_here, names))) for names in question.ask(program, file)}
+    said = {tuple(sorted(names)) for names in question.ask(program, file)}
     if tuple(sorted(planted)) in said:
         heard = "named" if len(said) == 1 else "tie"
     elif said:  # of two one may be hidden behind the other: then one name is right

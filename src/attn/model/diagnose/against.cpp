@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/against.hpp"
 
+#include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const 
     if (file.printed_unit > 0 && whole) {
         tolerance.atol = std::max(tolerance.atol, 0.5);
     }
-    return {std::move(numbers), tolerance};
+    return {std::move(numbers), tolerance, largest_finite(file.view.type)};
 }
 
 void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,

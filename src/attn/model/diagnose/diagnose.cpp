@@ -233,19 +233,15 @@ std::vector<Candidate> measured_singles(const Problem& problem, const core::Work
     return candidates;
 }
 
-/// Those that come near. Where a mistake alone fits but for a few numbers, only what fits better.
+/// Those that come near.
 void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& work)
 {
     std::vector<Candidate> two = pairs(problem, mistakes_in(problem.call.setting()), diagnosis.all_pairs);
     diagnosis.tried += two.size();
-    const bool one_fits = std::ranges::any_of(diagnosis.candidates, &Candidate::fits);
-    measure_all(two, problem, one_fits ? 1 : hopeless, work);
-    std::erase_if(two,
-                  [&](const Candidate& pair) { return one_fits ? !pair.fits_wholly() : pair.distance.typical() > hopeless; });
+    measure_all(two, problem, hopeless, work);
+    std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
     std::ranges::move(two, std::back_inserter(diagnosis.candidates));
     confirm_nearest(diagnosis.candidates, problem, work);
-    std::erase_if(diagnosis.candidates,
-                  [&](const Candidate& each) { return one_fits && each.mistakes.size() == 2 && !each.fits_wholly(); });
 }
 
 } // namespace
@@ -298,7 +294,7 @@ Diagnosis diagnose(const Question& question, const core::Work& work, std::vector
     diagnosis.candidates = measured_singles(problem, work);
     std::ranges::move(others, std::back_inserter(diagnosis.candidates));
     diagnosis.tried = diagnosis.candidates.size() - 1;
-    if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits_wholly)) {
+    if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
         add_pairs(diagnosis, problem, work);
     }
     judge(diagnosis);

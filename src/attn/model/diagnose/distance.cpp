@@ -6,8 +6,8 @@
 
 namespace attn::model::diagnose {
 
-Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance)
-    : numbers_(std::move(numbers)), tolerance_(tolerance)
+Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance, double largest_number)
+    : numbers_(std::move(numbers)), tolerance_(tolerance), largest_(largest_number)
 {
     double largest = 0;
     for (const double number : numbers_) {
@@ -32,7 +32,8 @@ double Yardstick::measure(std::size_t at, double value) const
         const double difference = std::abs(number - value);
         return difference == 0 ? 0 : difference / allowed; // with a tolerance of 0 infinite
     }
-    const bool same = number == value || (std::isnan(number) && std::isnan(value));
+    const bool overflows = std::isinf(number) && (number > 0 ? value > largest_ : value < -largest_);
+    const bool same = number == value || overflows || (std::isnan(number) && std::isnan(value));
     return same ? 0 : std::numeric_limits<double>::infinity();
 }
 

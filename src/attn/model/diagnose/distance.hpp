@@ -3,6 +3,7 @@
 
 #include "attn/model/check/agreement.hpp"
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace attn::model::diagnose {
 /// numbers that they may cancel to.
 class Yardstick {
 public:
-    Yardstick(std::vector<double> numbers, const Tolerance& tolerance);
+    /// `largest`: what a number of the file may be at most; larger ones are infinite there.
+    Yardstick(std::vector<double> numbers, const Tolerance& tolerance,
+              double largest = std::numeric_limits<double>::infinity());
 
     [[nodiscard]] const std::vector<double>& numbers() const { return numbers_; }
     /// The difference of number `at` from `value`, in tolerances: 0 for NaN from NaN and equal infinities, infinite for either
@@ -25,6 +28,7 @@ public:
 private:
     std::vector<double> numbers_;
     Tolerance tolerance_;
+    double largest_;
     double typical_ = 0;
 };
 

@@ -61,8 +61,6 @@ void keep_causal(const Variant& v, Index i, Index p, Range& seen)
     case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
     case CausalUse::end_of_first_row:
         return seen.keep(-far, std::min(p + v.shift + 1, floor_to(first + v.shift, v.tile) + v.tile));
-    case CausalUse::end_rounded_down:
-        return seen.keep(-far, std::min(p + v.shift + 1, floor_to(first + v.shift + v.tile, v.tile)));
     }
 }
 

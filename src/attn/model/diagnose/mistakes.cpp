@@ -403,11 +403,9 @@ constexpr std::array of_tiles{
         "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
     Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
         "go on up to the tile that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_dropped; }, in_causal},
-    Row{"tile-diagonal-first-row", Group::tiles, "keys up to the tile that the first query of a tile needs",
-        "go on up to the tile that the last query of the tile needs", [](V& v) { v.causal = CausalUse::end_of_first_row; },
-        in_causal},
-    Row{"tile-diagonal-cut", Group::tiles, "the number of tiles up to the diagonal rounded down", "round it up",
-        [](V& v) { v.causal = CausalUse::end_rounded_down; }, in_causal},
+    Row{"tile-diagonal-cut", Group::tiles, "keys up to the tile alone that the first query of a tile needs",
+        "go on up to the tile that the last query of the tile needs: round their number up",
+        [](V& v) { v.causal = CausalUse::end_of_first_row; }, in_causal},
 };
 
 constexpr std::array of_row_tiles{

@@ -104,9 +104,9 @@ enum class CausalUse {
     added,                 ///< hides j > p where nothing causal is right
     diagonal_tile_seen,    ///< sees j < (p/tile + 1)·tile: the tile of the diagonal is not masked (p/tile rounded down)
     diagonal_tile_dropped, ///< sees j < (p/tile)·tile: the tile of the diagonal is left out
-    // Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Of j ≤ p are seen
-    end_of_first_row, ///< j < (g/tile + 1)·tile: the tiles up to the one that the first query of the tile needs
-    end_rounded_down, ///< j < ((g + tile)/tile)·tile: whole tiles up to the one behind the last query of the tile
+    /// Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Sees j ≤ p of
+    /// j < (g/tile + 1)·tile: the tiles up to the one that the first query of its tile needs.
+    end_of_first_row,
 };
 
 /// The place of query 0, for causal and window.

@@ -117,6 +117,9 @@ TEST(Yardstick, ADifferenceOfOneIsWhatTheToleranceAllows)
     EXPECT_NEAR(yardstick.measure(0, 3.3), 1, 1e-12);
     EXPECT_NEAR(yardstick.measure(2, 0.1 * std::sqrt(6.0)), 1, 1e-12); // the root mean square of the numbers is √6
     EXPECT_TRUE(std::isinf(yardstick.measure(0, std::nan(""))));
+    EXPECT_TRUE(std::isinf(Yardstick({INFINITY}, {}, 65504).measure(0, 65000)));
+    EXPECT_EQ(Yardstick({INFINITY}, {}, 65504).measure(0, 1e9), 0); // too large for the file
+    EXPECT_TRUE(std::isinf(Yardstick({-INFINITY}, {}, 65504).measure(0, 1e9)));
     EXPECT_EQ(Yardstick({std::nan("")}, {.rtol = 0, .atol = 0}).measure(0, std::nan("")), 0);
 }
 
