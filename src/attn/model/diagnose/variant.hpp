@@ -150,7 +150,8 @@ enum class Over {
     heads,   ///< h, for each b, i and j
     matrix,  ///< i and j, for each b and h
     all,     ///< b, h, i and j
-    // NumPy's (T, S) divided by (T) without keepdims: key j meets what belongs to query j. T = S
+    // NumPy's (T, S) divided by (T) without keepdims: key j meets what belongs to query j; a sum of 0
+    // counts as 1. T = S
     key_rows, ///< exp(s) / Σ_k exp(s_jk)
     key_sums, ///< exp(s - m) / Σ_k exp(s_jk - m_j)
 };

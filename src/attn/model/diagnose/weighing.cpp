@@ -246,8 +246,9 @@ void Spread::append(const ScoreRow& row)
 {
     Spread of_row;
     of_row.add(row, false);
-    maximum.push_back(of_row.maximum.front());
-    sum.push_back(of_row.sum.front());
+    const bool empty = of_row.sum.front() == 0;
+    maximum.push_back(empty ? 0 : of_row.maximum.front());
+    sum.push_back(empty ? 1 : of_row.sum.front());
 }
 
 void Spread::add(const Spread& other)
