@@ -149,9 +149,14 @@ std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
         change(sizes);
         return sizes;
     };
+    // Of the tiles from 16 to 256 each leaves another rest, or pads to another length.
     const auto longer = [&](AttentionDims& l) {
-        l.S = tile > 0 ? 2 * tile + 5 : given.S + 5;
-        l.T = square ? l.S : given.T + 3;
+        l.S = tile > 0 ? 2 * tile - 11 : given.S + 5;
+        l.T = square || tile > 0 ? l.S : given.T + 3;
+    };
+    const auto shorter = [&](AttentionDims& l) {
+        l.S = 5;
+        l.T = square ? l.S : given.T;
     };
     const auto wider = [&](AttentionDims& l) {
         l.d_k = given.d_k + 3;
@@ -163,23 +168,19 @@ std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
         l.H = times * given.H;
         l.H_kv = times * given.H_kv;
     };
-    return {with(longer),
-            with([&](AttentionDims& l) {
+    return {with([&](AttentionDims& l) {
                 l.T = square ? given.T : given.T + 3;
                 l.d_v = given.d_v + 1;
             }),
             with(wider),
             with(more),
+            with(shorter),
+            with(longer),
             with([&](AttentionDims& l) {
                 longer(l);
                 wider(l);
                 more(l);
-            }),
-            with([&](AttentionDims& l) {
-                longer(l);
-                wider(l);
-                more(l);
-                l.T += 2;
+                l.T += square ? 0 : 2;
                 l.d_v += 1;
             })};
 }
@@ -190,8 +191,8 @@ std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tie
     const AttentionDims& l = views.sizes;
     std::vector<Plan> all{{l}, {l, 5, 1}};
     if (l.B * l.H * l.T * l.total() <= large) {
-        const double tiny = 4 * smallest_normal(views.queries.type);
-        for (const Plan& plan : {Plan{l, 0.4, 1}, Plan{l, 14, 1}, Plan{l, 1.5, tiny}}) {
+        const double huge = std::min(largest_finite(views.queries.type) / 64, 1e6); // more than float16 holds
+        for (const Plan& plan : {Plan{l, 0.4, 1}, Plan{l, 14, 1}, Plan{l, 1.5, huge}}) {
             all.push_back(plan);
         }
     }
