@@ -67,8 +67,8 @@ report::SuggestedFile write_suggested_input(const TiedCall& call, const model::d
     const bool weights = call.options.attend.show.contains(model::Item::weights);
     const std::span tied = std::span(diagnosis.candidates).first(diagnosis.named);
     report::SuggestedFile file;
-    file.suggestion = suggest_input(call.inputs, call.options.attend, weights ? Compared::weights : Compared::context, tied,
-                                    {.threads = call.threads});
+    const Compared compared = weights ? Compared::weights : Compared::context;
+    file.suggestion = suggest_input({call.inputs, call.options.attend, compared}, tied, {.threads = call.threads});
     if (!file.suggestion.tensors.empty()) {
         write(file.suggestion.tensors, options);
         file.path = *options.suggest;

@@ -9,10 +9,9 @@
 namespace attn::model::diagnose {
 namespace {
 
-/// Adds left_i · right_j for every j, over the first numbers of each.
-void add_products(const HeadRows& left, Index i, const HeadRows& right, Index numbers, std::vector<double>& to)
+/// Adds row · right_j for every j, over the first numbers of each.
+void add_products(const double* row, const HeadRows& right, Index numbers, std::vector<double>& to)
 {
-    const double* row = left.row(i);
     for (Index x = 0; x < numbers; ++x) {
         const double factor = row[x];
         const double* column = right.column(x);
@@ -137,7 +136,8 @@ const std::vector<double>& Shared::products(const Call& call, const Variant& v, 
         const HeadRows& queries = operands_.head(v, Operand::queries, b, head);
         const HeadRows& keys = operands_.head(v, other, b, key_head(l, v.key_head, head));
         const Index numbers = v.lanes == 0 ? queries.size : queries.size / v.lanes * v.lanes;
-        v.scores_transposed ? add_products(keys, i, queries, numbers, row) : add_products(queries, i, keys, numbers, row);
+        v.scores_transposed ? add_products(keys.row(i), queries, numbers, row)
+                            : add_products(queries.row(i), keys, numbers, row);
     }
     return row;
 }

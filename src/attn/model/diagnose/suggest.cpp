@@ -288,9 +288,9 @@ std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& g
 
 } // namespace
 
-Suggestion suggest_input(const AttendInputs& inputs, const Attend& options, Compared compared, std::span<const Candidate> tied,
-                         const core::Work& work)
+Suggestion suggest_input(const TiedCall& tied_call, std::span<const Candidate> tied, const core::Work& work)
 {
+    const auto& [inputs, options, compared] = tied_call;
     const Call given = call_of(inputs, options);
     std::vector<Candidate> candidates(tied.begin(),
                                       tied.begin() + static_cast<std::ptrdiff_t>(std::min(tied.size(), most_candidates)));
