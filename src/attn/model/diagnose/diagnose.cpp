@@ -266,7 +266,19 @@ void judge(Diagnosis& diagnosis)
     std::vector<Candidate>& candidates = diagnosis.candidates;
     sort(candidates);
     const Candidate best = candidates.front();
-    const auto is_peer = [&](const Candidate& other) { return other.fits() && times_farther(best, other) < clearly; };
+    std::vector<Candidate> alone; // copies, as the others are about to move
+    std::ranges::copy_if(candidates, std::back_inserter(alone),
+                         [](const Candidate& each) { return each.mistakes.size() == 1; });
+    // One of two is needless where the other one alone is nearly as near.
+    const auto is_needless = [&](const Candidate& pair) {
+        return pair.mistakes.size() == 2 && std::ranges::any_of(alone, [&](const Candidate& single) {
+                   return times_farther(pair, single) < clearly &&
+                          std::ranges::find(pair.mistakes, single.mistakes.front()) != pair.mistakes.end();
+               });
+    };
+    const auto is_peer = [&](const Candidate& other) {
+        return other.fits() && times_farther(best, other) < clearly && !is_needless(other);
+    };
     const auto others = std::stable_partition(candidates.begin(), candidates.end(), is_peer);
     diagnosis.named = static_cast<std::size_t>(others - candidates.begin());
     diagnosis.farther = std::numeric_limits<double>::infinity();

@@ -62,6 +62,12 @@ TEST(Verdict, NamesAPair)
     EXPECT_EQ(diagnosis.candidates.front().mistakes, (std::vector{one, two}));
 }
 
+TEST(Verdict, NamesNoPairOfWhichOneAloneIsNearlyAsNear)
+{
+    EXPECT_EQ(judged({candidate({}, 1000), candidate({one}, 3), candidate({one, two}, 0.9)}).verdict, Verdict::unknown);
+    EXPECT_EQ(judged({candidate({}, 1000), candidate({one}, 30), candidate({one, two}, 0.9)}).verdict, Verdict::named);
+}
+
 TEST(Verdict, TiesWhatThisInputDoesNotTellApart)
 {
     const Diagnosis diagnosis = judged({candidate({}, 1000), candidate({one}, 0.5), candidate({two}, 0.6)});
