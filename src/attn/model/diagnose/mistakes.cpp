@@ -475,6 +475,8 @@ void add_sized(std::vector<Mistake>& all, std::span<const Row> rows, Index Varia
 std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
+    all.reserve(list.size() + (of_tiles.size() + of_row_tiles.size()) * tile_sizes.size() + 2 * lane_counts.size() +
+                part_counts.size());
     for (const Row& row : list) {
         all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
     }
