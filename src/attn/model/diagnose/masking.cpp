@@ -50,7 +50,6 @@ Index floor_to(Index position, Index tile)
 /// Of query i, which stands at p.
 void keep_causal(const Variant& v, Index i, Index p, Range& seen)
 {
-    const Index first = v.tile == 0 ? p : p - i % v.tile; // the place of the first query of the tile
     switch (v.causal) {
     case CausalUse::right:
     case CausalUse::added: return seen.keep(-far, p + v.shift + 1);
@@ -60,7 +59,7 @@ void keep_causal(const Variant& v, Index i, Index p, Range& seen)
     case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
     case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
     case CausalUse::end_of_first_row:
-        return seen.keep(-far, std::min(p + v.shift + 1, floor_to(first + v.shift, v.tile) + v.tile));
+        return seen.keep(-far, std::min(p + v.shift + 1, floor_to(p - i % v.tile + v.shift, v.tile) + v.tile));
     }
 }
 
