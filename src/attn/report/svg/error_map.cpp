@@ -27,9 +27,12 @@ std::vector<std::string> panel_names(const ErrorMap& map)
 {
     std::vector<std::string> names;
     for (Index panel = 0; panel < map.B * map.H && map.B * map.H > 1; ++panel) {
-        const std::string batch = map.B > 1 ? "batch " + std::to_string(panel / map.H) : "";
-        const std::string head = map.H > 1 ? "head " + std::to_string(panel % map.H) : "";
-        names.push_back(batch + (batch.empty() || head.empty() ? "" : ", ") + head);
+        std::string name = map.B > 1 ? "batch " + std::to_string(panel / map.H) : "";
+        if (map.H > 1) {
+            name += name.empty() ? "head " : ", head ";
+            name += std::to_string(panel % map.H);
+        }
+        names.push_back(std::move(name));
     }
     return names;
 }
