@@ -1,12 +1,15 @@
 """attend --against: which mistake gives the numbers of a file. The mistakes here are made with NumPy."""
 
 import json
+import os
+from xml.etree import ElementTree
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
-from tensors import normal, numpy
+from tensors import from_bfloat16, normal, numpy
 
 H, H_KV, T, S, D = 4, 2, 11, 19, 8
+QKV = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
 CAUSAL = ("--causal", "--causal-align", "bottom-right")
 
 
@@ -28,7 +31,7 @@ def qkv(tmp_path):
 
 
 def against(folder, *files, options=CAUSAL):
-    return run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, "--against", *files, cwd=folder)
+    return run("attend", *QKV, *options, "--against", *files, cwd=folder)
 
 
 def save(folder, array, name="mine.npy"):
@@ -68,6 +71,100 @@ def test_the_report_for_programs_has_every_candidate(name, options, qkv, tmp_pat
     assert report["tried"] > 80 and len(report["candidates"]) == report["tried"] + 1
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def softmaxed(scores):
+    e = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def split_in_two(scores, v):
+    halves = ((0, 10), (10, S))
+    return sum(softmaxed(scores[..., a:b]) @ v[:, a:b] for a, b in halves) / 2
+
+
+def one_too_many(scores, v):
+    e = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return e / (1 + e.sum(-1, keepdims=True)) @ v
+
+
+def corrected_the_wrong_way(scores, v):
+    first, largest = scores[..., :16].max(-1, keepdims=True), scores.max(-1, keepdims=True)
+    e = numpy.concatenate([numpy.exp(scores[..., :16] - first) * numpy.exp(largest - first), numpy.exp(scores[..., 16:] - largest)], -1)
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("parts-averaged-2", split_in_two),
+        ("softmax-one-more", one_too_many),
+        ("tile-correction-swapped-16", corrected_the_wrong_way),
+        ("heads-interleaved-keys", lambda scores, v: softmaxed(scores) @ v),
+    ],
+)
+def test_a_kernel_s_mistake_is_named(name, kernel, qkv, tmp_path):
+    q, k, v = (array.astype("float64") for array in qkv)
+    k = numpy.stack([k[h % H_KV if "keys" in name else h * H_KV // H] for h in range(H)])
+    scores = q @ k.transpose(0, 2, 1) / numpy.sqrt(D)
+    save(tmp_path, kernel(scores, numpy.repeat(v, H // H_KV, axis=0)).astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+
+
+def test_vectors_whose_rest_is_lost_are_named(tmp_path):
+    q, k, v = normal(1, 7, 10), normal(2, 9, 10), normal(3, 9, 10)
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    save(tmp_path, softmaxed(q[:, :8] @ k[:, :8].T / numpy.sqrt(10)) @ v)
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["scores-lanes-4"]]  # and so of 8
+    mine = softmaxed(q @ k.T / numpy.sqrt(10)) @ v
+    mine[:, 8:] = 0
+    save(tmp_path, mine.astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["values-lanes-4"]]
+
+
+def test_batch_entry_0_for_all_is_named(tmp_path):
+    q, k, v = (normal(seed, 3, 2, 6, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for name, array in {"batch-first-entry": q[:1], "batch-first-keys": q}.items():
+        mine = softmaxed(array @ k[:1].swapaxes(2, 3) / 2) @ v[:1]
+        save(tmp_path, numpy.broadcast_to(mine, q.shape).astype("float32"))
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+    mine = numpy.einsum("bcht,chtd->bhtd", softmaxed_over_entries(q, k), v)
+    save(tmp_path, mine.astype("float32"))
+    assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [["batch-as-positions"]]
+
+
+def softmaxed_over_entries(q, k):
+    scores = numpy.einsum("bhtd,chtd->bcht", q, k) / 2
+    e = numpy.exp(scores)
+    return e / e.sum(1, keepdims=True)
+
+
+def test_sums_without_keepdims_are_named(tmp_path):
+    q, k, v = (normal(seed, 5, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    scores = q @ k.T / 2
+    e, shifted = numpy.exp(scores), numpy.exp(scores - scores.max(-1, keepdims=True))
+    for name, weights in {"softmax-no-keepdims": e / e.sum(-1), "softmax-sum-no-keepdims": shifted / shifted.sum(-1)}.items():
+        save(tmp_path, weights @ v)
+        assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
+
+
+def test_one_rounding_that_tipped_over_hides_no_mistake(tmp_path):
+    """A score of bfloat16 that another order of sums rounds the other way."""
+    q, k, v = normal(1, 40, 8), normal(2, 30, 8), normal(3, 30, 8)
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    bits = (q.astype("float64") @ k.T.astype("float64")).astype("float32").view("uint32")
+    scores = from_bfloat16((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("float64")
+    scores[3, scores[3].argmax()] *= 1 + 2**-7
+    save(tmp_path, (softmaxed(scores / numpy.sqrt(8)) @ v).astype("float32"))
+    report = against(tmp_path, "mine.npy", "--json", options=()).json
+    assert (report["verdict"], names(report)) == ("named", [["scores-bfloat16"]])
+    assert report["candidates"][0]["typical_in_tolerances"] > 1
 
 
 def test_two_mistakes_are_both_named(qkv, tmp_path):
@@ -208,7 +305,201 @@ def test_what_is_no_such_array_is_one_line(qkv, tmp_path):
 def test_options_that_do_not_go_with_it_are_refused(qkv, tmp_path):
     save(tmp_path, attention(*qkv))
     assert_fails(against(tmp_path, "mine.npy", options=("--show", "weights,context")), 2, "--show: got 2 stages; allowed: one with --against")
-    assert_fails(against(tmp_path, "mine.npy", options=("-o", "y.npy")), 2, "-o")
+    for options, message in {
+        ("-o", "y.npy"): "-o: got 'y.npy'; allowed: the formats svg (.svg)",
+        ("-o", "-"): "-o: got '-'; allowed: a file for the picture",
+        ("--suggest-input", "y.npy"): "--suggest-input: got 'y.npy'; allowed: a name that ends with .npz or .safetensors",
+        ("--suggest-input", "--json"): "--suggest-input: got '--json'; allowed: a FILE",
+        ("--suggest-input", "q.npy"): "'q.npy'",
+    }.items():
+        assert_fails(against(tmp_path, "mine.npy", options=options), 2, message)
+    for option in ("-o", "--suggest-input"):
+        two = against(tmp_path, "mine.npy", "mine.npy", options=(option, "y.svg" if option == "-o" else "y.npz"))
+        assert_fails(two, 2, f"{option}: got 2 files behind --against; allowed: one")
+    assert_fails(run("attend", *QKV, "--suggest-input", "y.npz", cwd=tmp_path), 2, "--suggest-input requires --against")
+
+
+def test_the_file_is_not_forgotten(qkv, tmp_path):
+    save(tmp_path, attention(*qkv))
+    message = "--against: got '--json'; allowed: a FILE; one that is called so is ./--json"
+    assert_fails(against(tmp_path, "--json"), 2, message)
+    assert_fails(run("run", SENTENCE, "--against", "--json", cwd=tmp_path), 2, message)
+
+
+def test_standard_input_is_read_once(qkv, tmp_path):
+    message = "standard input can be read once"
+    assert_fails(against(tmp_path, "-", "-"), 2, message)
+    assert_fails(run("attend", "-q", "-", "-k", "k.npy", "-v", "v.npy", "--against", "-", cwd=tmp_path), 2, message)
+    assert_fails(run("run", "-", "--against", "-"), 2, message)
+    assert_fails(run("run", "--recipe", "-", "--against", "-"), 2, message)
+    save(tmp_path, attention(*qkv))
+    assert run("attend", *QKV, *CAUSAL, "--against", "-", cwd=tmp_path, stdin=(tmp_path / "mine.npy").read_bytes()).code == 0
+
+
+def test_a_name_that_is_no_utf_8_leaves_json_readable(qkv, tmp_path):
+    name = os.fsdecode(b"mine\xff.npy")
+    try:
+        save(tmp_path, attention(*qkv), name)
+    except OSError as refused:
+        pytest.skip(f"no such names here: {refused}")
+    done = against(tmp_path, name, "--json")
+    assert (done.code, done.json["file"]) == (0, "mine\ufffd.npy")
+
+
+def test_an_infinity_is_the_largest_difference_where_none_is_finite(qkv, tmp_path):
+    weights = ["--show", "weights"]
+    done = run("attend", *QKV, *CAUSAL, *weights, "-o", "w.npz", cwd=tmp_path)
+    assert done.code == 0
+    with numpy.load(tmp_path / "w.npz") as file:
+        mine = file["weights"].copy()
+    mine[0, 0] = numpy.nan
+    assert_fails(against(tmp_path, save(tmp_path, mine), options=[*CAUSAL, *weights]), 65, "got nan")
+    for name, rows in {"q": 5, "k": 3, "v": 3}.items():
+        numpy.save(tmp_path / f"{name}.npy", normal(ord(name), rows, 4))
+    done = run("attend", *QKV, *CAUSAL, "-o", "right.npy", cwd=tmp_path)  # two queries see no key
+    mine = numpy.load(tmp_path / "right.npy")
+    mine[:2] = numpy.nan
+    done = against(tmp_path, save(tmp_path, mine))
+    assert done.text.startswith("differs: 8 of 20, largest difference inf\n") and "NaN for queries that see no key" in done.text
+    assert against(tmp_path, "mine.npy", "--json").json["largest_difference"] == "inf"
+
+
+def test_whole_numbers_of_a_print_may_have_lost_their_decimals(tmp_path):
+    for name, array in zip("qkv", (3 * normal(1, 4, 4), 3 * normal(2, 4, 4), normal(3, 4, 4))):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    weights = run("attend", *QKV, "--show", "weights", "-o", "w.npz", cwd=tmp_path)
+    assert weights.code == 0
+    with numpy.load(tmp_path / "w.npz") as file, numpy.printoptions(precision=0, suppress=True):
+        (tmp_path / "mine.txt").write_text(str(file["weights"].round()))
+        numpy.save(tmp_path / "mine.npy", file["weights"].round())
+    done = against(tmp_path, "mine.txt", options=["--show", "weights"])
+    assert done.code == 1 and "by no more than rounding" in done.text
+    assert '"the value of the largest score alone"' in against(tmp_path, "mine.npy", options=["--show", "weights"]).text
+
+
+def test_a_byte_order_mark_and_a_title_are_passed_over(qkv, tmp_path):
+    mine = attention(*qkv, scale=1)
+    with numpy.printoptions(precision=4, threshold=10**9, suppress=True):
+        printed, torch = str(mine), f"tensor({numpy.array2string(mine, separator=', ')})\n"
+    for text in ("\ufeff" + printed, f"context:\n{printed}\n", f"The context of mine: {torch}", f"context (4, 11, 8)\n{torch}",
+                 f"\ufeff\ncontext = {torch}"):
+        (tmp_path / "mine.txt").write_text(text)
+        done = against(tmp_path, "mine.txt")
+        assert done.code == 1 and 'is what "no scale of the scores" gives' in done.text, (text[:30], done)
+        piped = run("attend", *QKV, *CAUSAL, "--against", "-", cwd=tmp_path, stdin=text)
+        assert piped.text.replace("- is what", "mine.txt is what") == done.text
+    (tmp_path / "mine.txt").write_text("No title:\nhere\n")
+    assert_fails(against(tmp_path, "mine.txt"), 65, "got a file that begins with 'No title:'")
+
+
+def test_a_picture_shows_where_the_error_lies(qkv, tmp_path):
+    mine = attention(*qkv)
+    mine[2, 7] += 0.25
+    mine[1, 3, 5] = numpy.inf
+    done = against(tmp_path, save(tmp_path, mine), options=(*CAUSAL, "-o", "error.svg"))
+    assert done.code == 65  # an infinity that nothing explains
+    mine[1, 3, 5] = 5
+    done = against(tmp_path, save(tmp_path, mine), options=(*CAUSAL, "-o", "error.svg"))
+    assert done.code == 1 and "is what none of" in done.text
+    picture = (tmp_path / "error.svg").read_text()
+    root = ElementTree.fromstring(picture)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "where mine.npy differs" in texts and [f"head {h}" for h in range(H)] == [text for text in texts if text.startswith("head ")]
+    cells = [element.text for element in root.iter("{http://www.w3.org/2000/svg}title")][1:]
+    assert len(cells) == H * T * D
+    at = {(h, i, x): float(cells[(h * T + i) * D + x].split(": ")[1]) for h in range(H) for i in range(T) for x in range(D)}
+    assert max(at, key=at.get) == (1, 3, 5) and at[2, 7, 0] == pytest.approx(0.25, 1e-3) and at[0, 0, 0] < 1e-5
+    assert "differences of 4 heads (11, 8); rows are queries, columns numbers of the result" in texts
+
+
+def test_a_picture_of_much_has_cells_of_several_places(tmp_path):
+    for name, seed in zip("qkv", (1, 2, 3)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 130, 8))
+    options = ["--causal", "--show", "weights"]
+    assert run("attend", *QKV, "--show", "weights", "-o", "w.npz", cwd=tmp_path).code == 0
+    done = run("attend", *QKV, *options, "--against", "w.npz", "-o", "error.svg", "--json", cwd=tmp_path)
+    assert done.code == 1 and done.json["named"][0]["mistakes"] == ["causal-missing"]
+    picture = (tmp_path / "error.svg").read_text()
+    assert "a cell is the largest of 3 × 3" in picture and "batch 1, head 1" in picture
+
+
+def test_a_picture_is_drawn_of_a_run_and_of_what_agrees(tmp_path):
+    succeeds("run", SENTENCE, "--show", "weights", "-o", "mine.npz", cwd=tmp_path)
+    assert run("run", SENTENCE, "--against", "mine.npz", "-o", "error.svg", cwd=tmp_path).code == 0
+    assert "where mine.npz differs" in (tmp_path / "error.svg").read_text()
+    assert run("run", SENTENCE, "--causal", "--against", "mine.npz", "-o", "error.svg", cwd=tmp_path).code == 1
+    assert_fails(run("run", SENTENCE, "--against", "mine.npz", "-o", "mine.npz", cwd=tmp_path), 2, "-o")
+
+
+def tied(folder, *options, offset=0):
+    """A file that top-left and bottom-right explain alike: as many queries as keys."""
+    arrays = normal(1, 2, 5, 4), normal(2, 2, 5, 4), normal(3, 2, 5, 4)
+    for name, array in zip("qkv", arrays):
+        numpy.save(folder / f"{name}.npy", array)
+    return run("attend", *QKV, *options, cwd=folder)
+
+
+def test_an_input_is_suggested_that_tells_ties_apart(tmp_path):
+    """Of five keys and a window of three to the left no window, one key more and an open side are one."""
+    window = ["--window", "3,5"]
+    assert tied(tmp_path, "-o", "mine.npy").code == 0
+    for file in ("tie.npz", "tie.safetensors"):
+        done = run("attend", *QKV, *window, "--against", "mine.npy", "--suggest-input", file, cwd=tmp_path)
+        assert done.code == 1 and "cannot be told apart on this input" in done.text
+        lines = done.text.splitlines()
+        assert f"{file}, of other shapes, is an input that tells them apart; run your attention on it, and then, with its result:" in lines
+        command = lines[-1].split()
+        assert command[:4] == ["attn-cli", "attend", "-q", f"{file}:queries"] and command[-2:] == ["--against", "FILE"]
+        # A program with one of these mistakes, on that input.
+        inputs = command[2:8]
+        mistakes = (([], "missing"), (["--window", "4,5"], "left-more"), (["--window", "-1,5"], "left-open"))
+        for wrong, name in mistakes:
+            succeeds("attend", *inputs, *wrong, "-o", "new.npy", cwd=tmp_path)
+            found = run(*command[1:-1], "new.npy", "--json", cwd=tmp_path).json
+            assert (found["verdict"], names(found)) == ("named", [[f"window-{name}"]])
+
+
+def test_a_suggested_input_has_masks_lengths_and_types_as_the_input_has(tmp_path):
+    for name, seed in zip("qkv", (1, 2, 3)):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 2, 5, 4, dtype="float16"))
+    numpy.save(tmp_path / "m.npy", numpy.ones((5, 5), bool))
+    numpy.save(tmp_path / "l.npy", numpy.array([5, 5]))
+    given = ["--mask", "m.npy", "--lengths", "l.npy", "--causal", "--window", "3,0"]
+    assert run("attend", *QKV, "--causal", "-o", "mine.npy", cwd=tmp_path).code == 0
+    done = run("attend", *QKV, *given, "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and "tie.npz, of other shapes, is an input that tells some of them apart" in done.text
+    command, alike = done.text.splitlines()[-2:]
+    assert alike == '  still alike: "no window", "a window without its left side"'  # behind a query the causal mask hides all
+    with numpy.load(tmp_path / "tie.npz") as file:
+        types = {"queries": "float16", "keys": "float16", "values": "float16", "mask": "bool", "lengths": "int64"}
+        assert {name: str(file[name].dtype) for name in file} == types
+    assert command.split()[8:-2] == "--mask tie.npz:mask --lengths tie.npz:lengths --causal --window 3,0".split()
+    succeeds(*command.split()[1:-2], "-o", "right.npy", cwd=tmp_path)
+    assert run(*command.split()[1:-1], "right.npy", cwd=tmp_path).code == 0
+
+
+def test_mistakes_that_are_one_by_definition_get_no_input(tmp_path):
+    assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0  # 1/d, and 1/√d twice
+    done = run("attend", *QKV, "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and '"scores divided by d_k"' in done.text and '"scores scaled twice"' in done.text
+    assert "no input is written: they give the same numbers on each of " in done.text
+    assert not (tmp_path / "tie.npz").exists()
+    report = run("attend", *QKV, "--against", "mine.npy", "--suggest-input", "tie.npz", "--json", cwd=tmp_path).json
+    assert list(report["suggested_input"]) == ["tried"] and report["suggested_input"]["tried"] > 5
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+
+
+def test_what_is_not_tied_needs_no_input(qkv, tmp_path):
+    done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1)), options=(*CAUSAL, "--suggest-input", "tie.npz"))
+    assert done.code == 1 and "no mistakes are tied, and no input is written" in done.message
+    assert not (tmp_path / "tie.npz").exists()
+
+
+def test_each_tied_mistake_has_its_advice(tmp_path):
+    assert tied(tmp_path, "--scale", "0.25", "-o", "mine.npy").code == 0
+    done = run("attend", *QKV, "--against", "mine.npy", cwd=tmp_path)
+    assert done.text.endswith("try: divide Q·Kᵀ by √d_k\ntry: scale the queries or the scores, not both\n")
 
 
 def held(*arguments, cwd, **options):
@@ -271,6 +562,17 @@ def test_a_mistake_around_the_attention_and_one_of_it_are_both_named(tmp_path):
     assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["case", "causal-added"]]
 
 
+def test_the_embedding_s_size_a_forgotten_batch_first_and_dropout_are_named(tmp_path):
+    succeeds("run", SENTENCE, "--scale", "0.25", "--show", "weights", "-o", "mine.npz", cwd=tmp_path)  # 1/√16
+    assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["scale-embedding"]]
+    succeeds("run", SENTENCE, "--show", "values", "-o", "values.npz", cwd=tmp_path)
+    with numpy.load(tmp_path / "values.npz") as file:
+        numpy.save(tmp_path / "mine.npy", file["values"])  # each word sees itself alone
+    assert names(held(SENTENCE, "--show", "context", "--against", "mine.npy", cwd=tmp_path)) == [["batch-as-positions"]]
+    succeeds("run", SENTENCE, "--show", "context", "-o", "mine.npz", cwd=tmp_path)
+    assert names(held(SENTENCE, "--dropout", "0.5", "--against", "mine.npz", cwd=tmp_path)) == [["dropout-missing"]]
+
+
 def test_any_array_of_a_run_is_compared_by_its_name_or_shape(tmp_path):
     succeeds("run", SENTENCE, "--seed", "5", "--show", "queries,context", "-o", "mine.npz", cwd=tmp_path)
     assert names(held(SENTENCE, "--against", "mine.npz", cwd=tmp_path)) == [["seed-5"]]  # the context
@@ -301,7 +603,8 @@ def test_what_run_cannot_compare_is_one_line(tmp_path):
         (["--against", "mine.npz", SENTENCE], 2, "SENTENCE goes before it"),
         ([SENTENCE, "--show", "tokens", "--against", "mine.npz"], 2, "--show: got tokens"),
         ([SENTENCE, "--show", "all", "--against", "mine.npz"], 2, "--show: got several items"),
-        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o and --against cannot be used together"),
+        ([SENTENCE, "--against", "mine.npz", "-o", "x.json"], 2, "-o: got 'x.json'; allowed: the formats svg (.svg)"),
+        ([SENTENCE, "--max-input-bytes", "100", "--against", "mine.npz"], 65, "'mine.npz': got 392 bytes; allowed: up to 100; --max-input-bytes"),
         (["--lines", "x", "--against", "mine.npz"], 2, "--lines and --against cannot be used together"),
     ):
         assert_fails(run("run", *arguments, cwd=tmp_path), code, message)

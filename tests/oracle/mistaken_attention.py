@@ -26,11 +26,13 @@ class Case:
         number = lambda low, high: int(draw.integers(low, high + 1))
         self.seed, self.type = seed, ("float32", "float16", "bfloat16")[seed % 3]
         self.B, self.Hk, group = pick(1, 1, 2, 3), pick(1, 2, 2, 3), pick(1, 1, 2, 3)
+        if chance(0.15):
+            self.B, self.Hk, group = 1, 1, 1
         self.H = self.Hk * group
-        self.T, self.S = (1 if chance(0.05) else number(2, 40) for _ in "TS")
+        self.T, self.S = (1 if chance(0.05) else number(41, 150) if chance(0.1) else number(2, 40) for _ in "TS")
         self.S = self.T if chance(0.4) else self.S
-        self.d = pick(2, 3, 4, 8, 16)
-        self.dv = pick(self.d, self.d, 1, 5, 8)
+        self.d = pick(2, 3, 4, 8, 10, 14, 16)
+        self.dv = pick(self.d, self.d, 1, 5, 8, 14)
         self.layout = pick("BHTd", "BHTd", "BTHd", *["HTd"] * (self.B == 1), *["Td"] * (self.B == self.H == 1))
         self.causal = chance(0.6)
         self.window = (number(0, 8), pick(-1, number(0, 8))) if chance(0.35) else None
@@ -92,9 +94,12 @@ class Attention:
     def key_head(self, head):
         return head // (self.case.H // self.case.Hk)
 
-    def share(self, x):
+    def value_head(self, head):
+        return self.case.Hk * head // self.case.H
+
+    def share(self, x, of=None):
         """A key/value head for each query head."""
-        return np.stack([x[:, self.key_head(head)] for head in range(self.case.H)], 1)
+        return np.stack([x[:, (of or self.key_head)(head)] for head in range(self.case.H)], 1)
 
     # ---- scores
 
@@ -188,7 +193,7 @@ class Attention:
         return e / np.where(total == 0, 1, total)
 
     def summed(self, q, k, v):
-        return self.share(v)
+        return self.share(v, self.value_head)
 
     def weigh(self, w, v):
         return w @ v

@@ -76,6 +76,33 @@ def empty(weight):
     return {"softmax": softmax}
 
 
+def no_keepdims(maximum):
+    """exp(s - maximum) over its sums, which NumPy lays along the keys."""
+    def softmax(self, s, seen):
+        e = np.where(seen, self.exponential(s - maximum(self, s, seen, -1)), 0)
+        total = e.sum(-1)[..., None, :]
+        return e / np.where(total == 0, 1, total)
+    return {"softmax": softmax}
+
+
+def softmax_with(more):
+    """Something else in the sum; more(largest of the row)."""
+    def softmax(self, s, seen):
+        largest = self.largest(s, seen, -1)
+        e = np.where(seen, self.exponential(s - largest), 0)
+        return np.where(seen.any(-1, keepdims=True), e / (e.sum(-1, keepdims=True) + more(self, largest)), 0)
+    return {"softmax": softmax}
+
+
+def parts_averaged(parts):
+    """Split-K: each part of the keys is attended alone, then the parts are averaged."""
+    def softmax(self, s, seen):
+        keys = np.arange(s.shape[-1])
+        size = -(-s.shape[-1] // parts)
+        return sum(right.softmax(self, s, seen & (keys // size == part)) for part in range(parts)) / parts
+    return {"softmax": softmax}
+
+
 # ---- heads: memory read in another shape
 
 def swapped(case, x):
@@ -120,6 +147,20 @@ def one_head(self, q, k):
     return np.broadcast_to(products.sum(1, keepdims=True), products.shape)
 
 
+def batch_as_positions(self):
+    """The same attention, at each position over the batch."""
+    c = copy(self.case)
+    c.B, c.T, c.S, c.mask, c.lengths, c.align, c.inside = c.T, c.B, c.B, None, None, "top-left", c.B
+    c.q, c.k, c.v = (x.transpose(2, 1, 0, 3) for x in (c.q, c.k, c.v))
+    return Attention(c).result().transpose(2, 1, 0, 3)
+
+
+def of_entry_0(*which):
+    """Batch entry 0 of some of q, k and v for all."""
+    first = lambda x: np.broadcast_to(x[:1], x.shape)
+    return {"inputs": lambda self: [first(x) if name in which else x for name, x in zip("qkv", right.inputs(self))]}
+
+
 def without_past(self):
     """The new keys alone, and queries where they were."""
     c, offset = copy(self.case), self.offset()
@@ -145,6 +186,16 @@ def products(type):
 
 def softmax_in(type):
     return {"softmax": lambda self, s, seen: rounded(right.softmax(self, rounded(s, type), seen), type)}
+
+
+def softmax_steps(type):
+    """Nothing wider than the type is kept."""
+    def softmax(self, s, seen):
+        s = rounded(s, type)
+        e = np.where(seen, rounded(self.exponential(rounded(s - self.largest(s, seen, -1), type)), type), 0)
+        total = rounded(e.sum(-1, keepdims=True), type)
+        return rounded(e / np.where(total == 0, 1, total), type)
+    return {"softmax": softmax}
 
 
 def exponentials(type):
@@ -202,6 +253,21 @@ def running(keep_sum, keep_context, own_maximum=False):
     return lambda tile: {"softmax": lambda self, s, seen: softmax(self, s, seen, tile)}
 
 
+def correction_swapped(tile):
+    """What was summed is multiplied by exp(new - old); the first tile has nothing behind it."""
+    def softmax(self, s, seen):
+        s, largest, total, weights = np.where(seen, s, -INF), np.full((*s.shape[:-1], 1), -INF), 0.0, []
+        for first in range(0, s.shape[-1], tile):
+            part = s[..., first:first + tile]
+            new = np.maximum(largest, part.max(-1, keepdims=True))
+            factor = np.where(largest > -INF, self.exponential(new - largest), 1)
+            e = np.where(part > -INF, self.exponential(part - new), 0)
+            weights = [w * factor for w in weights] + [e]
+            total, largest = total * factor + e.sum(-1, keepdims=True), new
+        return np.concatenate(weights, -1) / np.where(total == 0, 1, total)
+    return {"softmax": softmax}
+
+
 def last_dropped(tile):
     return {"seen": lambda self: right.seen(self) & (np.arange(self.case.S) < (self.case.S - 1) // tile * tile)}
 
@@ -227,6 +293,24 @@ def diagonal_seen(tile):
 
 def diagonal_dropped(tile):
     return {"causal": lambda self, p, j: j < p // tile * tile}
+
+
+def diagonal_cut(tile):
+    """Whole tiles of keys, rounded down, up to the last query of a tile, on top of the causal rule."""
+    def causal(self, p, j):
+        behind = p - np.arange(self.case.T)[:, None] % tile + tile
+        return (j <= p) & (j < behind // tile * tile)
+    return {"causal": causal}
+
+
+# ---- vectors
+
+def score_lanes(width):
+    return {"products": lambda self, q, k: right.products(self, *(x[..., :self.case.d // width * width] for x in (q, k)))}
+
+
+def value_lanes(width):
+    return {"output": lambda self, context: context * (np.arange(self.case.dv) < self.case.dv // width * width)}
 
 
 MISTAKES = {
@@ -264,6 +348,7 @@ MISTAKES = {
     "mask-twice": {"scores": lambda self, products: right_scores(self, products) + 2 * self.added()},
     "mask-before-scale": {"scores": lambda self, products: self.cap((products + self.added()) * self.scale())},
     "mask-transposed": {"whole_mask": lambda self: right.whole_mask(self).swapaxes(2, 3)},
+    "causal-added": {"near": lambda self, p, j: right.near(self, p, j) & (j <= p)},
     "causal-missing": {"causal": lambda self, p, j: j < INF},
     "causal-inverted": {"causal": lambda self, p, j: j > p},
     "causal-backwards": {"causal": lambda self, p, j: j >= p},
@@ -285,6 +370,7 @@ MISTAKES = {
     "lengths-other-end": {"valid": lambda self, j: j >= self.case.S - self.case.lengths[:, None, None, None]},
     "lengths-less": {"valid": lambda self, j: right.valid(self, j + 1)},
     "lengths-more": {"valid": lambda self, j: right.valid(self, j - 1)},
+    "lengths-first": {"valid": lambda self, j: j < self.case.lengths[0]},
     "hidden-added-1": hidden(lambda s: s + 1),
     "hidden-added-minus-1": hidden(lambda s: s - 1),
     "hidden-added-minus-10": hidden(lambda s: s - 10),
@@ -296,9 +382,14 @@ MISTAKES = {
     "empty-rows-nan": empty(lambda self, s, seen: np.nan),
     "empty-rows-uniform": empty(lambda self, s, seen: 1 / self.case.S),
     "empty-rows-unmasked": empty(lambda self, s, seen: right.softmax(self, s, np.ones(s.shape, bool))),
-    "heads-interleaved": {"key_head": lambda self, head: head % self.case.Hk},
-    "heads-first": {"key_head": lambda self, head: 0},
+    "heads-interleaved": {name: lambda self, head: head % self.case.Hk for name in ("key_head", "value_head")},
+    "heads-interleaved-keys": {"key_head": lambda self, head: head % self.case.Hk},
+    "heads-interleaved-values": {"value_head": lambda self, head: head % self.case.Hk},
+    "heads-first": {name: lambda self, head: 0 for name in ("key_head", "value_head")},
     "heads-as-positions": {"result": heads_as_positions},
+    "batch-as-positions": {"result": batch_as_positions},
+    "batch-first-entry": of_entry_0("q", "k", "v"),
+    "batch-first-keys": of_entry_0("k", "v"),
     "heads-viewed-in": reading(swapped),
     "heads-viewed-out": writing(swapped_back),
     "heads-viewed": {**reading(swapped), **writing(swapped_back)},
@@ -312,6 +403,10 @@ MISTAKES = {
     "softmax-over-heads": over(1),
     "softmax-over-matrix": over(2, 3),
     "softmax-over-all": over(0, 1, 2, 3),
+    "softmax-no-keepdims": no_keepdims(lambda *row: 0),
+    "softmax-sum-no-keepdims": no_keepdims(right.largest),
+    "softmax-one-more": softmax_with(lambda self, largest: 1),
+    "softmax-zero-key": softmax_with(lambda self, largest: self.exponential(-largest)),
     "softmax-missing": weights(lambda s, seen: s),
     "softmax-undivided": {"softmax": undivided},
     "softmax-unshifted": {"softmax": lambda self, s, seen: np.where(seen, self.exponential(s), 0)},
@@ -320,7 +415,7 @@ MISTAKES = {
     "softmax-largest": {"softmax": first_largest},
     "softmax-uniform": weights(lambda s, seen: 1 / seen.sum(-1, keepdims=True)),
     "weights-transposed": {"weigh": lambda self, w, v: right.weigh(self, w.swapaxes(2, 3), v)},
-    "weights-times-keys": {"summed": lambda self, q, k, v: self.share(k)},
+    "weights-times-keys": {"summed": lambda self, q, k, v: self.share(k, self.value_head)},
     "weights-times-queries": {"summed": lambda self, q, k, v: q},
     "scores-of-values": {"products": lambda self, q, k: right.products(self, q, self.share(self.inputs()[2]))},
     "keys-values-swapped": {"inputs": lambda self: (self.case.q, self.case.v, self.case.k)},
@@ -333,6 +428,8 @@ MISTAKES = {
     "scores-float16": products("float16"),
     "softmax-bfloat16": softmax_in("bfloat16"),
     "softmax-float16": softmax_in("float16"),
+    "softmax-steps-bfloat16": softmax_steps("bfloat16"),
+    "softmax-steps-float16": softmax_steps("float16"),
     "exponentials-bfloat16": exponentials("bfloat16"),
     "exponentials-float16": exponentials("float16"),
     "weights-bfloat16": rounded_weights("bfloat16"),
@@ -350,15 +447,18 @@ TILES = {
     "tile-sum": running(keep_sum=True, keep_context=False),
     "tile-no-rescale": running(keep_sum=True, keep_context=True),
     "tile-own-maximum": running(keep_sum=True, keep_context=True, own_maximum=True),
+    "tile-correction-swapped": correction_swapped,
     "tile-last-dropped": last_dropped,
     "tile-padding-counted": padding_counted,
     "tile-rows-dropped": rows_dropped,
     "tile-diagonal-seen": diagonal_seen,
     "tile-diagonal-dropped": diagonal_dropped,
+    "tile-diagonal-cut": diagonal_cut,
 }
-SIZES = (16, 32, 64)  # no tensor has more keys than 64, so that larger tiles give the same, but for padded ones
-MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in SIZES}
-MISTAKES |= {f"tile-padding-counted-{size}": padding_counted(size) for size in (128, 256)}
+MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in (16, 32, 64, 128, 256)}
+MISTAKES |= {f"{name}-{size}": mistake(size)
+             for name, mistake in {"scores-lanes": score_lanes, "values-lanes": value_lanes}.items() for size in (4, 8)}
+MISTAKES |= {f"parts-averaged-{parts}": parts_averaged(parts) for parts in (2, 4, 8)}
 
 
 def kinds_of_masks(case):
@@ -366,6 +466,7 @@ def kinds_of_masks(case):
 
 
 NEEDS = {
+    "scale-model": lambda case: case.H > 1,
     "scale-value": lambda case: case.d != case.dv,
     "softcap": lambda case: case.softcap,
     "no-maximum-float16": lambda case: case.type == "float16",
@@ -374,6 +475,8 @@ NEEDS = {
     "mask-transposed": lambda case: case.mask is not None and case.T == case.S == case.inside and case.P == 0,
     "causal-all-keys": lambda case: case.lengths is not None,
     "causal-at-cache": lambda case: case.P,
+    "causal-added": lambda case: not case.causal,
+    "lengths-first": lambda case: case.B > 1,
     "hidden-added-0": lambda case: kinds_of_masks(case) > 1,
     "softmax-over-all": lambda case: case.B * case.H > 1,
     "scores-transposed": lambda case: case.T == case.S and case.P == 0,
@@ -383,6 +486,17 @@ NEEDS = {
     "weights-times-keys": lambda case: case.d == case.dv,
     "weights-times-queries": lambda case: case.T == case.S and case.d == case.dv and case.P == 0,
     "heads-as-positions": lambda case: case.H == case.Hk > 1 and case.T == case.S and case.P == 0,
+    "batch-as-positions": lambda case: case.T == case.S and case.P == 0,
+    "batch-first": lambda case: case.B > 1,
+    "softmax-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
+    "softmax-sum-no-keepdims": lambda case: case.T == case.S and case.P == 0 and case.B == case.H == 1,
+    "scores-lanes-4": lambda case: case.d > 4 and case.d % 4,
+    "scores-lanes-8": lambda case: case.d > 8 and case.d % 8 and case.d // 4 * 4 != case.d // 8 * 8,
+    "values-lanes-4": lambda case: case.dv > 4 and case.dv % 4,
+    "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8 and case.dv // 4 * 4 != case.dv // 8 * 8,
+    "parts-averaged-2": lambda case: case.S >= 2,
+    "parts-averaged-4": lambda case: case.S >= 4,
+    "parts-averaged-8": lambda case: case.S >= 8,
     "heads-viewed": lambda case: case.P == 0,
     "heads-strided": lambda case: case.P == 0 and case.layout == "BTHd",
     "one-head": lambda case: case.H == case.Hk,
@@ -407,8 +521,19 @@ def whole_tile(case, name):
     return not name.startswith("tile-") or "padding" in name or int(name.split("-")[-1]) < rows
 
 
+def sums_tiles(name):
+    return name.startswith("tile-") and "softmax" in MISTAKES[name]
+
+
+def key_tile(name):
+    """The size of the tiles of keys, if there are such; those of queries may have another."""
+    return name.split("-")[-1] if name.startswith("tile-") and "rows" not in name else None
+
+
 def pairs(names):
-    """Those that do not contradict each other by replacing the same step, or by another number of keys."""
+    """Those that do not contradict each other by replacing the same step, by another number of keys, or by tiles of two sizes,
+    or leave open whose maximum is meant."""
     return [(a, b) for a, b in itertools.combinations(names, 2)
             if not MISTAKES[a].keys() & MISTAKES[b].keys() and "result" not in {*MISTAKES[a], *MISTAKES[b]}
-            and not (a == "weights-transposed" and "padding" in b)]
+            and len({key_tile(a), key_tile(b)} - {None}) < 2
+            and not (a == "weights-transposed" and "padding" in b) and not (a == "scores-negated" and sums_tiles(b))]

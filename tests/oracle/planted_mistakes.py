@@ -2,7 +2,8 @@
 """Judges `attn-cli attend --against`: plants mistakes.py in random cases, with a kernel's noise, and counts what it says.
 
 A case counts where the mistake can be told apart: its result differs from the right one by more than the tolerance of the type,
-and every other mistake is ten times farther from the file. Where another is as near, the program must state the tie. --pairs
+and every other mistake is ten times farther from the file. Of a mistake of rounding one number in twenty may lie beyond the
+tolerance, where another order of sums tips it over. Where another is as near, the program must state the tie. --pairs
 plants two at once; both must be named. Fails below 99 % named (of pairs 95 %), at a wrong name, and where a correct result is
 accused.
 
@@ -12,7 +13,6 @@ Exits 77 (skipped) without NumPy, or 1 when ATTN_REQUIRE_LIVE=1 says that it mus
 import argparse
 import itertools
 import json
-import re
 import struct
 import subprocess
 import sys
@@ -34,6 +34,7 @@ from mistakes import MISTAKES, pairs, possible, rounds, whole_tile
 TOLERANCE = {"float32": (1.3e-6, 1e-5), "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5)}  # of torch.testing.assert_close
 ANSWERS = ("named", "tie", "unstated tie", "wrong", "nothing")
 THREADS = 2
+FEW = 0.05
 UNIT = 6e-8  # of float32, in which kernels of all three types sum
 
 
@@ -61,15 +62,17 @@ def noisy(case: Case, mistakes: list[dict], draw) -> np.ndarray:
     return rounded(exact * (1 + UNIT * draw.normal(size=exact.shape)), case.type)
 
 
-def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float]:
+def gaps(type: str, file: np.ndarray, x: np.ndarray) -> tuple[float, float, float]:
     """The largest difference and the root of the mean square, in tolerances; small numbers have that of a usual one. Infinite
-    where NaN or an infinity stands in one of them alone."""
+    where NaN or an infinity stands in one of them alone. Last the share of numbers beyond the tolerance, or 1 where one of them
+    differs by more than a quarter."""
     rtol, atol = TOLERANCE[type]
     usual = np.sqrt(np.mean(file[np.isfinite(file)] ** 2)) if np.isfinite(file).any() else 0
     allowed = atol + rtol * np.maximum(abs(file), usual)
     same = (file == x) | (np.isnan(file) & np.isnan(x))
     gap = np.nan_to_num(np.where(same, 0, abs(file - x) / allowed), nan=np.inf)
-    return gap.max(), np.sqrt(np.mean(gap**2))
+    gross = np.nan_to_num(np.where(same, 0, abs(file - x) / np.maximum(abs(file), usual)), nan=np.inf).max() > 1 / 4
+    return gap.max(), np.sqrt(np.mean(gap**2)), 1.0 if gross else np.mean(gap > 1)
 
 
 class Question:
@@ -96,7 +99,7 @@ class Question:
         """What a kernel with these mistakes stores."""
         return noisy(self.case, [MISTAKES[name] for name in names], self.draw)
 
-    def gaps(self, file: np.ndarray, x: np.ndarray) -> tuple[float, float]:
+    def gaps(self, file: np.ndarray, x: np.ndarray) -> tuple[float, float, float]:
         return gaps(self.case.type, file, x)
 
     def twins(self, file: np.ndarray, planted: tuple) -> set:
@@ -105,8 +108,11 @@ class Question:
         near = set()
         for names, x in {**self.results, (): self.right}.items():
             rounding = any(map(rounds, names + planted))
-            worst, usual = self.gaps(file, x)
-            if names != planted and (worst < max(1, 10 * mine[0]) or (rounding and usual < max(1, 10 * mine[1]))):
+            worst, usual, share = self.gaps(file, x)
+            close = worst < max(1, 10 * mine[0]) or (rounding and usual < max(1, 10 * mine[1]))
+            if mine[1] > 1:  # roundings that tipped over
+                close = share < max(FEW, 10 * mine[2])
+            if names != planted and close:
                 near.add(names)
         return near
 
@@ -127,21 +133,16 @@ class Question:
         return [tuple(candidate["mistakes"]) for candidate in json.loads(done.stdout).get("named", [])]
 
 
-def as_here(name: str) -> str:
-    """Tiles larger than any tensor are the same."""
-    return name if "padding" in name else re.sub(r"^(tile-.*)-(128|256)$", r"\1-64", name)
-
-
 def verdict(question: Question, planted: tuple, program: str) -> str:
     """What the program makes of a file with these mistakes; "twin: …" where it cannot be told from another candidate."""
     file = question.file(*planted)
     if question.gaps(file, question.right)[0] <= 1:
         return "agrees"
-    worst, usual = question.gaps(file, question.results[planted])
-    if (usual if any(map(rounds, planted)) else worst) > 1:
+    worst, usual, share = question.gaps(file, question.results[planted])
+    if worst > 1 and not (any(map(rounds, planted)) and (usual <= 1 or share <= FEW)):
         return "noise"
     twins = question.twins(file, planted)
-    said = {tuple(sorted(map(as_here, names))) for names in question.ask(program, file)}
+    said = {tuple(sorted(names)) for names in question.ask(program, file)}
     if tuple(sorted(planted)) in said:
         heard = "named" if len(said) == 1 else "tie"
     elif said:  # of two one may be hidden behind the other: then one name is right

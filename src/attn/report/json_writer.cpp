@@ -37,7 +37,7 @@ void append_quoted(std::string& out, std::string_view text)
         const CodePoint point = front(text);
         if (point.value == '"' || point.value == '\\') {
             out.append("\\").append(text, 0, 1);
-        } else if (is_escaped(point.value)) {
+        } else if (is_escaped(point.value) || !point.well_formed) { // of a file name; U+FFFD stands for it
             append_escape(out, point.value, "\\u", 4);
         } else {
             out += text.substr(0, point.bytes);

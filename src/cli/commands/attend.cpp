@@ -5,6 +5,7 @@
 #include "attn/report/json/tensor_json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/commands/judged_files.hpp"
+#include "cli/commands/suggested_input.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/attend_options.hpp"
 #include "cli/output/isa_note.hpp"
@@ -24,6 +25,7 @@ constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal -o y.npy", "from and to NumPy"},
     Example{"attn-cli attend -q t.npz:q -k t.npz:k -v t.npz:v --show all -o s.npz", "every stage of it"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --causal --against mine.npy", "which mistake gives mine.npy"},
+    Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
 constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
@@ -96,14 +98,33 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
     }
 }
 
-int execute_attend(const AttendOptions& options, const Globals& globals, Log& log)
+/// The files of --against.
+int judge(const TiedCall& call, const StoredTensor& right, Log& log)
+{
+    const model::diagnose::Call attention = model::diagnose::call_of(call.inputs, call.options.attend);
+    Judge judge;
+    judge.json = call.options.output.json;
+    judge.against = [&](const ComparedFile& file) {
+        return model::diagnose::against(attention, right, file.only({right.name}), file.name(), {.threads = call.threads});
+    };
+    if (call.options.against.suggest) {
+        judge.suggest = [&](const model::diagnose::Diagnosis& tied) { return write_suggested_input(call, tied); };
+    }
+    return judge_files(call.options.against, judge, log);
+}
+
+int execute_attend(const AttendOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     Output output(options.output.path);
     refuse_terminal(output, options.format);
     Inputs inputs(options, log);
-    inputs.require_apart_from(options.output.path);
-    if (!options.against) {
+    for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
+        inputs.require_apart_from(path);
+    }
+    if (!options.against.given()) {
         require_storable(inputs.tensors(), options);
+    } else if (options.against.suggest) {
+        require_storable(inputs.tensors().queries.type, format_of_suggested(options.against));
     }
 
     StageReporter stages(log);
@@ -124,12 +145,8 @@ int execute_attend(const AttendOptions& options, const Globals& globals, Log& lo
     if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
         log.warning(*note);
     }
-    if (options.against) {
-        const StoredTensor& right = result.tensors.front();
-        const model::diagnose::Call call = model::diagnose::call_of(inputs.tensors(), options.attend);
-        return judge_files(options.files, options.output.json, log, [&](const ComparedFile& file) {
-            return model::diagnose::against(call, right, file.only({right.name}), file.name(), {.threads = settings.threads});
-        });
+    if (options.against.given()) {
+        return judge({inputs.tensors(), options, operands, globals.threads}, result.tensors.front(), log);
     }
     if (settings.observer) {
         settings.observer({"output", {}, 0});
@@ -148,7 +165,7 @@ Execute declare(Options& options)
     declare_attend(options, *attend);
     return [attend](const Operands& operands, const Globals& globals, Log& log) {
         finish_attend_options(operands, *attend);
-        return execute_attend(*attend, globals, log);
+        return execute_attend(*attend, operands, globals, log);
     };
 }
 

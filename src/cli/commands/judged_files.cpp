@@ -1,7 +1,7 @@
 #include "cli/commands/judged_files.hpp"
 
 #include "attn/report/json/diagnosis_json.hpp"
-#include "attn/report/text/diagnosis.hpp"
+#include "attn/report/svg/error_map.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
@@ -9,31 +9,63 @@
 #include <algorithm>
 
 namespace attn::cli {
+namespace {
 
-int judge_files(const std::vector<std::string>& files, bool json, Log& log,
-                const std::function<model::diagnose::Against(const ComparedFile&)>& against)
+using model::diagnose::Against;
+using model::diagnose::Verdict;
+
+void draw(const Against& found, const std::string& name, const std::string& path)
+{
+    Output picture(path);
+    report::write_error_map(found, name, picture.sink());
+    picture.finish();
+}
+
+/// Where it was asked for.
+std::optional<report::SuggestedFile> suggested(const Against& found, const Judge& judge, Log& log)
+{
+    if (!judge.suggest) {
+        return std::nullopt;
+    }
+    if (!found.diagnosis || found.diagnosis->verdict != Verdict::tied) {
+        log.warning("--suggest-input: no mistakes are tied, and no input is written");
+        return std::nullopt;
+    }
+    return judge.suggest(*found.diagnosis);
+}
+
+} // namespace
+
+int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
 {
     Output output{std::nullopt};
     int code = success;
     bool read = true;
-    const auto write = json                ? report::write_diagnosis_json
-                       : files.size() == 1 ? report::write_diagnosis
-                                           : report::write_diagnosis_line;
-    for (const std::string& name : files) {
+    const auto write = judge.json                  ? report::write_diagnosis_json
+                       : options.files.size() == 1 ? report::write_diagnosis
+                                                   : report::write_diagnosis_line;
+    for (const std::string& name : options.files) {
         try {
-            const ComparedFile file(name);
-            const model::diagnose::Against found = against(file);
+            const ComparedFile file(name, judge.most_bytes);
+            for (const auto& path : {options.picture, options.suggest}) {
+                file.require_apart_from(path.value_or("-"));
+            }
+            const Against found = judge.against(file);
             file.require_unchanged();
+            if (options.picture) {
+                draw(found, name, *options.picture);
+            }
+            const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
             code = std::max(code, found.comparison.agrees() ? success : difference_found);
             if (read) {
-                write(found, name, output.sink());
+                write({found, name, input ? &*input : nullptr}, output.sink());
                 output.flush();
             }
         } catch (const ReaderGone&) { // the exit code says what it left unread
             read = false;
         } catch (const Error& error) {
             const bool of_file = error.kind() == ErrorKind::data || error.kind() == ErrorKind::no_input;
-            if (files.size() == 1 || !of_file) {
+            if (options.files.size() == 1 || !of_file) {
                 throw;
             }
             log.error(error.what());

@@ -80,7 +80,7 @@ public:
     {
         refuse_terminal(output_, options.format);
         input_.load(options.format);
-        input_.require_apart_from(options.output.path);
+        input_.require_apart_from(options.against.picture ? options.against.picture : options.output.path);
         table_.digits = options.digits;
         table_.notation = options.notation;
         table_.width = output_.columns();
@@ -232,10 +232,12 @@ int Runner::against(int threads)
     });
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
-    return judge_files(options_.files, options_.output.json, log_, [&](const ComparedFile& file) {
+    const auto against = [&](const ComparedFile& file) {
         const model::NamedTensor& tensor = item ? file.only({name_of(*item)}) : file.only({"output", "context", "weights"});
         return runs.against(tensor, file.name(), {.threads = threads});
-    });
+    };
+    return judge_files(options_.against,
+                       {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes}, log_);
 }
 
 int Runner::each_line()
@@ -248,7 +250,7 @@ int Runner::each_line()
 void warn_of_names(const Operands& operands, const RunOptions& options, Log& log)
 {
     const std::string word = operands.words.empty() ? "-" : operands.words.front();
-    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos || options.against) {
+    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos || options.against.given()) {
         return;
     }
     const std::string start = in_quotes(word) + " is taken as a sentence; ";
@@ -271,7 +273,7 @@ int execute_run(const RunOptions& options, const Operands& operands, const Globa
         return run_trained(options, globals, log);
     }
     Runner runner(operands, options, make_recipe(options), globals, log);
-    if (!options.files.empty()) {
+    if (options.against.given()) {
         return runner.against(globals.threads);
     }
     switch (options.source) {

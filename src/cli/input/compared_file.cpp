@@ -14,34 +14,55 @@ namespace attn::cli {
 
 namespace {
 
-/// Whether it may be an array as PyTorch or NumPy prints it. A binary format has other bytes among its first.
-bool begins_printed(std::span<const std::byte> front)
+std::string_view as_text(std::span<const std::byte> bytes)
 {
-    const std::string_view text(reinterpret_cast<const char*>(front.data()), std::min<std::size_t>(front.size(), 8));
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const std::string_view rest = first == std::string_view::npos ? "" : text.substr(first);
-    constexpr std::array<std::string_view, 4> beginnings{"[", "tensor(", "array(", "Parameter"};
-    return !rest.empty() && text.find('\0') == std::string_view::npos &&
-           std::ranges::any_of(beginnings, [&](std::string_view b) { return rest.starts_with(b.substr(0, rest.size())); });
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void require_numbers(std::span<const std::byte> front, const std::string& name)
+/// A binary format has other bytes among its first.
+bool is_printed(std::span<const std::byte> bytes)
 {
-    if (!begins_json(front) && !begins_printed(front)) {
-        (void)io::format_of(front, name, "a result or tensor as JSON, an array as PyTorch or NumPy prints it, or ");
+    return as_text(bytes.first(std::min<std::size_t>(bytes.size(), 8))).find('\0') == std::string_view::npos &&
+           io::is_printed_array(as_text(bytes));
+}
+
+void refuse_others(std::span<const std::byte> bytes, const std::string& name)
+{
+    (void)io::format_of(bytes, name, "a result or tensor as JSON, an array as PyTorch or NumPy prints it, or ");
+}
+
+/// Of a file's first bytes, enough to tell what is none of the formats from what may be one.
+void require_beginning(std::span<const std::byte> front, const std::string& name)
+{
+    if (!begins_json(front) && !io::may_begin_printed_array(as_text(front))) {
+        refuse_others(front, name);
+    }
+}
+
+void require_size(std::size_t bytes, std::size_t most, const std::string& name)
+{
+    if (bytes > most) {
+        throw Error(ErrorKind::data, name, std::to_string(bytes) + " bytes",
+                    "up to " + std::to_string(most) + "; --max-input-bytes allows more");
     }
 }
 
 } // namespace
 
-ComparedFile::ComparedFile(const std::string& text)
-    : argument_(split_tensor_argument(text)),
-      file_(argument_.path, [this](std::span<const std::byte> front) { require_numbers(front, name_of_input(argument_.path)); })
+ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
+    : argument_(split_tensor_argument(text)), file_(argument_.path, [this](std::span<const std::byte> front) {
+          require_beginning(front, name_of_input(argument_.path));
+      })
 {
-    require_numbers(file_.bytes(), file_.name());
-    begins_json(file_.bytes())      ? read_json(argument_.name)
-    : begins_printed(file_.bytes()) ? read_printed(argument_.name)
-                                    : read_tensors(argument_.name);
+    require_size(file_.bytes().size(), most_bytes, file_.name());
+    if (begins_json(file_.bytes())) {
+        read_json(argument_.name);
+    } else if (is_printed(file_.bytes())) {
+        read_printed(argument_.name);
+    } else {
+        refuse_others(file_.bytes(), file_.name());
+        read_tensors(argument_.name);
+    }
 }
 
 const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_view> wanted) const
@@ -68,8 +89,7 @@ void ComparedFile::read_printed(const std::string& wanted)
     if (!wanted.empty()) {
         throw Error(ErrorKind::data, file_.name(), "the name " + in_quotes(wanted), "none, a printed array has no name");
     }
-    const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
-    const io::PrintedArray array = io::with_restored_zeros(io::parse_printed_array(text, file_.name()));
+    const io::PrintedArray array = io::with_restored_zeros(io::parse_printed_array(as_text(file_.bytes()), file_.name()));
     std::vector<double> values;
     double unit = 0; // the largest of a last digit
     for (const std::string& number : array.numbers) {
@@ -128,8 +148,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
 /// Several results, as `run --lines` writes them, are told apart by their lines; the tensors of `attend --show` by their names.
 void ComparedFile::read_json(const std::string& wanted)
 {
-    const std::string_view text(reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size());
-    const std::vector<JsonText> documents = split_documents(text);
+    const std::vector<JsonText> documents = split_documents(as_text(file_.bytes()));
     for (const JsonText& document : documents) {
         const std::string line = documents.size() > 1 ? "line " + std::to_string(document.line) : "";
         try {

@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -17,14 +18,18 @@ namespace attn::cli {
 /// say.
 class ComparedFile {
 public:
-    /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats.
-    explicit ComparedFile(const std::string& text);
+    /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer
+    /// than
+    /// --max-input-bytes.
+    explicit ComparedFile(const std::string& text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
     [[nodiscard]] const model::Contents& contents() const { return contents_; }
     [[nodiscard]] const std::string& name() const { return file_.name(); } ///< for messages
     /// Its only tensor, or of several the first of these names that it has. Throws Error(data).
     [[nodiscard]] const model::NamedTensor& only(std::initializer_list<std::string_view> wanted) const;
     void require_unchanged() const { file_.require_unchanged(); }
+    /// Throws Error(usage) when an output names it.
+    void require_apart_from(const std::string& output) const { require_apart(output, argument_.path); }
 
 private:
     void read_json(const std::string& wanted);

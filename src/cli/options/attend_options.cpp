@@ -89,6 +89,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
     declare_output(options, attend.output, attend_formats);
     declare_against(options, attend.against);
+    declare_suggest_input(options, attend.against);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
     options.need({"--past-value"}, "--past-key");
@@ -97,10 +98,7 @@ void declare_attend(Options& options, AttendOptions& attend)
 
 void finish_attend_options(const Operands& operands, AttendOptions& attend)
 {
-    if (attend.against) {
-        attend.files = operands.words;
-        attend.files.insert(attend.files.begin(), *attend.against);
-    } else {
+    if (!attend.against.given()) {
         expect_at_most(operands, 0, "tensors are given with -q, -k and -v");
     }
     for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
@@ -109,6 +107,14 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
                         std::string("attend: ") + name + " FILE is missing; queries, keys and values are required");
         }
     }
+    if (attend.against.given()) {
+        std::vector<std::string> read;
+        for (const auto& file :
+             {attend.queries, attend.keys, attend.values, attend.past_key, attend.past_value, attend.mask, attend.lengths}) {
+            read.push_back(file.value_or(""));
+        }
+        finish_against(attend.against, operands.words, attend.output, read);
+    }
     if (attend.show.given()) {
         const model::Attend& how = attend.attend;
         const bool masked = how.causal || how.window || attend.mask || attend.lengths;
@@ -116,7 +122,7 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
                                  ? model::attend_items({how.softcap.has_value(), masked, attend.past_key.has_value()})
                                  : attend.show.items;
     }
-    if (attend.against && attend.attend.show.size() > 1) {
+    if (attend.against.given() && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages", "one with --against");
     }
     attend.format = decide_format(attend.output, attend_formats);

@@ -2,13 +2,12 @@
 #pragma once
 
 #include "attn/model/attend/attend.hpp"
+#include "cli/options/against_options.hpp"
 #include "cli/options/command.hpp"
-#include "cli/options/format.hpp"
 #include "cli/options/show_option.hpp"
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace attn::cli {
 
@@ -20,8 +19,7 @@ struct AttendOptions {
     ShowOption show; ///< where it is given, each object of JSON says which stage it is
     OutputOptions output;
     Format format = Format::json;
-    std::optional<std::string> against;
-    std::vector<std::string> files; ///< to hold against the result; none: it is written
+    AgainstOptions against;
 };
 
 void declare_attend(Options& options, AttendOptions& attend);

@@ -149,17 +149,6 @@ int decide_digits(const OutputOptions& output, Format format)
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }
 
-void declare_against(Options& options, std::optional<std::string>& file)
-{
-    options.add({.name = "--against",
-                 .meaning = "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. "
-                            "FILE is anything that `compare` reads",
-                 .symbol = "FILE[:NAME]"},
-                file);
-    options.exclude({"--against", "-o"});
-    options.exclude({"--against", "--format"});
-}
-
 Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
 {
     const auto& [format, path, json, digits, notation] = output;

@@ -64,8 +64,6 @@ struct OutputOptions {
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed);
 void declare_digits(Options& options, OutputOptions& output);
 void declare_notation(Options& options, OutputOptions& output);
-/// Declares --against, which goes with --json alone.
-void declare_against(Options& options, std::optional<std::string>& file);
 
 /// From --format, --json and the ending of the output's name, in this order; the first of `allowed` when none says anything.
 /// Throws Error(usage) when they contradict each other, and for a format, or an ending of one, that is not among `allowed`.

@@ -75,12 +75,13 @@ void require_one_array(const ShowOption& show)
 }
 
 /// Takes what comes behind --against.
-Operands without_files(const Operands& given, const std::string& first, std::vector<std::string>& files)
+Operands without_files(const Operands& given, RunOptions& run)
 {
     const auto typed = std::ranges::find(given.options, "--against", &TypedOption::name);
     const auto begin = given.words.begin() + static_cast<std::ptrdiff_t>(typed->operands_before);
-    files = {first};
-    files.insert(files.end(), begin, given.words.end());
+    const bool sentence_is_read = begin != given.words.begin() && given.words.front() == "-";
+    const std::array read{run.recipe.value_or(""), std::string(sentence_is_read ? "-" : "")};
+    finish_against(run.against, {begin, given.words.end()}, run.output, read);
     Operands rest = given;
     rest.words.assign(given.words.begin(), begin);
     rest.after_dashes = 0;
@@ -176,8 +177,8 @@ void declare_run(Options& options, RunOptions& run)
 
 void finish_run_options(const Operands& given, RunOptions& run)
 {
-    const Operands operands = run.against ? without_files(given, *run.against, run.files) : given;
-    if (run.against && run.show.given()) {
+    const Operands operands = run.against.given() ? without_files(given, run) : given;
+    if (run.against.given() && run.show.given()) {
         require_one_array(run.show);
     }
     run.format = decide_format(run.output, run_formats);
@@ -196,7 +197,7 @@ void finish_run_options(const Operands& given, RunOptions& run)
     require_weights_for_html(run);
     refuse_items_without_commas(operands, run);
     read_source(operands, run);
-    if (run.files.size() > 1 && run.source == Source::pipe) {
+    if (run.against.files.size() > 1 && run.source == Source::pipe) {
         throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }

@@ -3,7 +3,7 @@
 
 #include "attn/model/trained/trained_config.hpp"
 #include "attn/report/svg/svg.hpp"
-#include "cli/options/format.hpp"
+#include "cli/options/against_options.hpp"
 #include "cli/options/input_options.hpp"
 #include "cli/options/picture_options.hpp"
 #include "cli/options/show_option.hpp"
@@ -19,8 +19,7 @@ struct RunOptions : InputOptions {
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;
-    std::optional<std::string> against;
-    std::vector<std::string> files; ///< to hold against the result; none: it is written
+    AgainstOptions against;
     Format format = Format::table;
     int digits = 4;         ///< of tables
     bool no_header = false; ///< of CSV

@@ -1,5 +1,6 @@
 #include "attn/io/json/printed_array.hpp"
 
+#include "attn/io/bytes.hpp"
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -13,9 +14,40 @@ namespace {
 constexpr std::string_view white_space = " \t\r\n";
 constexpr std::size_t most_dimensions = 8;
 
+constexpr std::array<std::string_view, 4> beginnings{"[", "tensor(", "array(", "Parameter containing:"};
+
+/// Where an array may begin: at the front, and behind what may be a title.
+std::vector<std::size_t> possible_begins(std::string_view text)
+{
+    constexpr std::size_t longest_title = 200;
+    const std::size_t mark = text.size() - without_byte_order_mark(text).size();
+    const auto behind_space = [&](std::size_t at) { return std::min(text.find_first_not_of(white_space, at), text.size()); };
+    std::vector<std::size_t> begins{behind_space(mark)};
+    const std::size_t line = std::min({text.find('\n', begins.front()), text.size(), begins.front() + longest_title});
+    for (std::size_t at = begins.front(); at < std::min(line + 1, text.size()); ++at) {
+        if (text[at] == ':' || text[at] == '=' || text[at] == '\n') {
+            begins.push_back(behind_space(at + 1));
+        }
+    }
+    return begins;
+}
+
+/// Where the array begins, or at the front.
+std::size_t begin_of(std::string_view text)
+{
+    const std::vector<std::size_t> begins = possible_begins(text);
+    for (const std::size_t begin : begins) {
+        const auto here = [&](std::string_view word) { return text.substr(begin).starts_with(word); };
+        if (std::ranges::any_of(beginnings, here)) {
+            return begin;
+        }
+    }
+    return begins.front();
+}
+
 class Reader {
 public:
-    Reader(std::string_view text, const std::string& what) : text_(text), what_(what) {}
+    Reader(std::string_view text, const std::string& what) : text_(text), what_(what), at_(begin_of(text)) {}
 
     PrintedArray read() &&
     {
@@ -135,12 +167,31 @@ private:
 
     std::string_view text_;
     const std::string& what_;
-    std::size_t at_ = 0;
+    std::size_t at_;
     bool closed_ = false; ///< the number of dimensions is known
     PrintedArray array_;
 };
 
 } // namespace
+
+bool is_printed_array(std::string_view text)
+{
+    const std::string_view rest = text.substr(begin_of(text));
+    return std::ranges::any_of(beginnings, [&](std::string_view word) { return rest.starts_with(word); });
+}
+
+bool may_begin_printed_array(std::string_view front)
+{
+    if (front.find('\0') != std::string_view::npos) {
+        return false;
+    }
+    const auto may_begin = [&](std::size_t begin) {
+        const std::string_view rest = front.substr(begin);
+        return std::ranges::any_of(beginnings,
+                                   [&](std::string_view word) { return rest.starts_with(word) || word.starts_with(rest); });
+    };
+    return front.find('\n') == std::string_view::npos || std::ranges::any_of(possible_begins(front), may_begin);
+}
 
 PrintedArray parse_printed_array(std::string_view text, const std::string& what)
 {

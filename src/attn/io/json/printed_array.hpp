@@ -17,9 +17,15 @@ struct PrintedArray {
     std::vector<std::string> numbers; ///< as they stand there, row-major
 };
 
-/// Commas or white space stand between the numbers; tensor(…), array(…) and "Parameter containing:" around them and what
-/// follows them (grad_fn, dtype, …) say nothing. Throws Error(data), naming `what`: something else, rows of different lengths,
-/// numbers left out as "...".
+/// Whether a text is one: it begins so, or behind a title, one line or what ends with ":" or "=" in it. A byte order mark
+/// counts for nothing.
+[[nodiscard]] bool is_printed_array(std::string_view text);
+/// Whether a text that goes on may be one.
+[[nodiscard]] bool may_begin_printed_array(std::string_view front);
+
+/// Commas or white space stand between the numbers; a title before them, tensor(…), array(…) and "Parameter containing:" around
+/// them and what follows them (grad_fn, dtype, …) say nothing. Throws Error(data), naming `what`: something else, rows of
+/// different lengths, numbers left out as "...".
 [[nodiscard]] PrintedArray parse_printed_array(std::string_view text, const std::string& what);
 
 /// The same with the zeros that PyTorch and NumPy leave out: all numbers of an array have as many decimals. Where all look

@@ -5,6 +5,7 @@
 #include "attn/model/check/check.hpp"
 #include "attn/tensor/stored.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,11 @@ struct TensorComparison {
 
     [[nodiscard]] bool agrees() const { return why.empty() && mismatched == 0; }
     [[nodiscard]] double percentage() const;
+    /// Infinite where numbers differ and no difference is finite.
+    [[nodiscard]] double largest_difference() const
+    {
+        return absolute ? absolute->value : mismatched > 0 ? std::numeric_limits<double>::infinity() : 0;
+    }
 };
 
 struct Comparison {

@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/against.hpp"
 
+#include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -30,6 +31,17 @@ std::vector<double> by_heads(const Call& call, Compared compared, std::vector<do
 }
 
 } // namespace
+
+Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison)
+{
+    Tolerance tolerance = comparison.tolerance;
+    const bool whole =
+        std::ranges::all_of(numbers, [](double number) { return !std::isfinite(number) || number == std::trunc(number); });
+    if (file.printed_unit > 0 && whole) {
+        tolerance.atol = std::max(tolerance.atol, 0.5);
+    }
+    return {std::move(numbers), tolerance, largest_finite(file.view.type)};
+}
 
 void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,
                        const std::string& what)
@@ -65,16 +77,18 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     const NamedTensor expected{right.name, right.view()};
     Against result;
     result.comparison = compare({{file}, {}}, {{expected}, {}}, {}).tensors.front();
+    result.of_weights = right.name == name_of(Item::weights);
+    if (result.of_weights || right.name == name_of(Item::context)) {
+        const Compared compared = result.of_weights ? Compared::weights : Compared::context;
+        const Yardstick numbers = yardstick(by_heads(call, compared, load<double>(file.view).values), file, result.comparison);
+        const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
+        result.where = where(dims_of(call, compared), result.of_weights, numbers.numbers(), expected_numbers);
+        if (!result.comparison.agrees()) {
+            result.diagnosis = diagnose({call, compared, numbers, expected_numbers}, work);
+        }
+    }
     if (result.comparison.agrees()) {
         return result;
-    }
-    const bool context = right.name == name_of(Item::context);
-    if (context || right.name == name_of(Item::weights)) {
-        const Compared compared = context ? Compared::context : Compared::weights;
-        const Yardstick numbers(by_heads(call, compared, load<double>(file.view).values), result.comparison.tolerance);
-        const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
-        result.diagnosis = diagnose({call, compared, numbers, expected_numbers}, work);
-        result.where = where(dims_of(call, compared), !context, numbers.numbers(), expected_numbers);
     }
     require_explained(result.diagnosis, file, load<double>(right.view()).values, what);
     return result;

@@ -11,8 +11,12 @@ struct Against {
     std::string array = {};             ///< of a run: which one the file was held against
     TensorComparison comparison;        ///< A: the file, B: the result
     std::optional<Diagnosis> diagnosis; ///< where they differ
-    std::optional<Where> where;         ///< where they differ, of context, weights and output
+    std::optional<Where> where;         ///< how much, of context, weights and output
+    bool of_weights = false;            ///< whose columns are keys
 };
+
+/// For the numbers of a file, in any order. Printed ones that are all whole may have lost their decimals.
+[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison);
 
 /// Throws Error(data), with `what` for the file's name, for a number that is not finite where the right one is, unless a
 /// mistake explains it.

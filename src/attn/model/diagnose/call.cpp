@@ -17,6 +17,7 @@ Setting Call::setting() const
     setting.lengths = !views.lengths.empty();
     setting.boolean_mask = views.mask && views.mask->type == ElementType::boolean;
     setting.alibi = alibi;
+    setting.embedding = embedding_size && *embedding_size != views.sizes.H * views.sizes.d_k;
     setting.number_mask = views.mask && !setting.boolean_mask && !alibi;
     setting.short_mask = views.mask && views.mask->shape.back() < views.sizes.total();
     return setting;

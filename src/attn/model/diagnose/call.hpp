@@ -17,6 +17,7 @@ struct Call {
     Attend options;
     std::optional<OutputProjection> projection = {}; ///< of a run
     bool alibi = false;                              ///< the mask is that of ALiBi
+    std::optional<Index> embedding_size = {};        ///< of a run
 
     [[nodiscard]] Setting setting() const;
 };

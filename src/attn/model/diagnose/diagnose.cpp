@@ -9,7 +9,6 @@
 namespace attn::model::diagnose {
 namespace {
 
-constexpr double clearly = 10;        ///< times nearer than the next: what it takes to be named
 constexpr double same = 0.01;         ///< of the tolerance: nearer is not told apart
 constexpr double hopeless = 100;      ///< tolerances: a pair that is as far in one row is no candidate
 constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly at most
@@ -17,9 +16,10 @@ constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly a
 // ---- the rows that candidates are measured on ------------------------------------------------------------------------------
 
 struct Problem : Question {
-    explicit Problem(const Question& question) : Question(question), dims(dims_of(question.call, question.compared)) {}
+    explicit Problem(const Question& question);
 
     ComparedDims dims;
+    std::vector<RowPlace> sample; ///< rows that candidates are measured on first
 
     [[nodiscard]] std::size_t start(RowPlace place) const
     {
@@ -85,18 +85,24 @@ std::vector<RowPlace> sampled_rows(const Problem& problem)
     return chosen;
 }
 
+Problem::Problem(const Question& question) : Question(question), dims(dims_of(question.call, question.compared))
+{
+    sample = sampled_rows(*this);
+}
+
 // ---- measuring -------------------------------------------------------------------------------------------------------------
 
 /// Whether a row of what is compared is one of the same head.
 bool stays_in_head(const Variant& variant, Compared compared)
 {
-    return compared != Compared::output && variant.written == Reading::right && !variant.heads_as_positions &&
+    return compared != Compared::output && variant.written == Reading::right && variant.along == Along::positions &&
            !variant.mean_of_heads && !variant.heads_reversed;
 }
 
-/// Those of `rows` that are worth their time: what mixes the rows of a head is measured on one head of many.
-std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
+/// Those of the sampled rows that are worth their time: what mixes the rows of a head is measured on one head of many.
+std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem)
 {
+    const std::vector<RowPlace>& rows = problem.sample;
     std::vector<RowPlace> chosen = rows;
     if (mixes_rows(variant) && stays_in_head(variant, problem.compared) && problem.rows() > static_cast<Index>(rows.size())) {
         std::erase_if(chosen, [&](RowPlace place) { return place.b != rows.front().b || place.h != rows.front().h; });
@@ -106,7 +112,7 @@ std::vector<RowPlace> worthwhile(const Variant& variant, const Problem& problem,
 
 std::vector<Index> heads_of(const Variant& variant, const Problem& problem, const std::vector<RowPlace>& rows)
 {
-    const Sizes l = sizes_of(problem.call, variant);
+    const core::AttentionDims l = sizes_of(problem.call, variant);
     std::vector<Index> heads;
     for (Index head = 0; head < l.B * l.H; ++head) {
         const auto here = [&](RowPlace place) { return place.b * l.H + place.h == head; };
@@ -118,28 +124,27 @@ std::vector<Index> heads_of(const Variant& variant, const Problem& problem, cons
 }
 
 /// On some rows; stops at one that is farther than `limit`.
-void measure(Candidate& candidate, const Problem& problem, const std::vector<RowPlace>& rows, Shared& shared, double limit)
+void measure(Candidate& candidate, const Problem& problem, Shared& shared, double limit)
 {
     const Variant& variant = candidate.variant;
-    const std::vector<RowPlace> chosen = worthwhile(variant, problem, rows);
+    const std::vector<RowPlace> chosen = worthwhile(variant, problem);
     const Across known = across(problem.call, variant, heads_of(variant, problem, chosen), {});
     Rows made(problem.call, variant, shared, known);
     for (const RowPlace place : chosen) {
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
-        if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit) {
+        if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&
+            !candidate.fits_but_for_few()) {
             return;
         }
     }
     candidate.complete = static_cast<Index>(candidate.distance.count) == problem.rows() * problem.dims.width;
 }
 
-void measure_all(std::vector<Candidate>& candidates, const Problem& problem, const std::vector<RowPlace>& rows, double limit,
-                 const core::Work& work)
+void measure_all(std::vector<Candidate>& candidates, const Problem& problem, double limit, const core::Work& work)
 {
     std::vector<Shared> of_workers(static_cast<std::size_t>(std::max(work.threads, 1)), Shared(problem.call, true));
     core::for_each_block(static_cast<Index>(candidates.size()), work, [&](Index block, int worker) {
-        measure(candidates[static_cast<std::size_t>(block)], problem, rows, of_workers[static_cast<std::size_t>(worker)],
-                limit);
+        measure(candidates[static_cast<std::size_t>(block)], problem, of_workers[static_cast<std::size_t>(worker)], limit);
     });
 }
 
@@ -187,8 +192,8 @@ void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem,
 bool combine(const Mistake& a, const Mistake& b)
 {
     const Variant both = b.on(a.on({}));
-    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) &&
-           !(a.group == Group::precision && b.group == Group::precision) && !(both.tile > 0 && both.over != Over::keys);
+    const bool sums_by_tile = both.numerator != Maximum::row || both.denominator != Maximum::row;
+    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys);
 }
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)
@@ -213,13 +218,47 @@ std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mis
     return candidates;
 }
 
+std::vector<Candidate> measured_singles(const Problem& problem, const core::Work& work)
+{
+    std::vector<Candidate> candidates(1);
+    for (const Mistake* mistake : mistakes_in(problem.call.setting())) {
+        const Variant variant = mistake->on({});
+        if (can_compare(variant, problem.compared)) {
+            candidates.push_back({.mistakes = {mistake}, .variant = variant});
+        }
+    }
+    constexpr double unlimited = std::numeric_limits<double>::infinity();
+    measure_all(candidates, problem, unlimited, work);
+    confirm_nearest(candidates, problem, work);
+    return candidates;
+}
+
+/// Those that come near.
+void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& work)
+{
+    std::vector<Candidate> two = pairs(problem, mistakes_in(problem.call.setting()), diagnosis.all_pairs);
+    diagnosis.tried += two.size();
+    measure_all(two, problem, hopeless, work);
+    std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
+    std::ranges::move(two, std::back_inserter(diagnosis.candidates));
+    confirm_nearest(diagnosis.candidates, problem, work);
+}
+
 } // namespace
+
+bool Candidate::fits_but_for_few() const
+{
+    constexpr double few = 0.05;
+    constexpr double most = 0.25; // of a number: what a score of 64, rounded the other way, makes of a weight in bfloat16
+    return rounds(variant) && distance.share_beyond() <= few && distance.gross <= most;
+}
 
 double times_farther(const Candidate& best, const Candidate& other)
 {
     const auto ratio = [](double near, double far) { return std::max(far, same) / std::max(near, same); };
     const double typical = ratio(best.distance.typical(), other.distance.typical());
-    return rounds(best.variant) ? typical : std::max(typical, ratio(best.distance.worst, other.distance.worst));
+    return std::max(typical, rounds(best.variant) ? ratio(best.distance.share_beyond(), other.distance.share_beyond())
+                                                  : ratio(best.distance.worst, other.distance.worst));
 }
 
 void judge(Diagnosis& diagnosis)
@@ -227,7 +266,19 @@ void judge(Diagnosis& diagnosis)
     std::vector<Candidate>& candidates = diagnosis.candidates;
     sort(candidates);
     const Candidate best = candidates.front();
-    const auto is_peer = [&](const Candidate& other) { return other.fits() && times_farther(best, other) < clearly; };
+    std::vector<Candidate> alone; // copies, as the others are about to move
+    std::ranges::copy_if(candidates, std::back_inserter(alone),
+                         [](const Candidate& each) { return each.mistakes.size() == 1; });
+    // One of two is needless where the other one alone is nearly as near.
+    const auto is_needless = [&](const Candidate& pair) {
+        return pair.mistakes.size() == 2 && std::ranges::any_of(alone, [&](const Candidate& single) {
+                   return times_farther(pair, single) < clearly &&
+                          std::ranges::find(pair.mistakes, single.mistakes.front()) != pair.mistakes.end();
+               });
+    };
+    const auto is_peer = [&](const Candidate& other) {
+        return other.fits() && times_farther(best, other) < clearly && !is_needless(other);
+    };
     const auto others = std::stable_partition(candidates.begin(), candidates.end(), is_peer);
     diagnosis.named = static_cast<std::size_t>(others - candidates.begin());
     diagnosis.farther = std::numeric_limits<double>::infinity();
@@ -245,34 +296,18 @@ void judge(Diagnosis& diagnosis)
 
 std::vector<Candidate> singles(const Question& question, const core::Work& work)
 {
-    std::vector<Candidate> candidates(1);
-    for (const Mistake* mistake : mistakes_in(question.call.setting())) {
-        const Variant variant = mistake->on({});
-        if (can_compare(variant, question.compared)) {
-            candidates.push_back({.mistakes = {mistake}, .variant = variant});
-        }
-    }
-    const Problem problem(question);
-    constexpr double unlimited = std::numeric_limits<double>::infinity();
-    measure_all(candidates, problem, sampled_rows(problem), unlimited, work);
-    confirm_nearest(candidates, problem, work);
-    return candidates;
+    return measured_singles(Problem(question), work);
 }
 
 Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others)
 {
+    const Problem problem(question);
     Diagnosis diagnosis;
-    diagnosis.candidates = singles(question, work);
+    diagnosis.candidates = measured_singles(problem, work);
     std::ranges::move(others, std::back_inserter(diagnosis.candidates));
     diagnosis.tried = diagnosis.candidates.size() - 1;
     if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
-        const Problem problem(question);
-        std::vector<Candidate> two = pairs(problem, mistakes_in(question.call.setting()), diagnosis.all_pairs);
-        diagnosis.tried += two.size();
-        measure_all(two, problem, sampled_rows(problem), hopeless, work);
-        std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
-        std::ranges::move(two, std::back_inserter(diagnosis.candidates));
-        confirm_nearest(diagnosis.candidates, problem, work);
+        add_pairs(diagnosis, problem, work);
     }
     judge(diagnosis);
     return diagnosis;

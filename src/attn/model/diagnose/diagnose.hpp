@@ -9,6 +9,8 @@
 
 namespace attn::model::diagnose {
 
+inline constexpr double clearly = 10; ///< times nearer than the next: what it takes to be named
+
 /// What may have given the numbers.
 struct Candidate {
     std::vector<const MistakeInfo*> mistakes = {}; ///< none: the right result
@@ -18,10 +20,14 @@ struct Candidate {
 
     [[nodiscard]] bool right() const { return mistakes.empty(); }
     /// Whether it is as near as the tolerance demands. A rounding may tip over: there the typical difference counts.
-    [[nodiscard]] bool fits() const { return (rounds(variant) ? distance.typical() : distance.worst) <= 1; }
+    [[nodiscard]] bool fits_wholly() const { return (rounds(variant) ? distance.typical() : distance.worst) <= 1; }
+    /// Whether all but a few numbers are, those that lie where few roundings have tipped over.
+    [[nodiscard]] bool fits_but_for_few() const;
+    [[nodiscard]] bool fits() const { return fits_wholly() || fits_but_for_few(); }
 };
 
-/// How many times farther `other` is than `best`; what is under a hundredth of the tolerance counts as that much.
+/// How many times farther `other` is than `best`; what is under a hundredth of the tolerance counts as that much. Of roundings
+/// also how many times more numbers are beyond the tolerance, where less than a hundredth of them counts as that much.
 [[nodiscard]] double times_farther(const Candidate& best, const Candidate& other);
 
 enum class Verdict {

@@ -6,8 +6,8 @@
 
 namespace attn::model::diagnose {
 
-Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance)
-    : numbers_(std::move(numbers)), tolerance_(tolerance)
+Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance, double largest_number)
+    : numbers_(std::move(numbers)), tolerance_(tolerance), largest_(largest_number)
 {
     double largest = 0;
     for (const double number : numbers_) {
@@ -32,8 +32,15 @@ double Yardstick::measure(std::size_t at, double value) const
         const double difference = std::abs(number - value);
         return difference == 0 ? 0 : difference / allowed; // with a tolerance of 0 infinite
     }
-    const bool same = number == value || (std::isnan(number) && std::isnan(value));
+    const bool overflows = std::isinf(number) && (number > 0 ? value > largest_ : value < -largest_);
+    const bool same = number == value || overflows || (std::isnan(number) && std::isnan(value));
     return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+double Yardstick::share(std::size_t at, double value) const
+{
+    const double difference = std::abs(numbers_[at] - value);
+    return difference == 0 ? 0 : difference / std::max(std::abs(numbers_[at]), typical_);
 }
 
 void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const double> values)
@@ -44,6 +51,8 @@ void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const d
                   : std::isinf(measured) ? measured
                                          : std::max(largest, std::abs(yardstick.numbers()[at + x] - values[x]));
         worst = std::max(worst, measured);
+        gross = std::max(gross, std::isinf(measured) ? measured : yardstick.share(at + x, values[x]));
+        beyond += measured > 1 ? 1 : 0;
         squares += measured * measured;
     }
     count += values.size();
@@ -53,8 +62,15 @@ void Distance::add(const Distance& other)
 {
     largest = std::max(largest, other.largest);
     worst = std::max(worst, other.worst);
+    gross = std::max(gross, other.gross);
+    beyond += other.beyond;
     squares += other.squares;
     count += other.count;
+}
+
+double Distance::share_beyond() const
+{
+    return count == 0 ? 0 : static_cast<double>(beyond) / static_cast<double>(count);
 }
 
 double Distance::typical() const

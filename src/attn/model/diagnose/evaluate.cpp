@@ -20,7 +20,7 @@ RowPlace swapped(RowPlace place, const core::AttentionDims& l, bool side_by_side
     return {place.b, row % l.H, row / l.H};
 }
 
-std::vector<Index> all_heads(const Sizes& l)
+std::vector<Index> all_heads(const core::AttentionDims& l)
 {
     std::vector<Index> heads(static_cast<std::size_t>(l.B * l.H));
     std::iota(heads.begin(), heads.end(), Index{0});
@@ -56,7 +56,7 @@ ComparedDims dims_of(const Call& call, Compared compared)
 
 bool can_compare(const Variant& variant, Compared compared)
 {
-    return compared != Compared::weights || (!variant.heads_as_positions && !variant.cache_missing);
+    return compared != Compared::weights || (variant.along == Along::positions && !variant.cache_missing);
 }
 
 Across across(const Call& call, const Variant& variant, const std::vector<Index>& heads, const core::Work& work)
@@ -65,8 +65,8 @@ Across across(const Call& call, const Variant& variant, const std::vector<Index>
     if (!mixes_rows(variant)) {
         return found;
     }
-    const Sizes l = sizes_of(call, variant);
-    const bool spans = variant.over == Over::queries || variant.over == Over::matrix || variant.over == Over::all;
+    const core::AttentionDims l = sizes_of(call, variant);
+    const bool spans = variant.over != Over::keys && variant.over != Over::heads;
     const std::vector<Index> needed = variant.over == Over::all ? all_heads(l) : heads;
     for (const Index head : needed) {
         found.spreads[head];
@@ -76,9 +76,11 @@ Across across(const Call& call, const Variant& variant, const std::vector<Index>
     core::for_each_block(spans ? count : 0, work, [&](Index block) {
         const Index head = needed[static_cast<std::size_t>(block)];
         Shared shared(call, false);
+        Spread& spread = found.spreads.at(head);
         for (Index i = 0; i < l.T; ++i) {
-            found.spreads.at(head).add(score_row(call, variant, shared, head / l.H, head % l.H, i),
-                                       variant.over == Over::queries);
+            const ScoreRow row = score_row(call, variant, shared, head / l.H, head % l.H, i);
+            variant.over == Over::key_rows || variant.over == Over::key_sums ? spread.append(row)
+                                                                             : spread.add(row, variant.over == Over::queries);
         }
     });
     if (variant.over == Over::all) {
@@ -135,7 +137,7 @@ std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace pl
     const Operand operand = variant_.summed == Summed::values ? Operand::values
                             : variant_.summed == Summed::keys ? Operand::keys
                                                               : Operand::queries;
-    const Index head = operand == Operand::queries ? place.h : key_head(sizes_, variant_, place.h);
+    const Index head = operand == Operand::queries ? place.h : key_head(sizes_, variant_.value_head, place.h);
     const HeadRows& values = shared_.operands().head(variant_, operand, place.b, head);
     std::vector<double> sum(static_cast<std::size_t>(values.size));
     for (Index j = 0; j < values.count; ++j) {
@@ -149,6 +151,9 @@ std::vector<double> Rows::summed(const std::vector<double>& weights, RowPlace pl
         }
         round_all(sum, variant_.accumulator);
     }
+    if (variant_.value_lanes > 0) {
+        std::fill(sum.begin() + values.size / variant_.value_lanes * variant_.value_lanes, sum.end(), 0.0);
+    }
     return sum;
 }
 
@@ -158,7 +163,7 @@ const std::vector<double>& Rows::head_context(RowPlace place)
     if (const auto found = contexts_.find(key); found != contexts_.end()) {
         return found->second;
     }
-    const bool dropped = variant_.last_rows_dropped && place.i >= sizes_.T / variant_.tile * variant_.tile;
+    const bool dropped = variant_.row_tile > 0 && place.i >= sizes_.T / variant_.row_tile * variant_.row_tile;
     std::vector<double> row =
         dropped ? std::vector<double>(static_cast<std::size_t>(sizes_.d_v)) : summed(weights(place), place);
     return contexts_.emplace(key, std::move(row)).first->second;
@@ -169,7 +174,12 @@ std::vector<double> Rows::merged(RowPlace place)
 {
     const Index H = call_.views.sizes.H;
     const auto of = [&](Index h) -> const std::vector<double>& {
-        return head_context(variant_.heads_as_positions ? RowPlace{place.b, place.i, h} : RowPlace{place.b, h, place.i});
+        switch (variant_.along) {
+        case Along::positions: break;
+        case Along::heads: return head_context({place.b, place.i, h});
+        case Along::batch: return head_context({place.i, h, place.b});
+        }
+        return head_context({place.b, h, place.i});
     };
     if (!variant_.mean_of_heads) {
         return of(variant_.heads_reversed ? H - 1 - place.h : place.h);

@@ -61,7 +61,7 @@ private:
     const Variant& variant_;
     Shared& shared_;
     const Across& across_;
-    Sizes sizes_;
+    core::AttentionDims sizes_;
     std::map<std::array<Index, 3>, std::vector<double>> contexts_;
     std::array<Index, 2> over_heads_at_{-1, -1};
     Spread over_heads_;

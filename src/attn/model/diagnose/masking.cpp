@@ -28,7 +28,7 @@ Index length_of(const Call& call, Index b)
 Index offset_of(const Call& call, const Variant& v, Index b)
 {
     const core::AttentionDims& l = call.views.sizes;
-    if (v.heads_as_positions) {
+    if (v.along != Along::positions) {
         return 0;
     }
     switch (v.offset) {
@@ -47,7 +47,8 @@ Index floor_to(Index position, Index tile)
     return below * tile;
 }
 
-void keep_causal(const Variant& v, Index p, Range& seen)
+/// Of query i, which stands at p.
+void keep_causal(const Variant& v, Index i, Index p, Range& seen)
 {
     switch (v.causal) {
     case CausalUse::right:
@@ -57,6 +58,8 @@ void keep_causal(const Variant& v, Index p, Range& seen)
     case CausalUse::backwards: return seen.keep(p + v.shift, far);
     case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
     case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
+    case CausalUse::end_of_first_row:
+        return seen.keep(-far, std::min(p + v.shift + 1, floor_to(p - i % v.tile + v.shift, v.tile) + v.tile));
     }
 }
 
@@ -73,7 +76,7 @@ Range placed(const Call& call, const Variant& v, Index b, Index i)
     const Index p = i + offset_of(call, v, b);
     Range seen{-far, far};
     if (call.options.causal || v.causal == CausalUse::added) {
-        keep_causal(v, p, seen);
+        keep_causal(v, i, p, seen);
     }
     if (call.options.window && !v.window_missing) {
         keep_window(*call.options.window, v, p, seen);
@@ -84,10 +87,10 @@ Range placed(const Call& call, const Variant& v, Index b, Index i)
 /// What the lengths let it see, of S keys.
 Range valid(const Call& call, const Variant& v, Index b, Index S)
 {
-    if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.heads_as_positions) {
+    if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.along != Along::positions) {
         return {0, S};
     }
-    const Index length = std::clamp<Index>(length_of(call, b) + v.length_shift, 0, S);
+    const Index length = std::clamp<Index>(length_of(call, v.lengths == LengthUse::first ? 0 : b) + v.length_shift, 0, S);
     return v.lengths == LengthUse::other_end ? Range{S - length, S} : Range{0, length};
 }
 
@@ -143,7 +146,7 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     };
     show(length.begin, length.end);
     show(S, keys);
-    if (call.views.mask && variant.mask != MaskUse::missing && !variant.heads_as_positions) {
+    if (call.views.mask && variant.mask != MaskUse::missing && variant.along == Along::positions) {
         apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
     }
     return row;

@@ -59,7 +59,20 @@ bool in_square(const S& s)
     return s.square();
 }
 
-/// A mistake of the table, without the size of its tiles.
+bool in_key_heads(const S& s)
+{
+    return s.grouped() && s.sizes.H_kv > 1;
+}
+bool in_batch(const S& s)
+{
+    return s.sizes.B > 1;
+}
+bool in_one_head(const S& s) // where NumPy divides (T, S) by (T)
+{
+    return s.square() && s.sizes.B * s.sizes.H == 1;
+}
+
+/// A mistake of the table, without its size.
 struct Row {
     std::string_view name;
     Group group;
@@ -75,6 +88,9 @@ constexpr std::array list{
     Row{"scale-1/d", Group::scores, "scores divided by d_k", "divide Q·Kᵀ by √d_k", [](V& v) { v.scale = Scale::size; }, always},
     Row{"scale-model", Group::scores, "scores divided by √(heads·d_k)",
             "divide by the root of the size of one head, not of the model", [](V& v) { v.scale = Scale::model; }, in_heads},
+    Row{"scale-embedding", Group::scores, "scores divided by √(embedding size)",
+            "divide by the root of the size of one head, not of the embeddings", [](V& v) { v.scale = Scale::embedding; },
+            [](const S& s) { return s.embedding; }},
     Row{"scale-value", Group::scores, "scores divided by √d_v",
             "divide by the root of the size of the keys, not of the values", [](V& v) { v.scale = Scale::value_size; },
             [](const S& s) { return !s.equal_sizes(); }},
@@ -166,7 +182,7 @@ constexpr std::array list{
     Row{"window-right-open", Group::masks, "a window without its right side", "hide what lies after p + R, too",
             [](V& v) { v.window_right_open = true; }, [](const S& s) { return s.window_right; }},
     Row{"window-symmetric", Group::masks, "a window that looks ahead as far as back", "--window L,R has two sides",
-            [](V& v) { v.window_right_as_left = true; }, [](const S& s) { return s.window_left && s.window_right; }},
+            [](V& v) { v.window_right_as_left = true; }, [](const S& s) { return s.window_left; }},
     Row{"lengths-missing", Group::masks, "padding that is not masked", "hide the keys from the length on",
             [](V& v) { v.lengths = LengthUse::missing; }, [](const S& s) { return s.lengths; }},
     Row{"lengths-other-end", Group::masks, "padding masked at the wrong end", "hide the last keys, not the first",
@@ -175,6 +191,8 @@ constexpr std::array list{
             [](V& v) { v.length_shift = -1; }, [](const S& s) { return s.lengths; }},
     Row{"lengths-more", Group::masks, "lengths that are one too large", "key j is seen if j < length",
             [](V& v) { v.length_shift = 1; }, [](const S& s) { return s.lengths; }},
+    Row{"lengths-first", Group::masks, "the length of batch entry 0 for all", "each batch entry has its own length",
+            [](V& v) { v.lengths = LengthUse::first; }, [](const S& s) { return s.lengths && s.sizes.B > 1; }},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = Hidden::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -203,13 +221,27 @@ constexpr std::array list{
 
     // ---- heads
     Row{"heads-interleaved", Group::heads, "key/value heads interleaved (h mod H_kv)",
-            "repeat each in place: query head h reads key/value head h / (H / H_kv)", [](V& v) { v.key_head = KeyHead::interleaved; },
-            [](const S& s) { return s.grouped() && s.sizes.H_kv > 1; }},
+            "repeat each in place: query head h reads key/value head h / (H / H_kv)", [](V& v) { v.key_head = v.value_head = KeyHead::interleaved; },
+            in_key_heads},
+    Row{"heads-interleaved-keys", Group::heads, "key heads interleaved (h mod H_kv), but not the value heads",
+            "repeat each in place: query head h reads key/value head h / (H / H_kv)",
+            [](V& v) { v.key_head = KeyHead::interleaved; }, in_key_heads},
+    Row{"heads-interleaved-values", Group::heads, "value heads interleaved (h mod H_kv), but not the key heads",
+            "repeat each in place: query head h reads key/value head h / (H / H_kv)",
+            [](V& v) { v.value_head = KeyHead::interleaved; }, in_key_heads},
     Row{"heads-first", Group::heads, "the first key/value head for all", "query head h reads key/value head h / (H / H_kv)",
-            [](V& v) { v.key_head = KeyHead::first; }, [](const S& s) { return s.sizes.H_kv > 1; }},
+            [](V& v) { v.key_head = v.value_head = KeyHead::first; }, [](const S& s) { return s.sizes.H_kv > 1; }},
     Row{"heads-as-positions", Group::heads, "heads taken for positions: (B, H, T, d) read as (B, T, H, d)",
-            "attention runs over positions, within each head", [](V& v) { v.heads_as_positions = true; },
+            "attention runs over positions, within each head", [](V& v) { v.along = Along::heads; },
             [](const S& s) { return s.square() && !s.grouped() && s.sizes.H > 1; }},
+    Row{"batch-as-positions", Group::heads, "batch entries taken for positions (batch_first forgotten)",
+            "pass batch_first=True, or (T, B, d): attention runs over positions, within each batch entry",
+            [](V& v) { v.along = Along::batch; }, in_square},
+    Row{"batch-first-entry", Group::heads, "queries, keys and values of batch entry 0 for all",
+            "move on to each batch entry: add entry·stride to all three", [](V& v) { v.entry = Entry::first; }, in_batch},
+    Row{"batch-first-keys", Group::heads, "keys and values of batch entry 0 for all",
+            "move on to each batch entry: add entry·stride to keys and values, too", [](V& v) { v.entry = Entry::first_keys; },
+            in_batch},
     Row{"heads-viewed-in", Group::heads, "heads and positions of the inputs swapped by a view", "transpose, do not reshape",
             [](V& v) { v.read = Reading::swapped; }, in_memory},
     Row{"heads-viewed-out", Group::heads, "heads and positions of the result swapped by a view",
@@ -235,12 +267,21 @@ constexpr std::array list{
     Row{"softmax-over-queries", Group::softmax, "softmax over the queries", "softmax over the keys, the last dimension",
             [](V& v) { v.over = Over::queries; }, always},
     Row{"softmax-over-heads", Group::softmax, "softmax over the heads", "softmax over the keys, the last dimension",
-            [](V& v) { v.over = Over::heads; }, in_heads},
+            [](V& v) { v.over = Over::heads; }, always},
     Row{"softmax-over-matrix", Group::softmax, "softmax over all scores of a head at once",
             "softmax over the keys, row by row", [](V& v) { v.over = Over::matrix; }, always},
     Row{"softmax-over-all", Group::softmax, "softmax over all scores of all heads at once",
             "softmax over the keys, row by row", [](V& v) { v.over = Over::all; },
             [](const S& s) { return s.sizes.B * s.sizes.H > 1; }},
+    Row{"softmax-no-keepdims", Group::softmax, "exponentials divided by the sums of other rows (no keepdims)",
+            "sum with keepdims=True, so that each row is divided by its own sum", [](V& v) { v.over = Over::key_rows; }, in_one_head},
+    Row{"softmax-sum-no-keepdims", Group::softmax,
+            "exponentials, whose maximum was subtracted, divided by the sums of other rows (no keepdims)",
+            "sum with keepdims=True, so that each row is divided by its own sum", [](V& v) { v.over = Over::key_sums; }, in_one_head},
+    Row{"softmax-one-more", Group::softmax, "1 more in the sum of the exponentials", "start the sum from 0",
+            [](V& v) { v.more = More::one; }, always},
+    Row{"softmax-zero-key", Group::softmax, "one more key, of score 0, in the sum of the exponentials (softmax1)",
+            "divide by the sum over the keys alone", [](V& v) { v.more = More::zero_key; }, always},
     Row{"softmax-missing", Group::softmax, "no softmax", "softmax over the keys makes weights of scores",
             [](V& v) { v.weighting = Weighting::none; }, always},
     Row{"softmax-undivided", Group::softmax, "exponentials that are not divided by their sum",
@@ -284,6 +325,10 @@ constexpr std::array list{
             always},
     Row{"softmax-float16", Group::precision, "the softmax in float16",
             "compute the softmax in float32, or pass --softmax-dtype float16", [](V& v) { v.softmax = Precision::float16; }, always},
+    Row{"softmax-steps-bfloat16", Group::precision, "each step of the softmax in bfloat16",
+            "compute the softmax in float32, and round its result", [](V& v) { v.steps = Precision::bfloat16; }, always},
+    Row{"softmax-steps-float16", Group::precision, "each step of the softmax in float16",
+            "compute the softmax in float32, and round its result", [](V& v) { v.steps = Precision::float16; }, always},
     Row{"exponentials-bfloat16", Group::precision, "exponentials rounded to bfloat16 before they meet the values",
             "keep the exponentials in float32", [](V& v) { v.exponentials = Precision::bfloat16; }, always},
     Row{"exponentials-float16", Group::precision, "exponentials rounded to float16 before they meet the values",
@@ -343,56 +388,103 @@ constexpr std::array of_tiles{
             v.denominator = Maximum::tile;
         },
         always},
+    Row{"tile-correction-swapped", Group::tiles, "accumulator and sum corrected by exp(new maximum - old maximum)",
+        "multiply both by exp(old maximum - new maximum)",
+        [](V& v) {
+            v.numerator = Maximum::swapped;
+            v.denominator = Maximum::swapped;
+        },
+        always},
     Row{"tile-last-dropped", Group::tiles, "the last tile of keys left out", "round the number of tiles up",
         [](V& v) { v.last_tile = LastTile::dropped; }, always},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
         "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always},
-    Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
-        [](V& v) { v.last_rows_dropped = true; }, always},
     Row{"tile-diagonal-seen", Group::tiles, "no causal mask within the tile of the diagonal",
         "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
     Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
         "go on up to the tile that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_dropped; }, in_causal},
+    Row{"tile-diagonal-cut", Group::tiles, "keys up to the tile alone that the first query of a tile needs",
+        "go on up to the tile that the last query of the tile needs: round their number up",
+        [](V& v) { v.causal = CausalUse::end_of_first_row; }, in_causal},
 };
+
+constexpr std::array of_row_tiles{
+    Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
+        [](V& /*v*/) {}, always},
+};
+constexpr std::array of_lanes{
+    Row{"scores-lanes", Group::tiles, "the rest of d_k left out of Q·Kᵀ", "sum what is behind the last whole vector, too",
+        [](V& /*v*/) {}, always},
+};
+constexpr std::array of_value_lanes{
+    Row{"values-lanes", Group::tiles, "zeros in the rest of d_v", "compute what is behind the last whole vector, too",
+        [](V& /*v*/) {}, always},
+};
+constexpr std::array of_parts{
+    Row{"parts-averaged", Group::tiles, "the results of parts of the keys averaged",
+        "weigh each part by the sum of its exponentials, rescaled to one maximum", [](V& /*v*/) {}, always},
+};
+
+/// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
+bool lanes_count(Index lanes, Index numbers)
+{
+    const auto whole = [&](Index count) { return numbers / count * count; };
+    const auto same = [&](Index fewer) { return fewer < lanes && whole(fewer) == whole(lanes); };
+    return lanes < numbers && whole(lanes) != numbers && std::ranges::none_of(lane_counts, same);
+}
 
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
 bool tiles_count(const Mistake& mistake, const Setting& setting)
 {
     const Variant v = mistake.on({});
     const Index keys = setting.sizes.total();
-    if (v.last_rows_dropped) {
-        return setting.sizes.T % mistake.tile != 0;
-    }
     if (v.last_tile == LastTile::padded) {
-        return keys % mistake.tile != 0;
+        return keys % mistake.size != 0;
     }
-    return keys > mistake.tile;
+    return keys > mistake.size;
 }
 
-Mistake made(const Row& row, Index tile = 0)
+bool size_counts(const Mistake& mistake, const Setting& setting)
 {
-    const std::string size = std::to_string(tile);
-    const auto with = [&](std::string_view text, const std::string& more) {
-        return std::string(text) + (tile > 0 ? more : "");
-    };
-    return {{with(row.name, "-" + size), row.group, with(row.what, " (tiles of " + size + ")"), row.advice},
-            row.change,
-            row.applies,
-            tile};
+    return mistake.sized == nullptr                 ? true
+           : mistake.sized == &Variant::row_tile    ? setting.sizes.T % mistake.size != 0
+           : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, setting.sizes.d_k)
+           : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, setting.sizes.d_v)
+           : mistake.sized == &Variant::parts       ? mistake.size <= setting.sizes.total()
+                                                    : tiles_count(mistake, setting);
+}
+
+/// Of each row, with every size of the knob.
+void add_sized(std::vector<Mistake>& all, std::span<const Row> rows, Index Variant::*knob, std::span<const Index> sizes)
+{
+    const std::string_view noun = knob == &Variant::tile || knob == &Variant::row_tile ? "tiles" : "vectors";
+    for (const Row& row : rows) {
+        for (const Index size : sizes) {
+            const std::string number = std::to_string(size);
+            const std::string how = knob == &Variant::parts ? number + " parts" : std::string(noun) + " of " + number;
+            all.push_back(
+                {{std::string(row.name) + "-" + number, row.group, std::string(row.what) + " (" + how + ")", row.advice},
+                 row.change,
+                 row.applies,
+                 knob,
+                 size});
+        }
+    }
 }
 
 std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
-    all.reserve(list.size() + of_tiles.size() * tile_sizes.size());
+    all.reserve(list.size() + (of_tiles.size() + of_row_tiles.size()) * tile_sizes.size() + 2 * lane_counts.size() +
+                part_counts.size());
     for (const Row& row : list) {
-        all.push_back(made(row));
+        all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
     }
-    for (const Row& row : of_tiles) {
-        for (const Index size : tile_sizes) {
-            all.push_back(made(row, size));
-        }
-    }
+    add_sized(all, of_tiles, &Variant::tile, tile_sizes);
+    add_sized(all, of_row_tiles, &Variant::row_tile, tile_sizes);
+    add_sized(all, of_lanes, &Variant::lanes, lane_counts);
+    add_sized(all, of_value_lanes, &Variant::value_lanes, lane_counts);
+    add_sized(all, of_parts, &Variant::parts, part_counts);
     std::ranges::stable_sort(all, {}, &Mistake::group);
     return all;
 }
@@ -409,7 +501,7 @@ std::vector<const Mistake*> mistakes_in(const Setting& setting)
 {
     std::vector<const Mistake*> found;
     for (const Mistake& mistake : mistakes()) {
-        if (mistake.applies(setting) && (mistake.tile == 0 || tiles_count(mistake, setting))) {
+        if (mistake.applies(setting) && size_counts(mistake, setting)) {
             found.push_back(&mistake);
         }
     }

@@ -24,6 +24,7 @@ struct Setting {
     bool boolean_mask = false, number_mask = false;
     bool alibi = false;      ///< numbers by distance are added; they are no number_mask
     bool short_mask = false; ///< that ends before the keys do
+    bool embedding = false;  ///< the size of the embeddings is known, and not that of all heads
 
     [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask; }
     [[nodiscard]] bool square() const { return sizes.T == sizes.total() && sizes.P == 0; }
@@ -35,7 +36,7 @@ enum class Group { scores, masks, heads, softmax, tiles, precision, positions, w
 
 /// What a mistake is called, and what to do about it.
 struct MistakeInfo {
-    std::string name; ///< "causal-top-left"; of tiles with their size, "tile-last-dropped-64"
+    std::string name; ///< "causal-top-left"; of those with a size, "tile-last-dropped-64"
     Group group;
     std::string what;        ///< "causal mask aligned top-left": what gives the numbers
     std::string_view advice; ///< "--causal-align top-left, or align your mask at keys - queries"
@@ -45,18 +46,23 @@ struct MistakeInfo {
 struct Mistake : MistakeInfo {
     void (*change)(Variant&);
     bool (*applies)(const Setting&);
-    Index tile = 0; ///< of those of tiles
+    Index Variant::*sized = nullptr; ///< the knob that `size` is for
+    Index size = 0;
 
     [[nodiscard]] Variant on(Variant variant) const
     {
         change(variant);
-        variant.tile = tile > 0 ? tile : variant.tile;
+        if (sized != nullptr) {
+            variant.*sized = size;
+        }
         return variant;
     }
 };
 
-/// The sizes of tiles that each mistake of tiles is tried with.
+/// The sizes that each mistake of tiles, vectors and parts is tried with.
 inline constexpr std::array<Index, 5> tile_sizes{16, 32, 64, 128, 256};
+inline constexpr std::array<Index, 5> lane_counts{4, 8, 16, 32, 64};
+inline constexpr std::array<Index, 3> part_counts{2, 4, 8};
 
 /// All of them, in the order of the groups.
 [[nodiscard]] std::span<const Mistake> mistakes();

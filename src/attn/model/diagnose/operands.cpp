@@ -57,12 +57,14 @@ std::vector<double> gathered_rows(const TensorView& view, Index b, Index h, cons
     return rows;
 }
 
-/// Position `position` of every head.
-std::vector<double> rows_at(const TensorView& view, Index b, Index position)
+/// The rows of head h of batch entry b where heads or batch entries are the positions.
+std::vector<double> rows_at(const TensorView& view, Along along, Index b, Index h)
 {
+    const bool heads = along == Along::heads;
     std::vector<double> rows;
-    for (Index h = 0; h < view.shape[1]; ++h) {
-        const Matrix<double> row = load_matrix<double>(row_block(slice(view, std::array{b, h}), position, 1), {});
+    for (Index n = 0; n < view.shape[heads ? 1 : 0]; ++n) {
+        const TensorView head = slice(view, heads ? std::array{b, n} : std::array{n, h});
+        const Matrix<double> row = load_matrix<double>(row_block(head, heads ? h : b, 1), {});
         rows.insert(rows.end(), row.data(), row.data() + row.size());
     }
     return rows;
@@ -81,33 +83,37 @@ std::vector<double> transposed(const std::vector<double>& rows, Index count, Ind
 
 } // namespace
 
-Sizes sizes_of(const Call& call, const Variant& variant)
+core::AttentionDims sizes_of(const Call& call, const Variant& variant)
 {
     const core::AttentionDims& l = call.views.sizes;
-    Sizes sizes{l.B, l.H, l.H_kv, l.T, l.total(), l.P, l.d_k, l.d_v};
-    if (variant.heads_as_positions) {
+    core::AttentionDims sizes = l;
+    sizes.S = variant.cache_missing ? l.S : l.total();
+    sizes.P = 0;
+    if (variant.along == Along::heads) {
         sizes.H = sizes.H_kv = l.T;
         sizes.T = sizes.S = l.H;
-    }
-    if (variant.cache_missing) {
-        sizes.S = l.S;
+    } else if (variant.along == Along::batch) {
+        sizes.B = l.T;
+        sizes.T = sizes.S = l.B;
     }
     return sizes;
 }
 
 const HeadRows& Operands::head(const Variant& variant, Operand operand, Index b, Index h)
 {
+    const bool first = variant.entry == Entry::first || (variant.entry == Entry::first_keys && operand != Operand::queries);
+    const Index entry = first ? 0 : b;
     const Key key{operand,
-                  b,
+                  entry,
                   h,
                   variant.read,
                   variant.inputs,
+                  variant.along,
                   variant.denormals_flushed,
-                  variant.heads_as_positions,
                   variant.cache_missing,
                   variant.cache_last};
     const auto found = read_.find(key);
-    return found != read_.end() ? found->second : read_.emplace(key, read(variant, operand, b, h)).first->second;
+    return found != read_.end() ? found->second : read_.emplace(key, read(variant, operand, entry, h)).first->second;
 }
 
 HeadRows Operands::read(const Variant& variant, Operand operand, Index b, Index h) const
@@ -116,9 +122,9 @@ HeadRows Operands::read(const Variant& variant, Operand operand, Index b, Index 
     const Source source{view.shape[1], view.shape[2], view.shape[3], variant.read, call_.views.side_by_side};
     HeadRows head{};
     head.size = source.size;
-    head.rows = variant.heads_as_positions       ? rows_at(view, b, h)
-                : variant.read == Reading::right ? plain_rows(view, b, h)
-                                                 : gathered_rows(view, b, h, source);
+    head.rows = variant.along != Along::positions ? rows_at(view, variant.along, b, h)
+                : variant.read == Reading::right  ? plain_rows(view, b, h)
+                                                  : gathered_rows(view, b, h, source);
     if (operand != Operand::queries && past_of(call_.views, operand) && !variant.cache_missing) {
         const std::vector<double> past = plain_rows(*past_of(call_.views, operand), b, h);
         head.rows.insert(variant.cache_last ? head.rows.end() : head.rows.begin(), past.begin(), past.end());

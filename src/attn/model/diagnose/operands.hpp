@@ -9,11 +9,8 @@
 
 namespace attn::model::diagnose {
 
-/// The sizes that a variant computes with: with heads_as_positions H and T are swapped, cache_missing takes P off S.
-struct Sizes {
-    Index B, H, H_kv, T, S, P, d_k, d_v;
-};
-[[nodiscard]] Sizes sizes_of(const Call& call, const Variant& variant);
+/// The sizes that a variant computes with: other positions change places with T, and S are all keys that there are, P = 0.
+[[nodiscard]] core::AttentionDims sizes_of(const Call& call, const Variant& variant);
 
 enum class Operand { queries, keys, values };
 
@@ -35,7 +32,7 @@ public:
     [[nodiscard]] const HeadRows& head(const Variant& variant, Operand operand, Index b, Index h);
 
 private:
-    using Key = std::tuple<Operand, Index, Index, Reading, Precision, bool, bool, bool, bool>;
+    using Key = std::tuple<Operand, Index, Index, Reading, Precision, Along, bool, bool, bool>;
 
     [[nodiscard]] HeadRows read(const Variant& variant, Operand operand, Index b, Index h) const;
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace attn::model::diagnose {
 namespace {
@@ -46,6 +47,16 @@ void round_all(std::span<double> values, Precision precision)
 double smallest_normal(ElementType type)
 {
     return type == ElementType::float16 ? 0x1p-14 : type == ElementType::float64 ? 0x1p-1022 : 0x1p-126;
+}
+
+double largest_finite(ElementType type)
+{
+    switch (type) {
+    case ElementType::float16: return 65504;
+    case ElementType::bfloat16: return 0x1.fep127;
+    case ElementType::float32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+    }
 }
 
 void flush_all(std::span<double> values, double smallest)

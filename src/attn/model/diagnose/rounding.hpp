@@ -11,8 +11,9 @@ namespace attn::model::diagnose {
 [[nodiscard]] double rounded(double value, Precision precision);
 void round_all(std::span<double> values, Precision precision);
 
-/// The smallest normal number of a floating-point type.
+/// The smallest normal and the largest finite number of a floating-point type.
 [[nodiscard]] double smallest_normal(ElementType type);
+[[nodiscard]] double largest_finite(ElementType type);
 /// What is nearer to 0 becomes 0.
 void flush_all(std::span<double> values, double smallest);
 

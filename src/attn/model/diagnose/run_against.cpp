@@ -396,6 +396,13 @@ std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const st
     return found;
 }
 
+Numbers RunAgainst::numbers(const NamedTensor& file, const Held& held) const
+{
+    Numbers numbers = load<double>(file.view).values;
+    const Shape& right = shape_of(*right_.find(measured_as(held.item)));
+    return held.item == Item::context ? split_into_heads(numbers, part_of(right, held.part)) : numbers;
+}
+
 Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
 {
     const AnyTensor& all = *right_.find(held.item);
@@ -404,21 +411,17 @@ Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
     Against result;
     result.array = expected.name;
     result.comparison = compare({{file}, {}}, {{{expected.name, expected.view()}}, {}}, {}).tensors.front();
+    const AnyTensor& right = *right_.find(measured_as(held.item));
+    result.of_weights = held.item == Item::weights;
+    result.where = where(dims_of(part_of(shape_of(right), held.part)), result.of_weights, numbers(file, held),
+                         part_of(numbers_of(right), shape_of(right), held.part));
     return result;
 }
 
 void RunAgainst::explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const
 {
-    const AnyTensor& right = *right_.find(measured_as(held.item));
-    const Shape shape = part_of(shape_of(right), held.part);
-    Numbers numbers = load<double>(file.view).values;
-    if (held.item == Item::context) {
-        numbers = split_into_heads(numbers, shape);
-    }
-    const Yardstick yardstick(std::move(numbers), result.comparison.tolerance);
-    result.diagnosis = Search(*this, held, yardstick, work).diagnosis();
-    result.where = where(dims_of(shape), held.item == Item::weights, yardstick.numbers(),
-                         part_of(numbers_of(right), shape_of(right), held.part));
+    const Yardstick measure = yardstick(numbers(file, held), file, result.comparison);
+    result.diagnosis = Search(*this, held, measure, work).diagnosis();
 }
 
 Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
@@ -441,8 +444,9 @@ Against RunAgainst::against(const NamedTensor& file, const std::string& what, co
                           each.comparison.absolute ? each.comparison.absolute->value : 0);
     };
     const auto nearest = std::ranges::min_element(results, {}, order);
-    const AnyTensor& right = *right_.find(arrays.front().item);
-    require_explained(nearest->diagnosis, file, part_of(numbers_of(right), shape_of(right), arrays.front().part), what);
+    const Held& array = arrays[static_cast<std::size_t>(nearest - results.begin())];
+    const AnyTensor& right = *right_.find(array.item);
+    require_explained(nearest->diagnosis, file, part_of(numbers_of(right), shape_of(right), array.part), what);
     return *nearest;
 }
 

@@ -37,6 +37,8 @@ private:
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
     [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
+    /// A context by its heads.
+    [[nodiscard]] std::vector<double> numbers(const NamedTensor& file, const Held& held) const;
     [[nodiscard]] Against compared(const NamedTensor& file, const Held& held) const;
     /// Adds what explains the differences.
     void explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const;

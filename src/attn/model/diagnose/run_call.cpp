@@ -101,6 +101,7 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
     call_.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
     call_.alibi = has_alibi(recipe);
     call_.projection = output_projection(result);
+    call_.embedding_size = shape_of(*result.find(Item::embeddings)).back();
 }
 
 std::unique_ptr<RunCall> RunCall::of(const Recipe& recipe, const Result& result, Item item,

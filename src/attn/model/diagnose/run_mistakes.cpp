@@ -419,6 +419,15 @@ Changed projection_of_another(const Made& right, Index number)
                                                    : stated_with(right, target, literal(target, theirs->tensor, theirs->side));
 }
 
+// ---- dropout ----------------------------------------------------------------------------------------------------------------
+
+Changed without_dropout(const Made& right, Index /*number*/)
+{
+    Recipe recipe = right.recipe;
+    recipe.attention.dropout.reset();
+    return right.recipe.attention.dropout ? Changed(std::move(recipe)) : std::nullopt;
+}
+
 // ---- positions -------------------------------------------------------------------------------------------------------------
 
 /// Of ALiBi, which is added to the scores, the mistakes of attention say so.
@@ -670,6 +679,10 @@ constexpr std::array list{
     Row{"embeddings-scaled", Group::projections, "embeddings multiplied by √(embedding size)",
         "look the embeddings up, and leave them as they are", embeddings_scaled},
 
+    // ---- dropout
+    Row{"dropout-missing", Group::softmax, "no dropout", "leave the module in its training mode: eval() turns dropout off",
+        without_dropout},
+
     // ---- positions
     Row{"positions-missing", Group::positions, "no positions", "add what --positions says", positions_missing},
     Row{"sinusoids-added", Group::positions, "sinusoids added where no positions are right",
@@ -712,7 +725,9 @@ std::vector<RunMistake> all_seeds()
     for (const Index seed : seeds) {
         const std::string number = std::to_string(seed);
         all.push_back(
-            {{"seed-" + number, Group::draws, "the seed " + number, "start from the seed of the recipe"}, other_seed, seed});
+            {{"seed-" + number, Group::draws, "the seed " + number, "seed with the number that --seed or the recipe says"},
+             other_seed,
+             seed});
     }
     return all;
 }

@@ -9,11 +9,10 @@
 namespace attn::model::diagnose {
 namespace {
 
-/// Adds left_i · right_j for every j.
-void add_products(const HeadRows& left, Index i, const HeadRows& right, std::vector<double>& to)
+/// Adds row · right_j for every j, over the first numbers of each.
+void add_products(const double* row, const HeadRows& right, Index numbers, std::vector<double>& to)
 {
-    const double* row = left.row(i);
-    for (Index x = 0; x < left.size; ++x) {
+    for (Index x = 0; x < numbers; ++x) {
         const double factor = row[x];
         const double* column = right.column(x);
         for (Index j = 0; j < right.count; ++j) {
@@ -22,14 +21,14 @@ void add_products(const HeadRows& left, Index i, const HeadRows& right, std::vec
     }
 }
 
-double usual_scale(const Sizes& l, const Variant& v)
+double usual_scale(const core::AttentionDims& l, const Variant& v)
 {
     return 1 / std::sqrt(static_cast<double>(v.one_head ? l.H * l.d_k : l.d_k));
 }
 
 double scale_of(const Call& call, const Variant& v)
 {
-    const Sizes l = sizes_of(call, v);
+    const core::AttentionDims l = sizes_of(call, v);
     const double right = call.options.scale.value_or(usual_scale(l, v));
     const auto root = [](Index number) { return 1 / std::sqrt(static_cast<double>(std::max<Index>(number, 1))); };
     switch (v.scale) {
@@ -37,6 +36,7 @@ double scale_of(const Call& call, const Variant& v)
     case Scale::none: return 1;
     case Scale::size: return 1 / static_cast<double>(l.d_k);
     case Scale::model: return root(call.views.sizes.H * l.d_k);
+    case Scale::embedding: return root(call.embedding_size.value_or(l.H * l.d_k));
     case Scale::value_size: return root(l.d_v);
     case Scale::keys: return root(l.S);
     case Scale::twice: return right * right;
@@ -79,10 +79,9 @@ void shape_scores(const Call& call, const Variant& v, const MaskRow& mask, std::
     }
 }
 
-/// What becomes of hidden keys; `row.counted` says what is seen.
+/// What becomes of hidden keys, padding among them; `row.counted` says what is seen.
 void hide(const Call& call, const Variant& v, ScoreRow& row)
 {
-    const auto keys = static_cast<std::size_t>(row.keys); // padding is hidden as it is
     row.empty = std::find(row.counted.begin(), row.counted.end(), char{1}) == row.counted.end();
     const bool capped_mask = call.options.softcap && v.cap == Cap::after_mask;
     if (v.hidden == Hidden::right && !(row.empty && v.empty == EmptyRow::unmasked) && !capped_mask) {
@@ -91,7 +90,7 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
     if (v.hidden == Hidden::after_softmax) {
         row.hidden_after.assign(row.counted.size(), 0);
     }
-    for (std::size_t j = 0; j < keys; ++j) {
+    for (std::size_t j = 0; j < row.counted.size(); ++j) {
         if (row.counted[j] != 0) {
             continue;
         }
@@ -103,14 +102,14 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
                                                   : row.scores[j];
         row.counted[j] = 1;
     }
-    row.empty = keys == 0;
+    row.empty = row.counted.empty();
 }
 
 } // namespace
 
-Index key_head(const Sizes& sizes, const Variant& variant, Index h)
+Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
 {
-    switch (variant.key_head) {
+    switch (which) {
     case KeyHead::repeated: return h / (sizes.H / sizes.H_kv);
     case KeyHead::interleaved: return h % sizes.H_kv;
     case KeyHead::first: return 0;
@@ -120,12 +119,11 @@ Index key_head(const Sizes& sizes, const Variant& variant, Index h)
 
 const std::vector<double>& Shared::products(const Call& call, const Variant& v, Index b, Index h, Index i)
 {
-    const Sizes l = sizes_of(call, v);
-    const Index of_keys = key_head(l, v, h);
-    const int flags = (v.denormals_flushed ? 1 : 0) + (v.heads_as_positions ? 2 : 0) + (v.cache_missing ? 4 : 0) +
-                      (v.cache_last ? 8 : 0) + (v.scores_transposed ? 16 : 0) + (v.scores_of_values ? 32 : 0) +
-                      (v.one_head ? 64 : 0);
-    const Key key{b, v.one_head ? 0 : h, v.one_head ? 0 : of_keys, i, v.read, v.inputs, flags};
+    const core::AttentionDims l = sizes_of(call, v);
+    const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
+                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0);
+    const Index of_keys = v.one_head ? 0 : key_head(l, v.key_head, h);
+    const Key key{b, v.one_head ? 0 : h, of_keys, i, v.lanes, v.read, v.inputs, v.along, v.entry, flags};
     if (const auto found = products_.find(key); found != products_.end()) {
         return found->second;
     }
@@ -136,8 +134,10 @@ const std::vector<double>& Shared::products(const Call& call, const Variant& v, 
     const Operand other = v.scores_of_values ? Operand::values : Operand::keys;
     for (Index head = v.one_head ? 0 : h; head < (v.one_head ? l.H : h + 1); ++head) {
         const HeadRows& queries = operands_.head(v, Operand::queries, b, head);
-        const HeadRows& keys = operands_.head(v, other, b, key_head(l, v, head));
-        v.scores_transposed ? add_products(keys, i, queries, row) : add_products(queries, i, keys, row);
+        const HeadRows& keys = operands_.head(v, other, b, key_head(l, v.key_head, head));
+        const Index numbers = v.lanes == 0 ? queries.size : queries.size / v.lanes * v.lanes;
+        v.scores_transposed ? add_products(keys.row(i), queries, numbers, row)
+                            : add_products(queries.row(i), keys, numbers, row);
     }
     return row;
 }
@@ -160,8 +160,9 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     }
     hide(call, v, row);
     round_all(row.scores, v.softmax);
+    round_all(row.scores, v.steps);
     for (double& score : row.scores) {
-        score *= v.exponent;
+        score *= v.steps == Precision::exact ? v.exponent : 1;
     }
     return row;
 }

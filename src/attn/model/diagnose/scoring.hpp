@@ -16,7 +16,7 @@ public:
     [[nodiscard]] const std::vector<double>& products(const Call& call, const Variant& variant, Index b, Index h, Index i);
 
 private:
-    using Key = std::tuple<Index, Index, Index, Index, Reading, Precision, int>;
+    using Key = std::tuple<Index, Index, Index, Index, Index, Reading, Precision, Along, Entry, int>;
 
     Operands operands_;
     bool few_;
@@ -25,7 +25,7 @@ private:
 
 /// A row that is ready for the softmax.
 struct ScoreRow {
-    std::vector<double> scores;     ///< of S keys, and of padding; already times Variant::exponent
+    std::vector<double> scores;     ///< of S keys, and of padding; already times Variant::exponent, but for a softmax in steps
     std::vector<char> counted;      ///< takes part in the softmax
     std::vector<char> hidden_after; ///< its weight becomes 0 afterwards; empty: none
     bool empty = false;             ///< nothing is seen
@@ -35,6 +35,6 @@ struct ScoreRow {
 [[nodiscard]] ScoreRow score_row(const Call& call, const Variant& variant, Shared& shared, Index b, Index h, Index i);
 
 /// The key/value head of a query head.
-[[nodiscard]] Index key_head(const Sizes& sizes, const Variant& variant, Index h);
+[[nodiscard]] Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h);
 
 } // namespace attn::model::diagnose

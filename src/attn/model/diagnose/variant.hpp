@@ -43,6 +43,20 @@ enum class KeyHead {
     first,       ///< 0
 };
 
+/// What attention runs along: but for positions T = S, and no cache.
+enum class Along {
+    positions, ///< right
+    heads,     ///< the H heads of each position: (B, H, T, d) is read as (B, T, H, d), with H positions and T heads; H = H_kv
+    batch,     ///< the B entries at each position: (B, H, T, d) is read as (T, H, B, d), with B positions in each of T entries
+};
+
+/// The batch entry that is read.
+enum class Entry {
+    right,
+    first,      ///< 0, of queries, keys and values
+    first_keys, ///< 0, of keys and values
+};
+
 /// What the weights sum up.
 enum class Summed { values, keys, queries };
 
@@ -53,6 +67,7 @@ enum class Scale {
     none,       ///< 1
     size,       ///< 1/d_k
     model,      ///< 1/√(H·d_k)
+    embedding,  ///< 1/√(size of the embeddings), of a run
     value_size, ///< 1/√d_v
     keys,       ///< 1/√S
     twice,      ///< scale²
@@ -89,6 +104,9 @@ enum class CausalUse {
     added,                 ///< hides j > p where nothing causal is right
     diagonal_tile_seen,    ///< sees j < (p/tile + 1)·tile: the tile of the diagonal is not masked (p/tile rounded down)
     diagonal_tile_dropped, ///< sees j < (p/tile)·tile: the tile of the diagonal is left out
+    /// Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Sees j ≤ p of
+    /// j < (g/tile + 1)·tile: the tiles up to the one that the first query of its tile needs.
+    end_of_first_row,
 };
 
 /// The place of query 0, for causal and window.
@@ -104,6 +122,7 @@ enum class LengthUse {
     right,
     missing,
     other_end, ///< the first S - length keys are hidden, in place of the last
+    first,     ///< that of batch entry 0, for all; the offset does not change
 };
 
 /// What becomes of the score of a hidden key.
@@ -131,6 +150,17 @@ enum class Over {
     heads,   ///< h, for each b, i and j
     matrix,  ///< i and j, for each b and h
     all,     ///< b, h, i and j
+    // NumPy's (T, S) divided by (T) without keepdims: key j meets what belongs to query j; a sum of 0
+    // counts as 1. T = S
+    key_rows, ///< exp(s) / Σ_k exp(s_jk)
+    key_sums, ///< exp(s - m) / Σ_k exp(s_jk - m_j)
+};
+
+/// What else the exponentials are divided by.
+enum class More {
+    none,
+    one,      ///< 1 + Σ e
+    zero_key, ///< exp(-m) + Σ e: as if one more key had the score 0
 };
 
 /// What makes weights of the scores.
@@ -145,18 +175,21 @@ enum class Weighting {
     uniform,      ///< 1/n over the n keys that are seen
 };
 
-/// The maximum that an exponential has subtracted; tile t holds keys t·tile to (t + 1)·tile - 1.
+/// The maximum that an exponential has subtracted; tile t holds keys t·tile to (t + 1)·tile - 1, m_t is the largest of the
+/// tiles up to t.
 enum class Maximum {
     row,     ///< of the whole row: right
-    running, ///< of the tiles up to the key's own
+    running, ///< m_t of the key's own tile t
     tile,    ///< of the key's own tile
+    swapped, ///< 2·m_t - m: what was summed is corrected by exp(new - old) in place of exp(old - new)
 };
 
 enum class LastTile {
     right,
     dropped, ///< the keys of the last tile, whether it is full or not, are left out
     padded,  ///< S is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
-             ///< to it), lengths and masks do not hide them, the causal rule and the window do
+             ///< to it), lengths and masks do not hide them, the causal rule and the window do, and then they are as other
+             ///< hidden keys
 };
 
 // ---- precision -----------------------------------------------------------------------------------------------------------
@@ -169,12 +202,12 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 struct Variant {
     Reading read = Reading::right;    ///< of queries, keys and values (not the cache: it goes without one)
     Reading written = Reading::right; ///< of the result
-    bool heads_as_positions = false;  ///< attention runs over the H heads at each position: (B, H, T, d) is taken for
-                                      ///< (B, T, H, d) with H positions and T heads; mask and lengths do not go with it, causal
-                                      ///< and window count heads, offset 0; scale is 1/√d_k still
-    bool one_head = false;            ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
-                                      ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
+    Along along = Along::positions;   ///< mask and lengths do not go with others; causal and window count from offset 0
+    Entry entry = Entry::right;
+    bool one_head = false; ///< q_i·k_j is summed over all heads, and each head has the same weights; the scale is
+                           ///< 1/√(H·d_k) where it is 1/√d_k otherwise. H = H_kv
     KeyHead key_head = KeyHead::repeated;
+    KeyHead value_head = KeyHead::repeated;
     bool cache_missing = false;     ///< keys are the new ones alone, numbered from 0, for the mask too; offset stays
     bool cache_last = false;        ///< the new keys come first, then the cache, and are numbered so
     bool mean_of_heads = false;     ///< every head of the result is the mean of all heads
@@ -182,6 +215,9 @@ struct Variant {
     bool scores_transposed = false; ///< s = q_j · k_i. T = S, no cache
     bool scores_of_values = false;  ///< s = q_i · v_j. d_k = d_v
     Summed summed = Summed::values; ///< keys: d_k = d_v; queries: T = S, d_k = d_v, no cache; those of the same head h
+
+    Index lanes = 0;       ///< q·k is summed over the first d_k/lanes·lanes numbers; 0: over all
+    Index value_lanes = 0; ///< numbers of a context from d_v/lanes·lanes on are 0; 0: none
 
     Scale scale = Scale::right;
     double exponent = 1; ///< exp(exponent·(s - m)) in place of exp(s - m); below 0, m is the smallest s
@@ -203,21 +239,25 @@ struct Variant {
 
     Over over = Over::keys;
     Weighting weighting = Weighting::softmax;
+    More more = More::none;
+    Index parts = 0; ///< the keys are cut into so many parts of S/parts keys, rounded up; each has a softmax of its own, and
+                     ///< the contexts of the parts are averaged (0 of a part that sees nothing); 0: not cut
     bool weights_transposed = false; ///< context_i = Σ_j w(j, i)·v_j, w(j, i) the weight that query j has for key i. T = S
     bool maximum_subtracted =
         true; ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64
               ///< for float64 inputs), and so does the sum: ∞/∞ and 0/0 are NaN, and so is a context
               ///< with a NaN among its weights. `exponentials` rounds each exp(s), and those rounded are summed
 
-    Index tile = 0;                     ///< keys of a tile, or queries of one; 0: none
+    Index tile = 0;                     ///< keys of a tile, and queries of one; 0: none
+    Index row_tile = 0;                 ///< the queries of the last tile of so many give zeros if it is not full; 0: none
     Maximum numerator = Maximum::row;   ///< in e of w = e / Σ e: the accumulator
     Maximum denominator = Maximum::row; ///< in the e that are summed
     LastTile last_tile = LastTile::right;
-    bool last_rows_dropped = false; ///< the queries of the last tile of queries, if it is not full, give zeros
 
     Precision inputs = Precision::exact;       ///< queries, keys and values
     Precision scores = Precision::exact;       ///< q·k, before the scale
     Precision softmax = Precision::exact;      ///< the masked scores before, the weights after the softmax
+    Precision steps = Precision::exact;        ///< s, s - m, exp(s - m), their sum, and the weights, one after the other
     Precision exponentials = Precision::exact; ///< exp(s - m) that multiply the values; the sum is of those not rounded
     Precision weights = Precision::exact;      ///< e / Σ e
     Precision accumulator = Precision::exact;  ///< Σ_j w_j·v_j, rounded after each j in order
@@ -232,15 +272,15 @@ struct Variant {
 /// Whether a row of the result depends on scores of other queries.
 [[nodiscard]] inline bool mixes_rows(const Variant& v)
 {
-    return v.over == Over::queries || v.over == Over::matrix || v.over == Over::all || v.weights_transposed;
+    return (v.over != Over::keys && v.over != Over::heads) || v.weights_transposed;
 }
 
 /// Whether rounding alone sets it apart, which another order of sums may tip over here and there.
 [[nodiscard]] inline bool rounds(const Variant& v)
 {
     return v.inputs != Precision::exact || v.scores != Precision::exact || v.softmax != Precision::exact ||
-           v.exponentials != Precision::exact || v.weights != Precision::exact || v.accumulator != Precision::exact ||
-           v.result != Precision::exact || v.denormals_flushed;
+           v.steps != Precision::exact || v.exponentials != Precision::exact || v.weights != Precision::exact ||
+           v.accumulator != Precision::exact || v.result != Precision::exact || v.denormals_flushed;
 }
 
 } // namespace attn::model::diagnose

@@ -24,12 +24,15 @@ Numbers maxima(const ScoreRow& row, Maximum of, Index tile)
     double largest = -infinity;
     for (std::size_t begin = 0; begin < result.size(); begin += width) {
         const std::size_t end = std::min(begin + width, result.size());
-        largest = of == Maximum::running ? largest : -infinity;
+        largest = of == Maximum::tile ? -infinity : largest;
         for (std::size_t j = begin; j < end; ++j) {
             largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
         }
         std::fill(result.begin() + static_cast<std::ptrdiff_t>(begin), result.begin() + static_cast<std::ptrdiff_t>(end),
                   largest);
+    }
+    for (std::size_t j = 0; j < result.size() && of == Maximum::swapped; ++j) {
+        result[j] = 2 * result[j] - largest;
     }
     return result;
 }
@@ -62,6 +65,11 @@ Numbers divided(Numbers numbers, double by)
     return numbers;
 }
 
+double rounded_sum(const Numbers& numbers, Precision precision)
+{
+    return rounded(sum_of(numbers), precision);
+}
+
 /// As float32 has them unless the inputs are float64: overflow, underflow, and ∞/∞.
 Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
 {
@@ -69,24 +77,74 @@ Numbers unshifted(const Call& call, const Variant& v, const ScoreRow& row)
     const Precision precision = core::is_wide(call.views) ? Precision::exact : Precision::float32;
     round_all(e, precision);
     round_all(e, v.exponentials);
-    const double sum = rounded(sum_of(e), precision);
+    const double sum = rounded_sum(e, precision);
     return divided(std::move(e), sum);
+}
+
+/// Each step rounded; the scores are, and not yet times the exponent.
+Numbers stepwise(const Variant& v, ScoreRow row)
+{
+    std::optional<double> largest;
+    for (std::size_t j = 0; j < row.scores.size(); ++j) {
+        if (row.counted[j] != 0 && (!largest || row.scores[j] * v.exponent > *largest * v.exponent)) {
+            largest = row.scores[j];
+        }
+    }
+    for (double& score : row.scores) {
+        score = v.exponent * rounded(score - largest.value_or(0), v.steps);
+    }
+    Numbers e = exponentials(row, Numbers(row.scores.size(), 0));
+    round_all(e, v.steps);
+    const double sum = rounded_sum(e, v.steps);
+    e = divided(std::move(e), sum);
+    round_all(e, v.steps);
+    return e;
+}
+
+double more_of(More more, double maximum)
+{
+    return more == More::one ? 1 : more == More::zero_key ? math::exp(-maximum) : 0;
 }
 
 Numbers softmax(const Variant& v, const ScoreRow& row)
 {
-    Numbers e = exponentials(row, maxima(row, v.numerator, v.tile));
-    const double sum = sum_of(v.denominator == v.numerator ? e : exponentials(row, maxima(row, v.denominator, v.tile)));
+    const Numbers maximum = maxima(row, v.numerator, v.tile);
+    Numbers e = exponentials(row, maximum);
+    double sum = sum_of(v.denominator == v.numerator ? e : exponentials(row, maxima(row, v.denominator, v.tile)));
+    sum += v.more == More::none ? 0 : more_of(v.more, *std::ranges::max_element(maximum));
     round_all(e, v.exponentials);
     return divided(std::move(e), sum);
 }
 
-Numbers softmax_over(const ScoreRow& row, const Spread& over)
+/// Each part of the keys has its own, and their number divides.
+Numbers softmax_of_parts(const Variant& v, const ScoreRow& row)
+{
+    const std::size_t count = row.scores.size();
+    const auto parts = static_cast<std::size_t>(v.parts);
+    const std::size_t size = std::max<std::size_t>((count + parts - 1) / parts, 1);
+    Numbers weights(count);
+    for (std::size_t begin = 0; begin < count; begin += size) {
+        ScoreRow part = row;
+        for (std::size_t j = 0; j < count; ++j) {
+            part.counted[j] = j >= begin && j < begin + size ? row.counted[j] : char{0};
+        }
+        if (std::ranges::find(part.counted, char{1}) == part.counted.end()) {
+            continue;
+        }
+        const Numbers own = softmax(v, part);
+        for (std::size_t j = begin; j < std::min(begin + size, count); ++j) {
+            weights[j] = own[j] / static_cast<double>(v.parts);
+        }
+    }
+    return weights;
+}
+
+Numbers softmax_over(const Variant& v, const ScoreRow& row, const Spread& over)
 {
     const auto one = [&](const Numbers& numbers) {
         return numbers.size() == 1 ? Numbers(row.scores.size(), numbers.front()) : numbers;
     };
-    Numbers e = exponentials(row, one(over.maximum));
+    Numbers e = exponentials(row, v.over == Over::key_sums ? maxima(row, Maximum::row, 0) : one(over.maximum));
     const Numbers sums = one(over.sum);
     for (std::size_t j = 0; j < e.size(); ++j) {
         e[j] = e[j] == 0 ? 0 : e[j] / sums[j];
@@ -143,9 +201,11 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr        ? softmax_over(row, *over)
-                      : v.maximum_subtracted ? softmax(v, row)
-                                             : unshifted(call, v, row);
+    Numbers weights = over != nullptr               ? softmax_over(v, row, *over)
+                      : !v.maximum_subtracted       ? unshifted(call, v, row)
+                      : v.steps != Precision::exact ? stepwise(v, row)
+                      : v.parts > 0                 ? softmax_of_parts(v, row)
+                                                    : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
@@ -180,6 +240,15 @@ void Spread::add(const ScoreRow& row, bool by_key)
             sum[at] += math::exp(s - maximum[at]);
         }
     }
+}
+
+void Spread::append(const ScoreRow& row)
+{
+    Spread of_row;
+    of_row.add(row, false);
+    const bool empty = of_row.sum.front() == 0;
+    maximum.push_back(empty ? 0 : of_row.maximum.front());
+    sum.push_back(empty ? 1 : of_row.sum.front());
 }
 
 void Spread::add(const Spread& other)

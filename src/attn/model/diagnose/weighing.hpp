@@ -5,11 +5,12 @@
 
 namespace attn::model::diagnose {
 
-/// The largest score and the sum of exp(s - largest) over more than one row: of each key, or of all.
+/// The largest score and the sum of exp(s - largest) over more than one row: of each key, or of all; or of each row.
 struct Spread {
     std::vector<double> maximum, sum;
 
     void add(const ScoreRow& row, bool by_key);
+    void append(const ScoreRow& row);
     void add(const Spread& other);
 };
 

@@ -22,6 +22,21 @@ std::vector<double> tiled(const std::vector<double>& differences, Index size)
     return tiles;
 }
 
+ErrorMap empty_map(const ComparedDims& dims)
+{
+    constexpr Index most_cells = 64;
+    const auto parts = [](Index count, Index size) { return (count + size - 1) / size; };
+    ErrorMap map;
+    map.B = dims.B;
+    map.H = dims.H;
+    map.tall = std::max<Index>(parts(dims.T, most_cells), 1);
+    map.wide = std::max<Index>(parts(dims.width, most_cells), 1);
+    map.rows = parts(dims.T, map.tall);
+    map.columns = parts(dims.width, map.wide);
+    map.largest.resize(static_cast<std::size_t>(map.B * map.H * map.rows * map.columns));
+    return map;
+}
+
 double difference(double number, double right)
 {
     const double found = absolute_difference(number, right);
@@ -34,7 +49,9 @@ double difference(double number, double right)
 Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right)
 {
     const auto zeros = [](Index count) { return std::vector<double>(static_cast<std::size_t>(count)); };
-    Where found{zeros(dims.B), zeros(dims.H), zeros(dims.T), zeros(dims.width), {}, {}};
+    Where found{zeros(dims.B), zeros(dims.H), zeros(dims.T), zeros(dims.width), {}, {}, 16, {}};
+    ErrorMap& map = found.map;
+    map = empty_map(dims);
     std::size_t at = 0;
     const auto keep = [](std::vector<double>& largest, Index place, double value) {
         double& kept = largest[static_cast<std::size_t>(place)];
@@ -49,6 +66,7 @@ Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>
                     keep(found.heads, h, value);
                     keep(found.rows, i, value);
                     keep(found.columns, x, value);
+                    keep(map.largest, ((b * dims.H + h) * map.rows + i / map.tall) * map.columns + x / map.wide, value);
                 }
             }
         }

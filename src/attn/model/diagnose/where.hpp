@@ -5,6 +5,13 @@
 
 namespace attn::model::diagnose {
 
+/// The largest difference within each cell of a head, a few neighbouring rows and columns, so that a head has 64 × 64 at most.
+struct ErrorMap {
+    Index B = 1, H = 1, rows = 0, columns = 0; ///< cells of each head
+    Index tall = 1, wide = 1;                  ///< rows and columns of a cell
+    std::vector<double> largest;               ///< (B, H, rows, columns)
+};
+
 /// The largest difference from the right result within each head, row and so on; infinite where one of the two is NaN.
 struct Where {
     std::vector<double> batches;   ///< (B)
@@ -14,6 +21,7 @@ struct Where {
     std::vector<double> tiles;     ///< of `tile` queries
     std::vector<double> key_tiles; ///< of `tile` keys; of weights alone
     Index tile = 16;
+    ErrorMap map;
 };
 
 /// Both of these dimensions; `of_weights`: the last one is keys.

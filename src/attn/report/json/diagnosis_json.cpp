@@ -22,6 +22,15 @@ void write_each(JsonWriter& json, std::string_view key, const Candidate& candida
     json.end_array();
 }
 
+std::vector<std::string> names_of(const Candidate& candidate)
+{
+    std::vector<std::string> names;
+    for (const MistakeInfo* mistake : candidate.mistakes) {
+        names.push_back(mistake->name);
+    }
+    return names;
+}
+
 void write_candidate(JsonWriter& json, const Candidate& candidate)
 {
     json.begin_object();
@@ -67,26 +76,51 @@ void write(JsonWriter& json, const Where& where)
     json.end_object();
 }
 
+void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnosis)
+{
+    json.begin_object("suggested_input");
+    json.member("tried", static_cast<Index>(file.suggestion.tried));
+    if (!file.path.empty()) {
+        json.member("file", file.path);
+        json.member("command", file.command);
+        json.member("same_shapes", file.suggestion.same_shapes);
+        json.begin_array("alike");
+        for (const std::vector<std::size_t>& group : file.suggestion.alike) {
+            json.begin_array();
+            for (const std::size_t at : group) {
+                json.strings(names_of(diagnosis.candidates[at]));
+            }
+            json.end_array();
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
 } // namespace
 
-void write_diagnosis_json(const Against& against, std::string_view name, const Sink& sink)
+void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
 {
     Buffer buffer(sink);
     JsonWriter json(buffer);
+    const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
     json.begin_object();
     json.member("schema", "attn-cli/diagnosis/1");
-    json.member("file", name);
+    json.member("file", file.name);
     if (!against.array.empty()) {
         json.member("array", against.array);
     }
     json.member("agrees", compared.agrees());
     json.member("compared", compared.compared);
     json.member("mismatched", compared.mismatched);
-    json.member("largest_difference", compared.absolute ? compared.absolute->value : 0);
+    json.member("largest_difference", compared.largest_difference());
     if (against.diagnosis) {
         write(json, *against.diagnosis);
         write(json, *against.where);
+    }
+    if (file.suggested != nullptr) {
+        write(json, *file.suggested, *against.diagnosis);
     }
     json.end_object();
     json.newline();

@@ -27,6 +27,7 @@ struct Picture {
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
     double low = 0, high = 1;                         ///< ends of the colour bar; low < high
     std::string blank;                                ///< what the blank places are; empty: there are none
+    std::string note;                                 ///< what rows and columns are; empty: words
 
     [[nodiscard]] Index cells() const { return heads * rows * columns; }
     [[nodiscard]] std::size_t place(Index head, Index row, Index column) const

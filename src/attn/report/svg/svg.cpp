@@ -163,4 +163,9 @@ void write_svg(const model::Result& result, const SvgOptions& options, const Sin
                                     : draw(HeatMapPanels(picture, options), picture, options));
 }
 
+void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink)
+{
+    sink(draw(HeatMapPanels(picture, options), picture, options));
+}
+
 } // namespace attn::report

@@ -6,6 +6,7 @@
 
 #include "attn/model/run/result.hpp"
 #include "attn/report/sink.hpp"
+#include "attn/report/svg/picture.hpp"
 
 #include <array>
 #include <optional>
@@ -27,5 +28,8 @@ struct SvgOptions {
 /// Draws the array that the result shows (picture.hpp), weights alone as arcs. Throws Error(usage) when it shows none that can
 /// be drawn, and Error(too_large) for what would take more than 30 MB, before the sink gets anything.
 void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink);
+
+/// Any picture as a heat map. Throws Error(too_large) likewise.
+void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink);
 
 } // namespace attn::report

@@ -68,6 +68,9 @@ HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options) 
 
 std::string HeatMapPanels::note() const
 {
+    if (!picture_.note.empty()) {
+        return picture_.note;
+    }
     return picture_.rows_are_keys ? "rows are key words, columns query words" : "rows are query words, columns key words";
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 
 namespace attn::report {
 namespace {
@@ -51,10 +52,17 @@ std::string roughly(double times)
     return text;
 }
 
-void write_advice(const Candidate& candidate, Buffer& buffer)
+/// Of some candidates, each text once.
+void write_advice(std::span<const Candidate> candidates, Buffer& buffer)
 {
-    for (const MistakeInfo* mistake : candidate.mistakes) {
-        buffer.append("try: " + std::string(mistake->advice) + "\n");
+    std::vector<std::string_view> given;
+    for (const Candidate& candidate : candidates) {
+        for (const MistakeInfo* mistake : candidate.mistakes) {
+            if (std::ranges::find(given, mistake->advice) == given.end()) {
+                given.push_back(mistake->advice);
+                buffer.append("try: " + std::string(mistake->advice) + "\n");
+            }
+        }
     }
 }
 
@@ -66,7 +74,7 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
         buffer.append("; the next candidate is " + roughly(diagnosis.farther) + " times farther");
     }
     buffer.append("\n");
-    write_advice(best, buffer);
+    write_advice({&best, 1}, buffer);
 }
 
 /// One that fits, beside others that nearly do.
@@ -75,7 +83,7 @@ void write_likely(const Diagnosis& diagnosis, const std::string& name, Buffer& b
     const Candidate& best = diagnosis.candidates.front();
     buffer.append(name + " may be what " + what_of(best) + " gives: largest difference " + about(best.distance.largest) +
                   "; no other candidate fits, but one is only " + about(diagnosis.farther) + " times farther\n");
-    write_advice(best, buffer);
+    write_advice({&best, 1}, buffer);
 }
 
 void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
@@ -89,7 +97,26 @@ void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buf
     if (diagnosis.named > shown) {
         buffer.append("  and " + std::to_string(diagnosis.named - shown) + " more, which --json lists\n");
     }
-    write_advice(diagnosis.candidates.front(), buffer);
+    write_advice(std::span(diagnosis.candidates).first(shown), buffer);
+}
+
+void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buffer& buffer)
+{
+    const model::diagnose::Suggestion& found = file.suggestion;
+    if (file.path.empty()) {
+        return buffer.append("no input is written: they give the same numbers on each of " + std::to_string(found.tried) +
+                             " that were tried, also of other sizes\n");
+    }
+    buffer.append(visible(file.path) + (found.same_shapes ? " is" : ", of other shapes, is") + " an input that tells " +
+                  (found.alike.empty() ? "them" : "some of them") +
+                  " apart; run your attention on it, and then, with its result:\n  " + visible(file.command) + "\n");
+    for (const std::vector<std::size_t>& group : found.alike) {
+        std::string names;
+        for (const std::size_t at : group) {
+            names += (names.empty() ? "" : ", ") + what_of(diagnosis.candidates[at]);
+        }
+        buffer.append("  still alike: " + names + "\n");
+    }
 }
 
 /// "  heads      3: 0.31, 0: 0.0021, …": the largest few. A dimension of one place says nothing.
@@ -158,10 +185,11 @@ std::string what_of(const Candidate& candidate)
     return text.empty() ? "the right result" : text;
 }
 
-void write_diagnosis_line(const Against& against, std::string_view name, const Sink& sink)
+void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
 {
+    const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    std::string text = visible(name) + ": ";
+    std::string text = visible(file.name) + ": ";
     if (compared.agrees()) {
         text += "agrees" + (against.array.empty() ? "" : " with the " + against.array);
     } else if (against.diagnosis && against.diagnosis->named > 0) {
@@ -172,7 +200,7 @@ void write_diagnosis_line(const Against& against, std::string_view name, const S
         text += against.diagnosis->named > most_named ? ", or others" : "";
     } else {
         text += "differs in " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared);
-        text += compared.absolute ? ", by up to " + about(compared.absolute->value) : "";
+        text += ", by up to " + about(compared.largest_difference());
         text += !against.diagnosis               ? ""
                 : fits_right(*against.diagnosis) ? ", by no more than rounding"
                                                  : ", by no mistake of the list";
@@ -180,12 +208,13 @@ void write_diagnosis_line(const Against& against, std::string_view name, const S
     sink(text + "\n");
 }
 
-void write_diagnosis(const Against& against, std::string_view name, const Sink& sink)
+void write_diagnosis(const JudgedFile& file, const Sink& sink)
 {
     Buffer buffer(sink);
+    const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    const std::string shown = visible(name);
-    const std::string largest = compared.absolute ? ", largest difference " + about(compared.absolute->value) : std::string();
+    const std::string shown = visible(file.name);
+    const std::string largest = ", largest difference " + about(compared.largest_difference());
     if (compared.agrees()) {
         buffer.append(shown + " agrees" + (against.array.empty() ? "" : " with the " + against.array) + ": " +
                       std::to_string(compared.compared) + " numbers" + largest + "\n");
@@ -197,10 +226,15 @@ void write_diagnosis(const Against& against, std::string_view name, const Sink& 
         switch (against.diagnosis->verdict) {
         case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
         case Verdict::likely: write_likely(*against.diagnosis, shown, buffer); break;
-        case Verdict::tied: write_tied(*against.diagnosis, shown, buffer); break;
+        case Verdict::tied:
+            write_tied(*against.diagnosis, shown, buffer);
+            if (file.suggested != nullptr) {
+                write_suggested(*file.suggested, *against.diagnosis, buffer);
+            }
+            break;
         case Verdict::unknown:
             write_unknown(*against.diagnosis, shown, buffer);
-            write_where(*against.where, !against.where->key_tiles.empty(), buffer);
+            write_where(*against.where, against.of_weights, buffer);
             break;
         }
     }

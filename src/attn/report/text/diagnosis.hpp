@@ -2,15 +2,31 @@
 #pragma once
 
 #include "attn/model/diagnose/against.hpp"
+#include "attn/model/diagnose/suggest.hpp"
 #include "attn/report/sink.hpp"
+
+#include <string>
 
 namespace attn::report {
 
-/// How many differ; which mistake gives them; what to do. `name`: what the file is called.
-void write_diagnosis(const model::diagnose::Against& against, std::string_view name, const Sink& sink);
+/// An input for mistakes that are tied, and the command that a result on it is held against.
+struct SuggestedFile {
+    model::diagnose::Suggestion suggestion;
+    std::string path, command; ///< both empty: nothing was written
+};
+
+/// A file, what it is called, and what was found of it.
+struct JudgedFile {
+    const model::diagnose::Against& against;
+    std::string_view name;
+    const SuggestedFile* suggested = nullptr; ///< nothing was asked for, or nothing is tied
+};
+
+/// How many differ; which mistake gives them; what to do.
+void write_diagnosis(const JudgedFile& file, const Sink& sink);
 
 /// The same in one line, for many files: "mine.npy: no scale of the scores".
-void write_diagnosis_line(const model::diagnose::Against& against, std::string_view name, const Sink& sink);
+void write_diagnosis_line(const JudgedFile& file, const Sink& sink);
 
 /// "no scale of the scores", "A" and "B" of two; of no mistake "the right result".
 [[nodiscard]] std::string what_of(const model::diagnose::Candidate& candidate);

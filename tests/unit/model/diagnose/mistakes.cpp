@@ -115,6 +115,28 @@ std::vector<Call> calls(Inputs& inputs)
     large.queries = inputs.keep({2, 4, 3, 8}, ElementType::float16, tall);
     large.keys = inputs.keep({2, 2, 4, 8}, ElementType::float16, std::vector<double>(2 * 2 * 4 * 8, 9));
     all.push_back(call_of(large, {}));
+
+    AttendInputs one = of(21, 21, 8); // NumPy divides (T, S) by (T)
+    for (attn::TensorView* tensor : {&one.queries, &one.keys, &one.values}) {
+        *tensor = inputs.tensor({21, 8});
+    }
+    all.push_back(call_of(one, {}));
+    all.back().embedding_size = 12;
+
+    Attend bottom; // whose diagonal crosses tiles of every size
+    bottom.causal = true;
+    bottom.align = attn::model::CausalAlign::bottom_right;
+    AttendInputs askew = one;
+    askew.queries = inputs.tensor({300, 2});
+    askew.keys = inputs.tensor({400, 2});
+    askew.values = inputs.tensor({400, 2});
+    all.push_back(call_of(askew, bottom));
+
+    AttendInputs odd = one; // sizes of which vectors of every width leave something else
+    odd.queries = inputs.tensor({3, 125});
+    odd.keys = inputs.tensor({4, 125});
+    odd.values = inputs.tensor({4, 125});
+    all.push_back(call_of(odd, {}));
     return all;
 }
 

@@ -1,0 +1,324 @@
+#include "attn/model/diagnose/suggest.hpp"
+
+#include "attn/model/diagnose/rounding.hpp"
+#include "attn/random/pcg64.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+namespace attn::model::diagnose {
+namespace {
+
+using core::AttentionDims;
+
+constexpr std::size_t most_candidates = 16;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Sizes, and the deviations of the numbers.
+struct Plan {
+    AttentionDims sizes;
+    double scores = 1.5; ///< of queries and keys
+    double values = 1;
+    bool same_shapes = true;
+};
+
+// ---- tensors ---------------------------------------------------------------------------------------------------------------
+
+/// Tensors as a plan has them, in the layout of an input.
+class Drawn {
+public:
+    Drawn(const AttendInputs& inputs, const AttendViews& views, const Plan& plan)
+        : views_(views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
+    {
+        const AttentionDims& l = plan.sizes;
+        const bool by_heads = !views.side_by_side;
+        add("queries", inputs.queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k),
+            plan.scores);
+        add("keys", inputs.keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
+        add("values", inputs.values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v),
+            plan.values);
+        if (inputs.past_key) {
+            add("past_key", *inputs.past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
+            add("past_value", *inputs.past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
+        }
+        if (inputs.mask) {
+            add_mask(*inputs.mask);
+        }
+        if (inputs.lengths) {
+            store_numbers("lengths", inputs.lengths->type, {l.B}, stream_.integers(l.B, 1, l.S + 1));
+        }
+    }
+
+    [[nodiscard]] std::vector<StoredTensor> take() && { return std::move(tensors_); }
+
+private:
+    /// (B, H, n, d), (H, n, d) or (n, d), as the given one, or with what has become more than one.
+    [[nodiscard]] Shape heads_of(const TensorView& given, Index heads, Index rows, Index size) const
+    {
+        Shape shape{plan_.sizes.B, heads, rows, size};
+        const std::size_t least = plan_.sizes.B > 1 ? 4 : heads > 1 ? 3 : 2;
+        shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(std::max(given.shape.size(), least)));
+        return shape;
+    }
+
+    /// (B, n, H·d) or (n, H·d)
+    [[nodiscard]] Shape wide(Index rows, Index size) const
+    {
+        return views_.rank < 3 && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
+    }
+
+    void add(const char* name, const TensorView& given, Shape shape, double deviation)
+    {
+        const Index count = element_count(shape);
+        store_numbers(name, given.type, std::move(shape), stream_.normal(count, 0, deviation));
+    }
+
+    void store_numbers(const char* name, ElementType type, Shape shape, const std::vector<double>& numbers)
+    {
+        StoredTensor tensor;
+        tensor.name = name;
+        tensor.type = type;
+        tensor.shape = std::move(shape);
+        tensor.bytes = to_bytes<double>(type, numbers);
+        tensors_.push_back(std::move(tensor));
+    }
+
+    /// Of the same dimensions: those that went along with sizes still do. A part of the keys is hidden where a part was.
+    void add_mask(const TensorView& given)
+    {
+        const AttentionDims& from = views_.sizes;
+        const AttentionDims& to = plan_.sizes;
+        const std::array before{from.B, from.H, from.T, from.total()};
+        const std::array now{to.B, to.H, to.T, to.total()};
+        Shape shape = given.shape;
+        for (std::size_t back = 1; back <= std::min(shape.size(), before.size()); ++back) {
+            Index& length = shape[shape.size() - back];
+            const Index whole = now.at(now.size() - back);
+            length = length > 1 && length == before.at(before.size() - back) ? whole : std::min(length, whole);
+        }
+        constexpr double seen = 0.75;
+        const bool boolean = given.type == ElementType::boolean;
+        const std::vector<double> kept = load<double>(given).values;
+        const bool hides = boolean || std::ranges::find(kept, -infinity) != kept.end();
+        const Index count = element_count(shape);
+        const std::vector<double> chance = stream_.uniform(count, 0, 1);
+        std::vector<double> numbers = stream_.normal(count, 0, 1);
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
+        }
+        store_numbers("mask", given.type, std::move(shape), numbers);
+    }
+
+    const AttendViews& views_;
+    const Plan& plan_;
+    random::Pcg64Stream stream_;
+    std::vector<StoredTensor> tensors_;
+};
+
+AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
+{
+    const auto find = [&](std::string_view name) -> std::optional<TensorView> {
+        const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
+        return found == tensors.end() ? std::nullopt : std::optional(found->view());
+    };
+    return {*find("queries"),   *find("keys"), *find("values"), find("past_key"),
+            find("past_value"), find("mask"),  find("lengths")};
+}
+
+// ---- plans -----------------------------------------------------------------------------------------------------------------
+
+Index largest_tile(std::span<const Candidate> candidates)
+{
+    Index largest = 0;
+    for (const Candidate& candidate : candidates) {
+        largest = std::max({largest, candidate.variant.tile, candidate.variant.row_tile});
+    }
+    return largest;
+}
+
+/// Other sizes one by one, then together.
+std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
+{
+    const AttentionDims& given = views.sizes;
+    const bool square = given.T == given.total() && given.P == 0;
+    const bool equal = given.d_k == given.d_v;
+    const auto with = [&](auto change) {
+        AttentionDims sizes = given;
+        change(sizes);
+        return sizes;
+    };
+    // Of the tiles from 16 to 256 each leaves another rest, or pads to another length.
+    const auto longer = [&](AttentionDims& l) {
+        l.S = tile > 0 ? 2 * tile - 11 : given.S + 5;
+        l.T = square || tile > 0 ? l.S : given.T + 3;
+    };
+    const auto shorter = [&](AttentionDims& l) {
+        l.S = 5;
+        l.T = square ? l.S : given.T;
+    };
+    const auto wider = [&](AttentionDims& l) {
+        l.d_k = given.d_k + 3;
+        l.d_v = equal ? l.d_k : given.d_v + 2;
+    };
+    const auto more = [&](AttentionDims& l) {
+        l.B = given.P > 0 ? given.B : given.B + 1;
+        const Index times = given.P > 0 || views.side_by_side ? 1 : given.H_kv == 1 ? 2 : 1; // --heads says how many
+        l.H = times * given.H;
+        l.H_kv = times * given.H_kv;
+    };
+    return {with([&](AttentionDims& l) {
+                l.T = square ? given.T : given.T + 3;
+                l.d_v = given.d_v + 1;
+            }),
+            with(wider),
+            with(more),
+            with(shorter),
+            with(longer),
+            with([&](AttentionDims& l) {
+                longer(l);
+                wider(l);
+                more(l);
+                l.T += square ? 0 : 2;
+                l.d_v += 1;
+            })};
+}
+
+std::vector<Plan> plans(const AttendViews& views, std::span<const Candidate> tied)
+{
+    constexpr Index large = Index{1} << 21; // scores
+    const AttentionDims& l = views.sizes;
+    std::vector<Plan> all{{l}, {l, 5, 1}};
+    if (l.B * l.H * l.T * l.total() <= large) {
+        const double huge = std::min(largest_finite(views.queries.type) / 64, 1e6); // more than float16 holds
+        for (const Plan& plan : {Plan{l, 0.4, 1}, Plan{l, 14, 1}, Plan{l, 1.5, huge}}) {
+            all.push_back(plan);
+        }
+    }
+    for (const AttentionDims& sizes : other_sizes(views, largest_tile(tied))) {
+        for (const double scores : {1.5, 5.0}) {
+            all.push_back({sizes, scores, 1, false});
+        }
+    }
+    return all;
+}
+
+// ---- telling apart
+// -----------------------------------------------------------------------------------------------------------
+
+bool can_be_made(const Candidate& candidate, const std::vector<const Mistake*>& list)
+{
+    return std::ranges::all_of(candidate.mistakes, [&](const MistakeInfo* mistake) {
+        return std::ranges::any_of(list, [&](const Mistake* other) { return other == mistake; });
+    });
+}
+
+Candidate measured(Candidate candidate, const Yardstick& file, const std::vector<double>& values)
+{
+    candidate.distance = {};
+    candidate.distance.add(file, 0, values);
+    return candidate;
+}
+
+/// What each candidate gives, and how it would be told from the others.
+class Trial {
+public:
+    Trial(const Call& call, Compared compared, std::span<const Candidate> candidates, const core::Work& work)
+        : candidates_(candidates)
+    {
+        const ElementType type = call.views.queries.type;
+        for (const Candidate& candidate : candidates) {
+            values_.push_back(evaluate(call, candidate.variant, compared, work));
+            StoredTensor stored("", type, {std::ssize(values_.back())});
+            store<double>(stored, 0, values_.back());
+            files_.emplace_back(load<double>(stored.view()).values, usual_tolerance(type));
+        }
+    }
+
+    [[nodiscard]] bool tells(std::size_t a, std::size_t b) const { return explains(a, b) && explains(b, a); }
+
+private:
+    /// Whether a file of `a` is explained by it, and not by `b`.
+    [[nodiscard]] bool explains(std::size_t a, std::size_t b) const
+    {
+        const Candidate own = measured(candidates_[a], files_[a], values_[a]);
+        const Candidate other = measured(candidates_[b], files_[a], values_[b]);
+        return own.fits() && !other.fits() && times_farther(own, other) >= clearly;
+    }
+
+    std::span<const Candidate> candidates_;
+    std::vector<std::vector<double>> values_;
+    std::vector<Yardstick> files_;
+};
+
+/// Of each candidate the first one that a trial does not tell it from, directly or through others.
+std::vector<std::size_t> groups_of(const Trial& trial, std::size_t count)
+{
+    std::vector<std::size_t> group;
+    for (std::size_t a = 0; a < count; ++a) {
+        group.push_back(a);
+        for (std::size_t b = 0; b < a; ++b) {
+            if (group[b] != group[a] && !trial.tells(a, b)) {
+                std::ranges::replace(group, group[a], group[b]);
+            }
+        }
+    }
+    return group;
+}
+
+/// Of the groups, whose last member is the right result, those of more than one.
+std::vector<std::vector<std::size_t>> alike_in(const std::vector<std::size_t>& group)
+{
+    std::vector<std::vector<std::size_t>> alike;
+    for (std::size_t first = 0; first < group.size(); ++first) {
+        std::vector<std::size_t> members;
+        for (std::size_t at = 0; at < group.size(); ++at) {
+            if (group[at] == first) {
+                members.push_back(at);
+            }
+        }
+        if (members.size() > 1) {
+            std::erase(members, group.size() - 1); // the right result needs no name
+            alike.push_back(std::move(members));
+        }
+    }
+    return alike;
+}
+
+} // namespace
+
+Suggestion suggest_input(const TiedCall& tied_call, std::span<const Candidate> tied, const core::Work& work)
+{
+    const auto& [inputs, options, compared] = tied_call;
+    const Call given = call_of(inputs, options);
+    std::vector<Candidate> candidates(tied.begin(),
+                                      tied.begin() + static_cast<std::ptrdiff_t>(std::min(tied.size(), most_candidates)));
+    std::size_t least = candidates.size(); // groups fewer than candidates, and one more where the right result is in one
+    candidates.emplace_back();             // the right result
+    Suggestion best;
+    for (const Plan& plan : plans(given.views, tied)) {
+        std::vector<StoredTensor> tensors = Drawn(inputs, given.views, plan).take();
+        const Call call = call_of(inputs_of(tensors), options);
+        const std::vector<const Mistake*> list = mistakes_in(call.setting());
+        if (!std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); })) {
+            continue;
+        }
+        ++best.tried;
+        const std::vector<std::size_t> group = groups_of(Trial(call, compared, candidates, work), candidates.size());
+        const std::size_t groups = std::set(group.begin(), group.end()).size();
+        const std::size_t missing = candidates.size() - groups;
+        if (missing + 1 < least) {
+            least = missing + 1;
+            best.tensors = std::move(tensors);
+            best.alike = alike_in(group);
+            best.same_shapes = plan.same_shapes;
+        }
+        if (missing == 0) {
+            break;
+        }
+    }
+    return best;
+}
+
+} // namespace attn::model::diagnose

@@ -1,0 +1,31 @@
+// An input that tells apart mistakes which another one ties.
+#pragma once
+
+#include "attn/model/diagnose/diagnose.hpp"
+#include "attn/tensor/stored.hpp"
+
+namespace attn::model::diagnose {
+
+struct Suggestion {
+    /// Of a call of attend, called as the members of AttendInputs are: "queries", "past_key". Empty: no input tells any two
+    /// mistakes apart.
+    std::vector<StoredTensor> tensors;
+    bool same_shapes = true; ///< as those of the input that ties them
+    /// By their places in the list, groups that the tensors do not tell apart, or not from the right result.
+    std::vector<std::vector<std::size_t>> alike;
+    std::size_t tried = 0; ///< inputs
+};
+
+/// The call of attend that ties them.
+struct TiedCall {
+    const AttendInputs& inputs;
+    const Attend& options;
+    Compared compared = Compared::context;
+};
+
+/// `tied`: mistakes of attention, of which the first few count. Inputs of the same shapes are tried first, with numbers from
+/// small to large, then other sizes. An input is taken where a file that any of them gives is explained by that one alone, by
+/// the rules of a diagnosis; or else the one on which that is true of most of them.
+[[nodiscard]] Suggestion suggest_input(const TiedCall& call, std::span<const Candidate> tied, const core::Work& work);
+
+} // namespace attn::model::diagnose

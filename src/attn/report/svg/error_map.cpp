@@ -1,0 +1,89 @@
+#include "attn/report/svg/error_map.hpp"
+
+#include "attn/report/svg/svg.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::report {
+namespace {
+
+using model::diagnose::Against;
+using model::diagnose::ErrorMap;
+
+/// "0", "1", …, or "0-15", "16-31", … of cells of several.
+std::vector<std::string> places(Index cells, Index size)
+{
+    std::vector<std::string> names;
+    for (Index cell = 0; cell < cells; ++cell) {
+        const Index first = cell * size;
+        names.push_back(std::to_string(first) + (size > 1 ? "-" + std::to_string(first + size - 1) : ""));
+    }
+    return names;
+}
+
+std::vector<std::string> panel_names(const ErrorMap& map)
+{
+    std::vector<std::string> names;
+    for (Index panel = 0; panel < map.B * map.H && map.B * map.H > 1; ++panel) {
+        std::string name = map.B > 1 ? "batch " + std::to_string(panel / map.H) : "";
+        if (map.H > 1) {
+            name += name.empty() ? "head " : ", head ";
+            name += std::to_string(panel % map.H);
+        }
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+/// The power of ten that small differences are drawn in, so that two digits tell them apart.
+std::string unit_of(double largest, double& unit)
+{
+    int exponent = 0;
+    for (unit = 1; largest > 0 && largest < unit / 10 && exponent < 300; ++exponent) {
+        unit /= 10;
+    }
+    return exponent == 0 ? "" : "; in units of 1e-" + std::to_string(exponent);
+}
+
+Picture picture_of(const ErrorMap& map, bool of_weights)
+{
+    Picture picture;
+    picture.heads = map.B * map.H;
+    picture.rows = map.rows;
+    picture.columns = map.columns;
+    picture.head_names = panel_names(map);
+    picture.row_words = places(map.rows, map.tall);
+    picture.column_words = places(map.columns, map.wide);
+    const bool several = map.tall * map.wide > 1;
+    picture.note = std::string("rows are queries, columns ") + (of_weights ? "keys" : "numbers of the result") +
+                   (several ? "; a cell is the largest of " + std::to_string(map.tall) + " × " + std::to_string(map.wide) : "");
+    double largest = 0;
+    for (const double difference : map.largest) {
+        largest = std::isfinite(difference) ? std::max(largest, difference) : largest;
+        picture.blank = std::isfinite(difference) ? picture.blank : "not finite";
+    }
+    double unit = 1;
+    picture.array = "differences";
+    picture.note += unit_of(largest, unit);
+    for (const double difference : map.largest) {
+        picture.values.push_back(difference / unit);
+    }
+    picture.high = largest > 0 ? largest / unit : 1;
+    return picture;
+}
+
+} // namespace
+
+void write_error_map(const Against& against, std::string_view name, const Sink& sink)
+{
+    if (!against.where) {
+        throw Error(ErrorKind::usage, "-o with --against draws the differences of weights, context or output");
+    }
+    SvgOptions options;
+    options.title = "where " + std::string(name) + " differs";
+    write_heat_map(picture_of(against.where->map, against.of_weights), options, sink);
+}
+
+} // namespace attn::report

@@ -1,0 +1,20 @@
+// `attend --against --suggest-input`: an input that tells tied mistakes apart, as a file, and the command that goes with it.
+#pragma once
+
+#include "attn/report/text/diagnosis.hpp"
+#include "cli/options/attend_options.hpp"
+
+namespace attn::cli {
+
+/// The call that tied them, as typed.
+struct TiedCall {
+    const model::AttendInputs& inputs;
+    const AttendOptions& options;
+    const Operands& typed;
+    int threads = 1;
+};
+
+/// Writes the file where there is such an input.
+[[nodiscard]] report::SuggestedFile write_suggested_input(const TiedCall& call, const model::diagnose::Diagnosis& diagnosis);
+
+} // namespace attn::cli

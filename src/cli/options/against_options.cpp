@@ -1,0 +1,97 @@
+#include "cli/options/against_options.hpp"
+
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace attn::cli {
+namespace {
+
+bool is_standard_input(const std::string& file)
+{
+    return file == "-" || file.starts_with("-:");
+}
+
+/// "--against --json" forgets the FILE.
+void require_file(const char* option, const std::string& file)
+{
+    if (file.starts_with('-') && !is_standard_input(file)) {
+        throw Error(ErrorKind::usage, option, quoted(file), "a FILE; one that is called so is ./" + file);
+    }
+}
+
+void require_one(const AgainstOptions& against, const char* option)
+{
+    if (against.files.size() > 1) {
+        throw Error(ErrorKind::usage, option, std::to_string(against.files.size()) + " files behind --against", "one");
+    }
+}
+
+/// Neither standard output, which has the text, nor another format.
+void require_picture(const std::string& path)
+{
+    constexpr std::array pictures{Format::svg};
+    OutputOptions output;
+    output.path = path;
+    if (path == "-") {
+        throw Error(ErrorKind::usage, "-o", quoted(path), "a file for the picture with --against, whose text goes there");
+    }
+    (void)decide_format(output, pictures);
+}
+
+} // namespace
+
+void declare_against(Options& options, AgainstOptions& against)
+{
+    options.add({.name = "--against",
+                 .meaning = "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. "
+                            "FILE is anything that `compare` reads; -o error.svg draws where it differs",
+                 .symbol = "FILE[:NAME]"},
+                against.first);
+    options.exclude({"--against", "--format"});
+}
+
+void declare_suggest_input(Options& options, AgainstOptions& against)
+{
+    options.add({.name = "--suggest-input",
+                 .meaning =
+                     "where --against cannot tell mistakes apart, write queries, keys, values (and mask, lengths, cache) on "
+                     "which they differ to FILE (.npz, .safetensors)",
+                 .symbol = "FILE"},
+                against.suggest);
+    options.need({"--suggest-input"}, "--against");
+}
+
+void finish_against(AgainstOptions& against, std::span<const std::string> words, OutputOptions& output,
+                    std::span<const std::string> read)
+{
+    require_file("--against", *against.first);
+    against.files.assign(words.begin(), words.end());
+    against.files.insert(against.files.begin(), *against.first);
+    if (std::ranges::count_if(against.files, is_standard_input) + std::ranges::count_if(read, is_standard_input) > 1) {
+        throw Error(ErrorKind::usage, "--against: standard input can be read once; allowed: one -");
+    }
+    if (output.path) {
+        require_picture(*output.path);
+        require_one(against, "-o");
+        against.picture = std::exchange(output.path, std::nullopt);
+    }
+    if (against.suggest) {
+        require_file("--suggest-input", *against.suggest);
+        require_one(against, "--suggest-input");
+        (void)format_of_suggested(against);
+    }
+}
+
+Format format_of_suggested(const AgainstOptions& against)
+{
+    for (const Format format : {Format::npz, Format::safetensors}) {
+        if (against.suggest->ends_with(info_of(format).ending)) {
+            return format;
+        }
+    }
+    throw Error(ErrorKind::usage, "--suggest-input", quoted(*against.suggest), "a name that ends with .npz or .safetensors");
+}
+
+} // namespace attn::cli
