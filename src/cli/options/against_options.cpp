@@ -17,7 +17,7 @@ bool is_standard_input(const std::string& file)
 void require_file(const char* option, const std::string& file)
 {
     if (file.starts_with('-') && !is_standard_input(file)) {
-        throw Error(ErrorKind::usage, option, quoted(file), "a FILE; one that is called so is ./" + file);
+        throw Error(ErrorKind::usage, option, in_quotes(file), "a FILE; one that is called so is ./" + file);
     }
 }
 
@@ -35,7 +35,7 @@ void require_picture(const std::string& path)
     OutputOptions output;
     output.path = path;
     if (path == "-") {
-        throw Error(ErrorKind::usage, "-o", quoted(path), "a file for the picture with --against, whose text goes there");
+        throw Error(ErrorKind::usage, "-o", in_quotes(path), "a file for the picture with --against, whose text goes there");
     }
     (void)decide_format(output, pictures);
 }
@@ -91,7 +91,7 @@ Format format_of_suggested(const AgainstOptions& against)
             return format;
         }
     }
-    throw Error(ErrorKind::usage, "--suggest-input", quoted(*against.suggest), "a name that ends with .npz or .safetensors");
+    throw Error(ErrorKind::usage, "--suggest-input", in_quotes(*against.suggest), "a name that ends with .npz or .safetensors");
 }
 
 } // namespace attn::cli
