@@ -9,6 +9,8 @@
 
 namespace attn::model::diagnose {
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// The numbers of a file as a yardstick: a difference of 1 is as much as the tolerance allows,
 /// |a - x| / (atol + rtol·max(|a|, root mean square of a)), because an error of float16 is one of the sums, not of the small
 /// numbers that they may cancel to.

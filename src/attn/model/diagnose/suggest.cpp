@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/suggest.hpp"
 
+#include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/random/pcg64.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 using core::AttentionDims;
 
 constexpr std::size_t most_candidates = 16;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Sizes, and the deviations of the numbers.
 struct Plan {
     AttentionDims sizes;

@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/weighing.hpp"
 
 #include "attn/math/elementary.hpp"
+#include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 namespace attn::model::diagnose {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 using Numbers = std::vector<double>;
