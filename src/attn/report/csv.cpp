@@ -199,7 +199,8 @@ Beginning beginning_of(const CsvOptions& options)
 
 std::string csv_header(bool with_index, bool with_layer)
 {
-    return std::string(with_index ? "index," : "") + "array," + (with_layer ? "layer," : "") + "head,row,column,query_token,key_token,value\n";
+    return std::string(with_index ? "index," : "") + "array," + (with_layer ? "layer," : "") +
+           "head,row,column,query_token,key_token,value\n";
 }
 
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)

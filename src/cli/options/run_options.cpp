@@ -113,11 +113,12 @@ void require_trained(const Operands& given, const RunOptions& run)
     }
     const bool picture = run.format == Format::svg;
     if (picture && (run.trained.layers.size() != 1 || run.trained.layers.front() < 0)) {
-        throw Error(ErrorKind::usage, option_name(model::trained_field::layers), run.trained.layers.empty() ? "none" : "several",
-                    "one layer in a picture");
+        throw Error(ErrorKind::usage, option_name(model::trained_field::layers),
+                    run.trained.layers.empty() ? "none" : "several", "one layer in a picture");
     }
     if (run.format == Format::html || run.format == Format::recipe) {
-        throw Error(ErrorKind::usage, "--format", name_of(run.format), "with " + model + " table, json, csv, npz, safetensors, svg");
+        throw Error(ErrorKind::usage, "--format", name_of(run.format),
+                    "with " + model + " table, json, csv, npz, safetensors, svg");
     }
 }
 

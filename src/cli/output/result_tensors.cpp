@@ -45,8 +45,7 @@ private:
     void add(const std::string& name, const std::vector<Index>& values)
     {
         static_assert(sizeof(Index) == sizeof(std::int64_t));
-        tensors_.push_back(
-            {name, ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
+        tensors_.push_back({name, ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
     }
 
     void add(const model::Array& array, const std::string& prefix)

@@ -59,7 +59,8 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
 
 /// What a head makes of words that repeat.
 template <typename Matrix>
-void count_repetition(HeadSummary& head, const Matrix& weights, const std::vector<Index>& positions, const std::vector<Index>& ids)
+void count_repetition(HeadSummary& head, const Matrix& weights, const std::vector<Index>& positions,
+                      const std::vector<Index>& ids)
 {
     Mean same;
     Mean induction;

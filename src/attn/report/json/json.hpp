@@ -18,8 +18,8 @@ namespace attn::report {
 /// "verify" is {"weights":{"absolute":1e-08,"relative":2e-07},…}.
 void write_json(const model::Result& result, std::optional<Index> index, const Sink& sink);
 
-/// The same of a whole trained model ("attn-cli/result/2"): tokens and ids, then "layers":[{"layer":3,"heads":[1],"weights":…},…]
-/// with the keys of a result, "logits" and what they say.
+/// The same of a whole trained model ("attn-cli/result/2"): tokens and ids, then
+/// "layers":[{"layer":3,"heads":[1],"weights":…},…] with the keys of a result, "logits" and what they say.
 void write_json(const model::LayeredResult& result, std::optional<Index> index, const Sink& sink);
 void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer);
 

@@ -145,7 +145,8 @@ void write_summary(Buffer& buffer, const std::vector<Result>& layers, const Tabl
     for (const Result& layer : layers) {
         for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
             heads.push_back(layer.summary->heads[h]);
-            labels.push_back(std::to_string(layer.layer.value_or(0)) + '.' + std::to_string(layer.head_at(static_cast<Index>(h))));
+            labels.push_back(std::to_string(layer.layer.value_or(0)) + '.' +
+                             std::to_string(layer.head_at(static_cast<Index>(h))));
         }
     }
     write_means(buffer, layers.front(), heads, std::move(labels), options);
