@@ -407,3 +407,102 @@ def test_a_saved_result_of_the_model_inside_is_checked(tmp_path):
     path = tmp_path / "saved.json"
     path.write_bytes(succeeds("run", REPEATS, "--model", "induction", "--layer", "all", "--show", "all", "--json").out)
     assert succeeds("check", path).text.endswith("passed\n")
+
+
+# ---- found by a newcomer and by a breaker ----------------------------------------------------------------------------
+
+
+def test_an_empty_name_is_no_model():
+    assert_fails(run("run", SENTENCE, "--model", ""), 66, "--model", "induction")
+
+
+def test_the_mean_of_heads_has_no_summary():
+    for options in [(), ("--layer", "0", "--show", "summary"), ("--layer", "0", "--top", "1")]:
+        assert_fails(run("run", SENTENCE, "--model", "induction", "--head", "mean", *options), 2, "--head", "mean")
+
+
+def test_check_finds_a_changed_probability(tmp_path):
+    path = tmp_path / "saved.json"
+    saved = succeeds("run", REPEATS, "--model", "induction", "--layer", "1", "--show", "logits", "--json").json
+    saved["likeliest"][0]["words"][0]["probability"] = 0.5
+    path.write_text(json.dumps(saved))
+    done = run("check", path)
+    assert done.code == 1 and "likeliest[0].words[0].probability" in done.text
+
+
+def test_a_line_may_need_more_memory_than_others(bert, tmp_path):
+    folder, _ = tiny_models.bert(tmp_path / "long", 1, max_position_embeddings=1024)
+    tensors, _ = load_safetensors(folder / "model.safetensors")
+    name = "bert.embeddings.position_embeddings.weight"
+    save_safetensors(folder / "model.safetensors", tensors | {name: numpy.resize(tensors[name], (1024, 8))})
+    lines = "the cat\n" + "cat " * 1000 + "\n"
+    done = run("run", "--lines", "-", "--model", f"{folder}/", "--layer", "all", "--query", "3", "--head", "0", "--json", stdin=lines)
+    assert (done.code, len(done.json_lines), "layers" in done.json_lines[1]) == (0, 2, True)
+
+
+def test_a_line_without_the_word_of_query_is_reported(bert):
+    done = run("run", "--lines", "-", "--model", f"{bert[0]}/", "--layer", "0", "--query", "dog", "--json", stdin="the dog\nthe cat\na dog\n")
+    assert done.code == 65
+    assert ["layers" in line for line in done.json_lines] == [True, False, True]
+
+
+def test_check_looks_for_the_model_beside_the_result(bert, tmp_path):
+    shutil.copytree(bert[0], tmp_path / "place" / "model")
+    path = tmp_path / "place" / "saved.json"
+    path.write_bytes(succeeds("run", SENTENCE, "--model", "./model", "--layer", "0", "--json", cwd=tmp_path / "place").out)
+    assert succeeds("check", path, cwd=tmp_path).text.endswith("passed\n")
+
+
+def test_a_result_of_a_model_is_no_recipe(bert, tmp_path):
+    path = tmp_path / "saved.json"
+    path.write_bytes(succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--json").out)
+    assert_fails(run("run", "--recipe", path), 65, "--model")
+
+
+def test_top_adds_the_strongest_pairs_of_each_layer():
+    table = succeeds("run", REPEATS, "--model", "induction", "--top", "1").text
+    assert table.count("strongest pairs") == 2
+
+
+def test_a_sentence_of_spaces_is_refused(bert):
+    assert_fails(run("run", "  ", "--model", f"{bert[0]}/"), 65, "no words")
+
+
+def test_logits_without_a_mask_say_that_nothing_is_guessed(bert):
+    done = run("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0", "--show", "logits")
+    assert done.code == 0 and "[MASK]" in done.message
+
+
+def test_formats_of_numbers_have_the_weights_of_all_layers(bert, tmp_path):
+    rows = succeeds("run", "the cat", "--model", f"{bert[0]}/", "--format", "csv").text
+    assert {row.split(",")[1] for row in rows.splitlines() if row.startswith("weights")} == {"0", "1", "2"}
+
+
+def test_an_index_without_tensors_is_refused(tmp_path, bert):
+    def edit(folder):
+        (folder / "model.safetensors").unlink()
+        (folder / "model.safetensors.index.json").write_text('{"weight_map": {}}')
+
+    assert_fails(changed(tmp_path, bert, edit), 65)
+
+
+def test_an_infinite_weight_is_refused(tmp_path, bert):
+    def infinite(tensors):
+        tensors[QUERY][0, 0] = numpy.inf
+        return tensors
+
+    folder = tmp_path / "changed"
+    shutil.copytree(bert[0], folder)
+    edit_tensors(infinite)(folder)
+    assert_fails(run("run", SENTENCE, "--model", f"{folder}/", "--layer", "1"), 65, "not finite")
+
+
+def test_a_layer_stands_once_in_a_result(bert, tmp_path):
+    path = tmp_path / "saved.json"
+    saved = result(bert[0], "--layer", "0")
+    path.write_text(json.dumps(saved | {"layers": saved["layers"] * 2}))
+    assert_fails(run("compare", path, path), 65, "ascending layers")
+
+
+def test_keys_and_names_of_files_are_escaped(tmp_path, bert):
+    assert_fails(changed(tmp_path, bert, edit_config(**{"\x1b[31m\nkey": 1})), 65, "\\x1b", "\\n")

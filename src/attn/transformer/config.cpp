@@ -317,10 +317,9 @@ void Config::require_all_used() const
         const bool known = std::holds_alternative<ConfigNull>(entry.second) || used_.contains(key) ||
                            std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(key, outer); });
         if (!known) {
-            throw Error(ErrorKind::data, thing_of(key) + " = " + written(entry.second) +
+            throw Error(ErrorKind::data, "config.json: " + in_quotes(key) + " = " + written(entry.second) +
                                              " is not known here and may change what the model computes; if it does not, "
-                                             "--ignore-config " +
-                                             key + " leaves it out");
+                                             "--ignore-config with this key leaves it out");
         }
     }
 }

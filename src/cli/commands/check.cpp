@@ -190,7 +190,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
     }
     case io::Document::layers: {
         model::SavedLayers saved = io::parse_saved_layers(json);
-        const ModelFolder model(saved.config, Digests::stated);
+        const ModelFolder model(saved.config, Digests::stated, folder);
         return report(model::check(saved, tolerance_, model.trained(), settings_), name);
     }
     case io::Document::failed_line: {

@@ -41,6 +41,7 @@ namespace {
 constexpr std::array examples{
     Example{R"(attn-cli run "Life is short, eat dessert first")", "the table of the 2023 tutorial"},
     Example{R"(attn-cli run "Life is short" --query is --digits 8)", "one row, more digits"},
+    Example{"attn-cli run \"the cat sat and the cat sat\" --model induction", "every head of a whole trained model"},
     Example{R"(attn-cli run "Life is short" --heads 4 --causal --json | jq '.weights[3]')", "the fourth head, for programs"},
     Example{"attn-cli run --recipe owen-2025 --show all", "every step of an article"},
     Example{R"(attn-cli run "Life is short" --params gpt2.safetensors --prefix h.0 --heads 12)", "a layer of a trained model"},
@@ -54,8 +55,8 @@ constexpr std::array examples{
     Example{"attn-cli run \"Life is short\" -o my.recipe.json", "a recipe that states what was printed; check tests it"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--positions", "--query", "--seed",
-                                                  "--recipe", "--lines",  "--show",      "--json",  "-o"};
+constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--model", "--layer", "--query",
+                                                  "--recipe", "--lines",  "--show",  "--json",  "-o"};
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
@@ -269,7 +270,7 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
 int execute_run(const RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     warn_of_names(operands, options, log);
-    if (!options.trained.name.empty()) {
+    if (options.runs_model) {
         return run_trained(options, globals, log);
     }
     Runner runner(operands, options, make_recipe(options), globals, log);

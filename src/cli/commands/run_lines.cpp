@@ -81,7 +81,7 @@ private:
                 throw Error(ErrorKind::data, "the line is longer than " + std::to_string(run_.options.max_input_bytes) +
                                                  " bytes; --max-input-bytes allows more");
             }
-            if (run_.trained != nullptr) {
+            if (run_.model != nullptr) {
                 write(layers_of(line.text), index);
             } else {
                 write(result_of(line.text, index), index);
@@ -90,13 +90,16 @@ private:
             // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
             // query word that this line does not have.
             const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
-                                     (error.kind() == ErrorKind::usage && !run_.recipe.query.empty());
+                                     (error.kind() == ErrorKind::usage && by_word());
             if (!of_the_line) {
                 throw;
             }
             write(error, index);
         }
     }
+
+    /// Whether rows are chosen by words, which a line may lack.
+    [[nodiscard]] bool by_word() const { return !run_.recipe.query.empty() || !run_.options.trained.query.empty(); }
 
     model::Result result_of(const std::string& sentence, Index index)
     {
@@ -120,12 +123,28 @@ private:
 
     model::LayeredResult layers_of(const std::string& sentence)
     {
+        model::LayeredResult result = run_model(sentence);
+        run_.model->require_unchanged();
+        return result;
+    }
+
+    model::LayeredResult run_model(const std::string& sentence)
+    {
         model::TrainedConfig config = run_.options.trained;
         config.sentence = sentence;
         model::RunSettings settings = run_.settings;
         settings.threads = 1;
         settings.memory_limit = memory_;
-        return model::run_trained(config, *run_.trained, settings);
+        try {
+            return model::run_trained(config, run_.model->trained(), settings);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::too_large || !output_.wait_for_turn(number_)) {
+                throw;
+            }
+        }
+        settings.threads = run_.settings.threads; // one such line at a time, as with recipes
+        settings.memory_limit = memory_limit();
+        return model::run_trained(config, run_.model->trained(), settings);
     }
 
     model::Result run(const std::string& sentence)
@@ -191,7 +210,7 @@ private:
 Beginning beginning_of(const RunOptions& options)
 {
     switch (options.format) {
-    case Format::csv: return {.text = !options.no_header ? report::csv_header(true, !options.trained.name.empty()) : ""};
+    case Format::csv: return {.text = !options.no_header ? report::csv_header(true, options.runs_model) : ""};
     case Format::table: return {.text = {}, .dropped = 1}; // the empty line that parts a table from the one before
     default: return {};
     }

@@ -1,8 +1,9 @@
 // run --lines: one sentence a line in, one result a line out, on several threads.
 #pragma once
 
-#include "attn/model/trained/run_trained.hpp"
+#include "attn/model/run/run.hpp"
 #include "attn/report/text/table.hpp"
+#include "cli/input/model_folder.hpp"
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/run_options.hpp"
 #include "cli/output/isa_note.hpp"
@@ -23,7 +24,7 @@ struct LinesRun {
     StageReporter& progress;
     IsaNote& isa_note;
     Log& log;
-    const model::Trained* trained = nullptr; ///< computes them by the options' config, in place of the recipe
+    const ModelFolder* model = nullptr; ///< computes them by the options' config, in place of the recipe
 };
 
 /// The exit code: bad_data when a line could not be computed. The bytes are the same for any number of threads.

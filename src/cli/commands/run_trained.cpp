@@ -23,7 +23,8 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
             .width = output.columns(),
             .shading = options.format == Format::table ? shading_of(output, log.colour()) : report::Shading::none,
             .notation = options.notation,
-            .ids_in_words = !options.show.given()};
+            .ids_in_words = !options.show.given(),
+            .layer_pairs = options.top || options.trained.layers.size() == 1};
 }
 
 /// Which says of which layer it is.
@@ -70,6 +71,10 @@ int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
     settings.origin = model::Origin::options_alone(option_name);
     settings.show = options.show.all ? model::everything(options.trained, folder.trained()) : model::Show{};
     settings.show.insert(options.show.items.begin(), model::Show::end());
+    const bool has_summary = options.format == Format::table || options.format == Format::json;
+    if (settings.show.empty() && options.trained.layers.empty() && !has_summary) {
+        settings.show = {model::Item::tokens, model::Item::token_ids, model::Item::weights};
+    }
     settings.top = options.top;
     settings.threads = globals.threads;
     settings.isa = globals.isa.value_or(core::Isa::portable);
@@ -80,12 +85,17 @@ int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
     if (options.lines) {
         const TensorInputs none;
         const model::Recipe unused = model::default_recipe();
-        return run_lines({options, unused, settings, none, output, table, stages, isa_note, log, &folder.trained()});
+        return run_lines({options, unused, settings, none, output, table, stages, isa_note, log, &folder});
     }
     model::LayeredResult result = model::run_trained(options.trained, folder.trained(), settings);
     folder.require_unchanged();
     if (const auto note = isa_note.about(result.layers.front().portable_because)) {
         log.warning(*note);
+    }
+    if (options.format != Format::json) {
+        for (const std::string& warning : result.warnings) {
+            log.warning(warning);
+        }
     }
     write(result, options, table, output);
     output.finish();

@@ -34,7 +34,10 @@ std::string folder_of(const std::string& name)
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
-        throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(name), "a folder that is there");
+        throw Error(ErrorKind::no_input, option_name(model::trained_field::name), quoted_path(name),
+                    is_there(name) ? "a folder, and this is a file"
+                                   : "a folder that is there; models are not downloaded, attn-cli "
+                                     "help models shows how");
     }
     return name.ends_with('/') ? name : name + '/';
 }
@@ -67,8 +70,10 @@ std::string folder_of(const std::string& name)
 io::NamedBytes ModelFolder::map(const std::string& name)
 {
     const std::string path = folder_ + name;
-    if (!is_there(path)) {
-        throw Error(ErrorKind::data, quoted_path(folder_), "no " + name,
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
+        throw Error(ErrorKind::data, quoted_path(folder_),
+                    (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
                     "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
     }
     names_.push_back(name);
@@ -101,13 +106,13 @@ std::string ModelFolder::listing() const
     return text;
 }
 
-ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests)
+ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
 {
     if (std::optional<model::Trained> inside = io::builtin_model(config.name)) {
         trained_ = std::make_unique<model::Trained>(std::move(*inside));
         return;
     }
-    open_folder(config);
+    open_folder(config, beside);
     if (digests == Digests::all || !config.sha256.empty()) {
         const std::string list = listing();
         const std::string digest = io::sha256(std::as_bytes(std::span(list)));
@@ -119,9 +124,10 @@ ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests)
     }
 }
 
-void ModelFolder::open_folder(const model::TrainedConfig& config)
+void ModelFolder::open_folder(const model::TrainedConfig& config, const std::string& beside)
 {
-    folder_ = folder_of(config.name);
+    const bool relative = !beside.empty() && !config.name.starts_with('/') && config.name.find('/') != std::string::npos;
+    folder_ = folder_of(relative && is_there(beside + config.name) ? beside + config.name : config.name);
     io::ModelFiles files{.config = map(config_file), .tokenizer = map(tokenizer_file), .weights = weights()};
     trained_ = std::make_unique<model::Trained>(io::read_model(files, config.ignored_keys));
 }

@@ -19,7 +19,8 @@ public:
     /// compares its digest, as `digests` says. Throws Error(no_input) for a folder that is not there; Error(data) for what a
     /// model lacks or has too many, for configs, tokenizers and tensors that are not understood, and for a model that is there
     /// in another form, with what to do.
-    ModelFolder(model::TrainedConfig& config, Digests digests);
+    /// `beside`: a folder with its slash, where a relative name is looked for first.
+    ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside = {});
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }
 
@@ -31,7 +32,7 @@ public:
 private:
     [[nodiscard]] io::NamedBytes map(const std::string& name);
     [[nodiscard]] std::vector<io::NamedBytes> weights();
-    void open_folder(const model::TrainedConfig& config);
+    void open_folder(const model::TrainedConfig& config, const std::string& beside);
     [[nodiscard]] std::string listing() const;
 
     std::string folder_; ///< with its slash; empty: the model is built in

@@ -58,6 +58,9 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
             throw Error(ErrorKind::data, "got " + counted(std::ssize(documents), "result") +
                                              "; allowed: one, such as `sed -n 1p FILE` takes out");
         }
+        if (io::kind_of(json) == io::Document::layers) {
+            throw Error(ErrorKind::data, "got a result of --model; allowed: a recipe, or a result without --model");
+        }
         return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
     } catch (const Error& error) { // the library does not know the file's name
         throw Error(error.kind(), name_of_input(name_or_path) + ": " + error.what());

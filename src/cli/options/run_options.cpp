@@ -202,7 +202,9 @@ void finish_run_options(const Operands& given, RunOptions& run)
         throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }
-    if (!run.trained.name.empty()) {
+    run.runs_model =
+        std::ranges::find(given.options, option_name(model::trained_field::name), &TypedOption::name) != given.options.end();
+    if (run.runs_model) {
         require_trained(given, run);
         take_common(run);
     }

@@ -15,7 +15,8 @@
 namespace attn::cli {
 
 struct RunOptions : InputOptions {
-    model::TrainedConfig trained; ///< without a name: a recipe is run
+    model::TrainedConfig trained; ///< of --model
+    bool runs_model = false;
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;

@@ -34,8 +34,8 @@ TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
 {
     const Config config({{"hidden_sizes", 3.0}});
     EXPECT_EQ(message_of([&] { config.require_all_used(); }),
-              "config.json: hidden_sizes = 3 is not known here and may change what the model computes; if it does not, "
-              "--ignore-config hidden_sizes leaves it out");
+              "config.json: 'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
+              "--ignore-config with this key leaves it out");
 }
 
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)

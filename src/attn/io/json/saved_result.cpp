@@ -203,7 +203,7 @@ std::vector<StatedArray> stated_guesses(const JsonValue& value)
             const JsonObject word(element, {"token", "id", "probability"});
             stated.push_back({word.at("token").place(), {}, {word.at("token").string()}});
             stated.push_back(integers_of(word.at("id").place(), word.at("id")));
-            (void)word.at("probability").number("a probability");
+            stated.push_back(numbers_of(word.at("probability").place(), word.at("probability")));
         }
     }
     return stated;
@@ -224,6 +224,9 @@ model::SavedLayers saved_layers_of(const JsonValue& value)
         const JsonObject layer(element, keys_with({"layer"}, model::Standing::in_layer));
         SavedResult& one = saved.layers.emplace_back();
         one.layer = layer.at("layer").integer(0, model::trained_field::most_layers - 1);
+        if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].layer >= one.layer) {
+            layer.at("layer").refuse("ascending layers");
+        }
         read_items(layer, one);
     }
     if (saved.layers.empty()) {

@@ -60,9 +60,9 @@ model::Trained read_model(const ModelFiles& files, const std::vector<std::string
         });
     }
     const transformer::Weights weights = weights_of(files.weights);
-    return read_named(files.weights.front().name, [&] {
-        return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer));
-    });
+    const std::string& where = files.weights.empty() ? files.config.name : files.weights.front().name;
+    return read_named(
+        where, [&] { return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer)); });
 }
 
 std::vector<std::string> listed_files(const NamedBytes& index)

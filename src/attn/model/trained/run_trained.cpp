@@ -37,12 +37,17 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
     }
 }
 
-Show what_to_show(const TrainedConfig& config, const Trained& trained, const Show& asked)
+Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
+    const Show& asked = settings.show;
     Show existing = everything(config, trained);
     existing.insert({Item::query_positions, Item::heads, Item::summary, Item::logits});
     for (const Item item : asked.without(existing)) {
-        throw Error(ErrorKind::usage, "--show", name_of(item), "what this model gives; attn-cli help models lists it");
+        std::string names;
+        for (const Item each : existing) {
+            names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
+        }
+        throw Error(ErrorKind::usage, "--show", name_of(item), "what this model gives: " + names);
     }
     if (asked.contains(Item::logits) && !trained.model.architecture().head) {
         throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
@@ -50,7 +55,15 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Sho
     }
     const Show usual =
         config.layers.empty() ? Show{Item::tokens, Item::summary} : Show{Item::tokens, Item::token_ids, Item::weights};
-    return asked.empty() ? usual : asked;
+    Show show = asked.empty() ? usual : asked;
+    if (settings.top) {
+        show.insert(Item::summary);
+    }
+    if (is_mean(config.head) && show.contains(Item::summary)) {
+        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head), "mean",
+                    "heads by number in a summary; the mean is of the weights of layers that are named");
+    }
+    return show;
 }
 
 /// The layers that the config names, ascending and each once.
@@ -85,17 +98,25 @@ transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
     return asked;
 }
 
-/// Throws Error(too_large) for arrays of T tokens that do not fit.
-void require_room(const transformer::Architecture& architecture, const transformer::Asked& asked, const Show& show, Index T,
+/// How much of each layer is kept.
+struct Extent {
+    Show show;
+    Index T = 0, rows = 0;      ///< tokens; query rows
+    std::optional<Index> heads; ///< none: all
+};
+
+/// Throws Error(too_large) for what does not fit.
+void require_room(const transformer::Architecture& architecture, const transformer::Asked& asked, const Extent& extent,
                   Index limit)
 {
     constexpr Index at_once = 8; // hidden states, projections, the hidden layer of the MLP
-    const auto numbers = [&](Index layer) {
-        const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+    const Index T = extent.T;
+    const auto kept_of = [&](const transformer::AttentionPart& attention) {
+        const Index heads = extent.heads.value_or(attention.H);
         Index count = 0;
-        for (const Item item : show) {
-            const bool square = info_of(item).axes == per_pair;
-            count += square ? attention.H * T * T : info_of(item).kind == ItemKind::numbers ? attention.H * attention.d * T : 0;
+        for (const Item item : extent.show) {
+            const bool numbers = info_of(item).kind == ItemKind::numbers;
+            count += info_of(item).axes == per_pair ? heads * extent.rows * T : numbers ? heads * attention.d * T : 0;
         }
         return count;
     };
@@ -103,8 +124,8 @@ void require_room(const transformer::Architecture& architecture, const transform
     kept += asked.logits == transformer::Logits::none ? 0 : T * architecture.embedding.V;
     Index largest = 0;
     for (const Index layer : asked.layers) {
-        kept += numbers(layer);
         const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
+        kept += kept_of(attention);
         largest = std::max(largest, attention.H * T * T);
     }
     const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
@@ -231,6 +252,19 @@ public:
         result_.show = whole.show;
         result_.query_positions = rows_of(whole.config, whole.tokens, settings.origin);
         config_ = whole.config;
+    }
+
+    [[nodiscard]] Extent extent() const
+    {
+        const Index T = std::ssize(result_.tokens);
+        Extent extent{.show = show_, .T = T, .rows = T, .heads = std::nullopt};
+        if (!result_.query_positions.empty()) {
+            extent.rows = std::ssize(result_.query_positions);
+        }
+        if (!config_.head.empty()) {
+            extent.heads = std::ssize(config_.head);
+        }
+        return extent;
     }
 
     [[nodiscard]] Result of(transformer::LayerStages&& stages) const
@@ -385,31 +419,34 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     const transformer::Architecture& architecture = trained.model.architecture();
     LayeredResult result;
     result.config = config;
-    result.show = what_to_show(config, trained, settings.show);
-    if (settings.top) {
-        result.show.insert(Item::summary);
-    }
+    result.show = what_to_show(config, trained, settings);
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
     const Tokens tokens =
         trained.tokenizer ? pieces_of(config, *trained.tokenizer) : symbols_of(config, architecture.embedding.V);
-    if (tokens.ids.empty()) {
+    if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
     result.tokens = tokens.words;
     result.token_ids = tokens.ids;
+    const transformer::Input input{tokens.ids, tokens.types};
+    transformer::require_input(trained.model, input);
     const transformer::Asked asked = asked_of(result.show, layers);
-    require_room(architecture, asked, result.show, std::ssize(result.tokens), settings.memory_limit);
-
     const LayerResults results(result, trained, settings);
+    require_room(architecture, asked, results.extent(), settings.memory_limit);
+
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {
-        work.progress = [&](double share) {
-            settings.observer({"layers", {std::ssize(architecture.layers), std::ssize(result.tokens), architecture.D}, share});
+        work.progress = [&, told = -1.0](double share) mutable {
+            if (share > told) { // each part of a layer begins where it does
+                settings.observer(
+                    {"layers", {std::ssize(architecture.layers), std::ssize(result.tokens), architecture.D}, share});
+            }
+            told = std::max(told, share);
         };
     }
     transformer::Outputs outputs =
-        transformer::forward(trained.model, {tokens.ids, tokens.types}, asked, work, [&](transformer::LayerStages&& stages) {
+        transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
             result.layers.push_back(results.of(std::move(stages)));
         });
     if (asked.hidden_states) {
@@ -420,6 +457,11 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
             result.guesses.push_back(guesses_at(place, outputs.logits, [&](Index id) { return word_of(id, result, trained); }));
         }
         result.logits = std::move(outputs.logits);
+        if (result.guesses.empty()) {
+            result.warnings.emplace_back(
+                "no likeliest word: the sentence has no [MASK]; the logits themselves are in JSON, CSV and "
+                "tensor files");
+        }
     }
     return result;
 }

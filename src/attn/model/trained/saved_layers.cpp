@@ -1,5 +1,6 @@
 #include "attn/model/trained/saved_layers.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -46,13 +47,24 @@ std::vector<StatedArray> stated(const std::vector<Guesses>& guesses)
             const std::string at = place + "words[" + std::to_string(w) + "].";
             list.push_back({at + "token", {}, {word.token}});
             list.push_back({at + "id", {}, {std::to_string(word.id)}});
+            list.push_back({at + "probability", {}, {math::shortest(word.probability)}});
         }
     }
     return list;
 }
 
-/// Positions, words and ids; what is told of their probabilities follows from the logits.
-Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector<Guesses>& computed)
+bool agrees(const StatedArray& given, const std::string& computed, const Tolerance& tolerance)
+{
+    const std::string& decimal = given.decimals.front();
+    if (!given.name.ends_with("probability")) {
+        return decimal == computed;
+    }
+    return tolerance.exact() ? math::canonical_decimal(decimal) == math::canonical_decimal(computed)
+                             : within(number_of(computed, Dtype::float64), number_of(decimal, Dtype::float64), tolerance);
+}
+
+/// Positions, words, ids and probabilities.
+Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector<Guesses>& computed, const Tolerance& tolerance)
 {
     const std::vector<StatedArray> wanted = stated(computed);
     Finding finding;
@@ -61,7 +73,7 @@ Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector
     for (const StatedArray& one : given) {
         const auto found = std::ranges::find(wanted, one.name, &StatedArray::name);
         const std::string text = found == wanted.end() ? "nothing" : found->decimals.front();
-        if (text != one.decimals.front()) {
+        if (found == wanted.end() || !agrees(one, text, tolerance)) {
             ++finding.mismatched;
             finding.first =
                 finding.first.empty() ? one.name + ": stated " + one.decimals.front() + ", computed " + text : finding.first;
@@ -118,7 +130,7 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
         SavedResult one;
         one.arrays.push_back(*saved.logits);
         std::ranges::move(findings_of(one, result_with(*result.logits), tolerance), std::back_inserter(report.findings));
-        report.findings.push_back(compare_guesses(saved.guesses, result.guesses));
+        report.findings.push_back(compare_guesses(saved.guesses, result.guesses, tolerance));
     }
     return report;
 }

@@ -150,6 +150,12 @@ void write_summary(Buffer& buffer, const std::vector<Result>& layers, const Tabl
         }
     }
     write_means(buffer, layers.front(), heads, std::move(labels), options);
+    for (const Result& layer : layers) {
+        if (options.layer_pairs) {
+            buffer.append("\nlayer " + std::to_string(layer.layer.value_or(0)) + ", ");
+            write_pairs(buffer, layer, options);
+        }
+    }
 }
 
 void write_summary(JsonWriter& json, const Result& result)

@@ -18,6 +18,7 @@ struct TableOptions {
     NotationRule notation = NotationRule::fixed;
     bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
     bool introduced = false;   ///< by a line that says what this is
+    bool layer_pairs = false;  ///< the strongest pairs of each layer below its summary
 };
 
 /// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1.

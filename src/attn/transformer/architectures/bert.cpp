@@ -21,23 +21,16 @@ Architecture encoder(Config& config)
                    .types = "embeddings.token_type_embeddings",
                    .type_rows = config.count({"type_vocab_size"}, 2),
                    .norm = NormPart{"embeddings.LayerNorm", epsilon}};
+    constexpr PostNormNames names{.query = "attention.self.query",
+                                  .key = "attention.self.key",
+                                  .value = "attention.self.value",
+                                  .output = "attention.output.dense",
+                                  .attention_norm = "attention.output.LayerNorm",
+                                  .up = "intermediate.dense",
+                                  .down = "output.dense",
+                                  .mlp_norm = "output.LayerNorm"};
     for (Index l = 0; l < s.L; ++l) {
-        const std::string at = layer_name("encoder.layer.", l);
-        LayerPart layer;
-        layer.attention = {.H = s.H,
-                           .H_kv = s.H,
-                           .d = s.d,
-                           .query = linear(at + "attention.self.query", s.D, s.D),
-                           .key = linear(at + "attention.self.key", s.D, s.D),
-                           .value = linear(at + "attention.self.value", s.D, s.D),
-                           .output = linear(at + "attention.output.dense", s.D, s.D),
-                           .scale = inverse_root(static_cast<double>(s.d))};
-        layer.attention_sum = NormPart{at + "attention.output.LayerNorm", epsilon};
-        layer.mlp = {.up = linear(at + "intermediate.dense", s.D, s.inner),
-                     .down = linear(at + "output.dense", s.inner, s.D),
-                     .activation = activation};
-        layer.mlp_sum = NormPart{at + "output.LayerNorm", epsilon};
-        a.layers.push_back(std::move(layer));
+        a.layers.push_back(post_norm_layer(layer_name("encoder.layer.", l), names, s, {epsilon, activation}));
     }
     return a;
 }

@@ -10,7 +10,7 @@ Architecture describe_distilbert(Config& config)
     s.H_kv = s.H;
     s.d = head_size(s.D, s.H);
     require_sizes(s);
-    const Index inner = config.count({"hidden_dim"});
+    s.inner = config.count({"hidden_dim"});
     const Activation activation = activation_of(config, {"activation"}, "gelu");
     constexpr double epsilon = 1e-12;                           // no key says so
     config.pass_over({"sinusoidal_pos_embds", "tie_weights_"}); // the table of positions is stored in any case
@@ -21,22 +21,16 @@ Architecture describe_distilbert(Config& config)
                    .positions = "embeddings.position_embeddings",
                    .position_rows = a.most_tokens,
                    .norm = NormPart{"embeddings.LayerNorm", epsilon}};
+    constexpr PostNormNames names{.query = "attention.q_lin",
+                                  .key = "attention.k_lin",
+                                  .value = "attention.v_lin",
+                                  .output = "attention.out_lin",
+                                  .attention_norm = "sa_layer_norm",
+                                  .up = "ffn.lin1",
+                                  .down = "ffn.lin2",
+                                  .mlp_norm = "output_layer_norm"};
     for (Index l = 0; l < s.L; ++l) {
-        const std::string at = layer_name("transformer.layer.", l);
-        LayerPart layer;
-        layer.attention = {.H = s.H,
-                           .H_kv = s.H,
-                           .d = s.d,
-                           .query = linear(at + "attention.q_lin", s.D, s.D),
-                           .key = linear(at + "attention.k_lin", s.D, s.D),
-                           .value = linear(at + "attention.v_lin", s.D, s.D),
-                           .output = linear(at + "attention.out_lin", s.D, s.D),
-                           .scale = inverse_root(static_cast<double>(s.d))};
-        layer.attention_sum = NormPart{at + "sa_layer_norm", epsilon};
-        layer.mlp = {
-            .up = linear(at + "ffn.lin1", s.D, inner), .down = linear(at + "ffn.lin2", inner, s.D), .activation = activation};
-        layer.mlp_sum = NormPart{at + "output_layer_norm", epsilon};
-        a.layers.push_back(std::move(layer));
+        a.layers.push_back(post_norm_layer(layer_name("transformer.layer.", l), names, s, {epsilon, activation}));
     }
     a.head = HeadPart{.transform = linear("vocab_transform", s.D, s.D),
                       .activation = activation,

@@ -20,23 +20,16 @@ Architecture describe_mpnet(Config& config)
                    .padding = padding,
                    .norm = NormPart{"embeddings.LayerNorm", epsilon}};
     a.most_tokens = places_behind(padding, a.embedding.position_rows);
+    constexpr PostNormNames names{.query = "attention.attn.q",
+                                  .key = "attention.attn.k",
+                                  .value = "attention.attn.v",
+                                  .output = "attention.attn.o",
+                                  .attention_norm = "attention.LayerNorm",
+                                  .up = "intermediate.dense",
+                                  .down = "output.dense",
+                                  .mlp_norm = "output.LayerNorm"};
     for (Index l = 0; l < s.L; ++l) {
-        const std::string at = layer_name("encoder.layer.", l);
-        LayerPart layer;
-        layer.attention = {.H = s.H,
-                           .H_kv = s.H,
-                           .d = s.d,
-                           .query = linear(at + "attention.attn.q", s.D, s.D),
-                           .key = linear(at + "attention.attn.k", s.D, s.D),
-                           .value = linear(at + "attention.attn.v", s.D, s.D),
-                           .output = linear(at + "attention.attn.o", s.D, s.D),
-                           .scale = inverse_root(static_cast<double>(s.d))};
-        layer.attention_sum = NormPart{at + "attention.LayerNorm", epsilon};
-        layer.mlp = {.up = linear(at + "intermediate.dense", s.D, s.inner),
-                     .down = linear(at + "output.dense", s.inner, s.D),
-                     .activation = activation};
-        layer.mlp_sum = NormPart{at + "output.LayerNorm", epsilon};
-        a.layers.push_back(std::move(layer));
+        a.layers.push_back(post_norm_layer(layer_name("encoder.layer.", l), names, s, {epsilon, activation}));
     }
     config.require("relative_attention_num_buckets", 32.0);
     a.relative_bias = RelativeBiasPart{"encoder.relative_attention_bias", 32, 128};

@@ -99,6 +99,26 @@ Sizes sizes_of(Config& config)
     return sizes;
 }
 
+LayerPart post_norm_layer(const std::string& at, const PostNormNames& names, const Sizes& sizes, const PostNormStyle& style)
+{
+    const auto name = [&](std::string_view part) { return at + std::string(part); };
+    LayerPart layer;
+    layer.attention = {.H = sizes.H,
+                       .H_kv = sizes.H,
+                       .d = sizes.d,
+                       .query = linear(name(names.query), sizes.D, sizes.D),
+                       .key = linear(name(names.key), sizes.D, sizes.D),
+                       .value = linear(name(names.value), sizes.D, sizes.D),
+                       .output = linear(name(names.output), sizes.D, sizes.D),
+                       .scale = inverse_root(static_cast<double>(sizes.d))};
+    layer.attention_sum = NormPart{name(names.attention_norm), style.epsilon};
+    layer.mlp = {.up = linear(name(names.up), sizes.D, sizes.inner),
+                 .down = linear(name(names.down), sizes.inner, sizes.D),
+                 .activation = style.activation};
+    layer.mlp_sum = NormPart{name(names.mlp_norm), style.epsilon};
+    return layer;
+}
+
 RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::string_view section)
 {
     const std::string now = "rope_parameters" + std::string(section) + ".";

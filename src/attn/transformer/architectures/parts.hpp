@@ -31,6 +31,18 @@ void require_sizes(const Sizes& sizes);
 /// where there are any.
 [[nodiscard]] Sizes sizes_of(Config& config);
 
+/// What a layer of BERT's kind calls its tensors, behind its own name.
+struct PostNormNames {
+    std::string_view query, key, value, output, attention_norm, up, down, mlp_norm;
+};
+struct PostNormStyle {
+    double epsilon;
+    Activation activation;
+};
+/// X = norm(X + attention(X)), then X = norm(X + mlp(X)); every linear layer has a bias.
+[[nodiscard]] LayerPart post_norm_layer(const std::string& at, const PostNormNames& names, const Sizes& sizes,
+                                        const PostNormStyle& style);
+
 /// What rotary positions are where the config does not say.
 struct RopeDefaults {
     double base = 10000;

@@ -171,6 +171,19 @@ void activate(Activation f, float* x, Index count)
     }
 }
 
+/// The table of the file that includes this.
+constexpr LayerKernels kernels_called(std::string_view name)
+{
+    return {.name = name,
+            .lanes = lanes,
+            .most_tokens = most_vectors * lanes,
+            .add_products = add_products<1>,
+            .add_column_products = add_column_products<1>,
+            .widen_float16 = widen_float16,
+            .widen_bfloat16 = widen_bfloat16,
+            .activate = activate};
+}
+
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)
 } // namespace attn::transformer

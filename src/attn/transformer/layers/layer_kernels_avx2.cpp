@@ -14,15 +14,6 @@ constexpr Index vectors_by_8 = 1, vectors_by_4 = 3; ///< of 16 registers
 
 namespace attn::transformer {
 
-constinit const LayerKernels avx2_layer_kernels{
-    .name = "avx2",
-    .lanes = lanes,
-    .most_tokens = most_vectors * lanes,
-    .add_products = add_products<1>,
-    .add_column_products = add_column_products<1>,
-    .widen_float16 = widen_float16,
-    .widen_bfloat16 = widen_bfloat16,
-    .activate = activate,
-};
+constinit const LayerKernels avx2_layer_kernels = kernels_called("avx2");
 
 } // namespace attn::transformer

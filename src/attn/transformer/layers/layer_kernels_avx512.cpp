@@ -14,15 +14,6 @@ constexpr Index vectors_by_8 = 3, vectors_by_4 = 3; ///< of 32 registers
 
 namespace attn::transformer {
 
-constinit const LayerKernels avx512_layer_kernels{
-    .name = "avx512",
-    .lanes = lanes,
-    .most_tokens = most_vectors * lanes,
-    .add_products = add_products<1>,
-    .add_column_products = add_column_products<1>,
-    .widen_float16 = widen_float16,
-    .widen_bfloat16 = widen_bfloat16,
-    .activate = activate,
-};
+constinit const LayerKernels avx512_layer_kernels = kernels_called("avx512");
 
 } // namespace attn::transformer

@@ -8,19 +8,6 @@
 namespace attn::transformer {
 namespace {
 
-void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types)
-{
-    const auto T = static_cast<Index>(ids.size());
-    if (T < 1 || T > architecture.most_tokens) {
-        throw Error(ErrorKind::data, "tokens", std::to_string(T),
-                    "1 to " + std::to_string(architecture.most_tokens) + ", for which this model has positions");
-    }
-    if (!types.empty() && types.size() != ids.size()) {
-        throw Error(ErrorKind::data, "type ids", std::to_string(types.size()),
-                    std::to_string(T) + ", one for each token, or none");
-    }
-}
-
 void require_row(const char* thing, Index row, Index rows)
 {
     if (row < 0 || row >= rows) {
@@ -36,6 +23,19 @@ RowVector<float> row_of(const TensorView& table, Index row)
 }
 
 } // namespace
+
+void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types)
+{
+    const auto T = static_cast<Index>(ids.size());
+    if (T < 1 || T > architecture.most_tokens) {
+        throw Error(ErrorKind::data, "tokens", std::to_string(T),
+                    "1 to " + std::to_string(architecture.most_tokens) + ", for which this model has positions");
+    }
+    if (!types.empty() && types.size() != ids.size()) {
+        throw Error(ErrorKind::data, "type ids", std::to_string(types.size()),
+                    std::to_string(T) + ", one for each token, or none");
+    }
+}
 
 std::vector<Index> position_rows(const std::vector<Index>& ids, std::optional<Index> padding)
 {

@@ -8,6 +8,9 @@
 
 namespace attn::transformer {
 
+/// Throws Error(data) for no or too many tokens, and for another number of types.
+void require_tokens(const Architecture& architecture, const std::vector<Index>& ids, const std::vector<Index>& types);
+
 /// ids (T), types (T) or none → (T, D), see EmbeddingPart. Throws Error(data) for no or too many tokens, and for ids and types
 /// that have no row.
 [[nodiscard]] Matrix<float> embed(const Model& model, const std::vector<Index>& ids, const std::vector<Index>& types);

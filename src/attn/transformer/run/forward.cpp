@@ -125,6 +125,13 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
     done.queries = heads_of(projected(part.query), part.d, norm(part.query_norm), turn);
     done.keys = heads_of(projected(part.key), part.d, norm(part.key_norm), turn);
     done.values = split(projected(part.value), part.d);
+    for (const Tensor<float>* heads : {&done.queries, &done.keys, &done.values}) { // infinities would look like a mask
+        if (!all_finite(std::span<const float>(heads->values))) {
+            throw Error(ErrorKind::data,
+                        "queries, keys and values made with " + in_quotes(part.query.name + ".weight") + " and its like",
+                        "a number that is not finite", "numbers that float32 can hold; the weights are damaged, or no model's");
+        }
+    }
 
     core::AttentionInputs inputs{
         .queries = core::as_batch(done.queries), .keys = core::as_batch(done.keys), .values = core::as_batch(done.values)};
@@ -229,6 +236,11 @@ void require_finite(const Matrix<float>& X, Index layer)
 }
 
 } // namespace
+
+void require_input(const Model& model, const Input& input)
+{
+    require_tokens(model.architecture(), input.ids, input.types);
+}
 
 Outputs forward(const Model& model, const Input& input, const Asked& asked, const core::Work& work, const Take& take)
 {
