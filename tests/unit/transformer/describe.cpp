@@ -44,9 +44,9 @@ TEST(Describe, RefusesWhatWouldChangeTheNumbers)
         refusal(with(llama(), "rope_scaling.rope_type", "yarn")),
         "config.json: rope_type: got 'yarn'; allowed: default, linear, llama3; no other scaling of positions is computed here");
     EXPECT_TRUE(
-        refusal(with(llama(), "num_local_experts", 8.0)).starts_with("config.json: num_local_experts = 8 is not known"));
+        refusal(with(llama(), "num_local_experts", 8.0)).starts_with("config.json: 'num_local_experts' = 8 is not known"));
     EXPECT_TRUE(
-        refusal(with(llama(), "quantization_config.bits", 4.0)).starts_with("config.json: quantization_config.bits = 4"));
+        refusal(with(llama(), "quantization_config.bits", 4.0)).starts_with("config.json: 'quantization_config.bits' = 4"));
     EXPECT_EQ(refusal(with(llama(), "num_key_value_heads", 3.0)),
               "config.json: num_attention_heads: got 4; allowed: a multiple of the 3 key/value heads");
     EXPECT_EQ(refusal(with(bert(), "num_attention_heads", 3.0)),

@@ -137,8 +137,8 @@ TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
         message_of([&] {
             (void)run(model, {.ids = {1, 2}}, {.layers = {3}});
         }),
-        "hidden states after layer 3: got a number that is not finite; allowed: numbers that float32 can hold; the weights "
-        "are damaged, or no model's");
+        "queries, keys or values beside 'layers.3.self_attn.q_proj': got a number that is not finite; allowed: numbers that "
+        "float32 can hold; the weights are damaged, or no model's");
 }
 
 TEST(Forward, GivesTheSameBytesOnAnyNumberOfThreads)

@@ -15,6 +15,8 @@
 namespace attn::transformer {
 namespace {
 
+constexpr std::string_view damaged = "numbers that float32 can hold; the weights are damaged, or no model's";
+
 // ---- matrices and heads ------------------------------------------------------------------------------------------------
 
 void add(Matrix<float>& X, const Matrix<float>& Y)
@@ -127,9 +129,8 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
     done.values = split(projected(part.value), part.d);
     for (const Tensor<float>* heads : {&done.queries, &done.keys, &done.values}) { // infinities would look like a mask
         if (!all_finite(std::span<const float>(heads->values))) {
-            throw Error(ErrorKind::data,
-                        "queries, keys and values made with " + in_quotes(part.query.name + ".weight") + " and its like",
-                        "a number that is not finite", "numbers that float32 can hold; the weights are damaged, or no model's");
+            throw Error(ErrorKind::data, "queries, keys or values beside " + in_quotes(part.query.name),
+                        "a number that is not finite", damaged);
         }
     }
 
@@ -231,7 +232,7 @@ void require_finite(const Matrix<float>& X, Index layer)
 {
     if (!all_finite(std::span<const float>(X.data(), static_cast<std::size_t>(X.size())))) {
         throw Error(ErrorKind::data, "hidden states after layer " + std::to_string(layer), "a number that is not finite",
-                    "numbers that float32 can hold; the weights are damaged, or no model's");
+                    damaged);
     }
 }
 
