@@ -19,8 +19,7 @@ namespace attn::cli {
 class ComparedFile {
 public:
     /// FILE, or FILE:NAME for one tensor of it. Throws as MappedFile, Error(data) for what is none of the formats, or longer
-    /// than
-    /// --max-input-bytes.
+    /// than --max-input-bytes.
     explicit ComparedFile(const std::string& text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
     [[nodiscard]] const model::Contents& contents() const { return contents_; }

@@ -5,7 +5,6 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/options.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 namespace attn::cli {
@@ -47,19 +46,17 @@ std::string folder_of(const std::string& name)
 {
     std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
     std::string advice = "both are what save_pretrained() of the Python package transformers writes";
+    const std::string before = "model.safetensors, which from_pretrained(…";
+    const std::string behind = ") of the Python package transformers writes";
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
         const std::string name = entry.path().filename().string();
         if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
             found = in_quotes(name) + ", a pickle, which can run any program";
-            advice =
-                "model.safetensors, which from_pretrained(…).save_pretrained(…, safe_serialization=True) of the Python package "
-                "transformers writes";
+            advice = before + ").save_pretrained(…, safe_serialization=True" + behind;
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
-            advice = "model.safetensors, which from_pretrained(…, gguf_file=…).save_pretrained(…) of the Python package "
-                     "transformers "
-                     "writes";
+            advice = before + ", gguf_file=…).save_pretrained(…" + behind;
         }
     }
     throw Error(ErrorKind::data, quoted_path(folder), found, advice);

@@ -144,11 +144,7 @@ struct Tokens {
 /// The piece of an id; an embedding may have more rows than the tokenizer has pieces.
 std::string shown(Index id, const text::PieceTokenizer& tokenizer)
 {
-    try {
-        return tokenizer.shown(id);
-    } catch (const Error&) {
-        return std::to_string(id);
-    }
+    return tokenizer.has(id) ? tokenizer.shown(id) : std::to_string(id);
 }
 
 Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)

@@ -81,11 +81,15 @@ public:
         bool added;
         std::uint32_t number; ///< of the entry or the token
     };
+    [[nodiscard]] bool has(Index id) const
+    {
+        const auto place = first_from(id);
+        return place != places_.end() && place->id == id;
+    }
     /// Throws Error(data) for an id without a piece.
     [[nodiscard]] Place require(Index id) const
     {
-        const auto place =
-            std::lower_bound(places_.begin(), places_.end(), id, [](const Place& a, Index b) { return a.id < b; });
+        const auto place = first_from(id);
         if (place == places_.end() || place->id != id) {
             throw Error(ErrorKind::data, "id", std::to_string(id), "the tokenizer's, up to " + std::to_string(size() - 1));
         }
@@ -93,6 +97,11 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<Place>::const_iterator first_from(Index id) const
+    {
+        return std::lower_bound(places_.begin(), places_.end(), id, [](const Place& a, Index b) { return a.id < b; });
+    }
+
     /// The same added token may be there twice.
     void refuse_twice(const PieceList& pieces, const std::vector<AddedToken>& added)
     {
@@ -355,6 +364,11 @@ std::vector<Piece> PieceTokenizer::encode(std::string_view sentence, std::option
 Index PieceTokenizer::size() const
 {
     return parts_->by_id.size();
+}
+
+bool PieceTokenizer::has(Index id) const
+{
+    return parts_->by_id.has(id);
 }
 
 std::optional<Index> PieceTokenizer::id_of(std::string_view piece) const

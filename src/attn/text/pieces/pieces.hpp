@@ -41,6 +41,8 @@ public:
 
     /// The highest id and one more: how many rows an embedding table has at least.
     [[nodiscard]] Index size() const;
+    /// Whether the id has a piece.
+    [[nodiscard]] bool has(Index id) const;
     [[nodiscard]] std::optional<Index> id_of(std::string_view piece) const;
     /// Throws Error(data) for an id without a piece.
     [[nodiscard]] std::string_view text_of(Index id) const;

@@ -134,6 +134,9 @@ TEST(PieceTokenizer, KnowsIdsAndPiecesBothWays)
     EXPECT_EQ(tokenizer.size(), 12);
     EXPECT_EQ(tokenizer.id_of("##s"), 7);
     EXPECT_EQ(tokenizer.id_of("dog"), std::nullopt);
+    EXPECT_TRUE(tokenizer.has(7));
+    EXPECT_FALSE(tokenizer.has(tokenizer.size()));
+    EXPECT_FALSE(tokenizer.has(-1));
     EXPECT_EQ(tokenizer.text_of(7), "##s");
     EXPECT_EQ(tokenizer.shown(7), "##s");
     EXPECT_EQ(refusal([&] { (void)tokenizer.text_of(12); }), "id: got 12; allowed: the tokenizer's, up to 11");
