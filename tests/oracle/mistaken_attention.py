@@ -13,7 +13,7 @@ def rounded(x: np.ndarray, type: str) -> np.ndarray:
         return x.astype("f2").astype(float)
     fraction, exponent = np.frexp(x)
     bits = {"bfloat16": 8, "tf32": 11, "float32": 24}[type]
-    return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
+    return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits).astype("f4").astype(float)  # infinite beyond its range
 
 
 class Case:

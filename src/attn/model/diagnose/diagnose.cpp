@@ -287,10 +287,12 @@ void judge(Diagnosis& diagnosis)
     }
     const auto is_right = [&](const Candidate& each) { return each.right() && times_farther(best, each) < clearly; };
     const bool right_is_near = std::ranges::any_of(candidates, is_right);
-    diagnosis.verdict = diagnosis.named == 0 || right_is_near ? Verdict::unknown
-                        : diagnosis.named > 1                 ? Verdict::tied
-                        : diagnosis.farther < clearly         ? Verdict::likely
-                                                              : Verdict::named;
+    // Of a number or two any rounding may happen to give the same.
+    const bool too_few = rounds(best.variant) && best.distance.count < 4;
+    diagnosis.verdict = diagnosis.named == 0 || right_is_near || too_few ? Verdict::unknown
+                        : diagnosis.named > 1                            ? Verdict::tied
+                        : diagnosis.farther < clearly                    ? Verdict::likely
+                                                                         : Verdict::named;
     diagnosis.named = diagnosis.verdict == Verdict::unknown ? 0 : diagnosis.named;
 }
 
