@@ -506,3 +506,61 @@ def test_a_layer_stands_once_in_a_result(bert, tmp_path):
 
 def test_keys_and_names_of_files_are_escaped(tmp_path, bert):
     assert_fails(changed(tmp_path, bert, edit_config(**{"\x1b[31m\nkey": 1})), 65, "\\x1b", "\\n")
+
+
+# ---- draws.json ------------------------------------------------------------------------------------------------------
+
+
+def test_the_blocks_of_the_tutorial_have_the_weights_of_pytorch():
+    """tests/oracle/live_drawn_models.py compares all of them with PyTorch itself."""
+    done = succeeds("run", "Life is short", "--model", "two-blocks", "--layer", "1", "--head", "0", "--json").json
+    assert done["token_ids"] == [0, 1, 2]
+    near(done["layers"][0]["weights"], [[[1, 0, 0], [0.645149, 0.354851, 0], [0.392412, 0.362474, 0.245113]]], 1e-6)
+
+
+WORDS = {"tensor": "words.weight", "init": "normal"}
+HEADS = [{"tensor": "layers.*.query.weight", "init": "linear", "head": head} for head in range(2)]
+OTHERS = [{"tensor": f"layers.*.{name}.weight", "init": "linear"} for name in ("key", "value", "output", "up", "down")]
+
+
+def drawn(folder, *draws):
+    """A model without biases, positions and head."""
+    folder.mkdir()
+    config = {"model_type": "tutorial", "hidden_size": 4, "intermediate_size": 6, "num_attention_heads": 2, "vocab_size": 5,
+              "num_hidden_layers": 2, "learned_positions": False, "attention_bias": False, "attention_output_bias": False,
+              "mlp_bias": False}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "draws.json").write_text(json.dumps({"draws": draws}))
+    return folder
+
+
+def test_a_folder_with_draws_is_a_model(tmp_path):
+    folder = drawn(tmp_path / "model", {"seed": 1}, WORDS, *HEADS, *OTHERS)
+    saved = tmp_path / "result.json"
+    saved.write_text(json.dumps(result(folder, "--layer", "all", sentence="b c a b")))
+    assert json.loads(saved.read_text())["token_ids"] == [1, 2, 0, 1]
+    succeeds("check", saved)
+
+
+@pytest.mark.parametrize("draws, says", [
+    ([WORDS], "draws[0] comes before any seed; allowed: a seed first"),
+    ([{"seed": 1}, {**WORDS, "tensor": "word.weight"}], "draws[1]: tensor: got 'word.weight'; allowed: a tensor of this model; did you mean 'words.weight'?"),
+    ([{"seed": 1}, WORDS, WORDS], "draws[2]: words.weight: got 5 of its 5 rows drawn before; allowed: each tensor once"),
+    ([{"seed": 1}, WORDS, HEADS[1]], "draws[2]: layers.0.query.weight of head 1: got 0 of its 4 rows drawn before"),
+    ([{"seed": 1}, WORDS, HEADS[0], *OTHERS], "draws: layers.0.query.weight: got 2 rows; allowed: 4, those of all heads"),
+    ([{"seed": 1}, WORDS, *HEADS], "tensor 'layers.0.key.weight': missing"),
+    ([{"seed": 1}, {"tensor": "norm.weight", "init": "linear"}], "draws[1]: norm.weight: got the shape (4,); allowed: a weight of two dimensions"),
+    ([{"seed": 1}, {"tensor": "words.weight", "init": "identity"}], "draws[1].init: got 'identity'; allowed: one that draws, or zeros"),
+    ([{"seed": 1}, {"tensor": "words.weight"}], "draws[1]"),
+    ([{"seed": 1}, {**WORDS, "shape": [5, 4]}], "draws[1]"),
+])
+def test_draws_that_make_no_model_are_refused(tmp_path, draws, says):
+    folder = drawn(tmp_path / "model", *draws)
+    assert_fails(run("run", "a b", "--model", f"{folder}/"), 65, says)
+
+
+def test_weights_come_from_one_place(tmp_path, bert):
+    folder = tmp_path / "both"
+    shutil.copytree(bert[0], folder)
+    (folder / "draws.json").write_text('{"draws": []}')
+    assert_fails(run("run", "a b", "--model", f"{folder}/"), 65, "model.safetensors and draws.json; allowed: one of them")

@@ -20,9 +20,9 @@ struct BuiltinFile {
 /// data/manual/*.md, in the order in which they are read; the first line of each is "# " and its title.
 [[nodiscard]] std::span<const BuiltinFile> builtin_manual();
 
-/// data/models/*, sorted by name: config.json and model.safetensors of a model without a tokenizer.
+/// data/models/*, sorted by name: config.json and either model.safetensors or draws.json of a model without a tokenizer.
 struct BuiltinModel {
-    std::string_view name, config, weights;
+    std::string_view name, config, weights, draws;
 };
 [[nodiscard]] std::span<const BuiltinModel> builtin_models();
 

@@ -14,6 +14,7 @@ constexpr const char* config_file = "config.json";
 constexpr const char* tokenizer_file = "tokenizer.json";
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* index_file = "model.safetensors.index.json";
+constexpr const char* draws_file = "draws.json";
 
 bool is_there(const std::string& path)
 {
@@ -26,10 +27,10 @@ std::string folder_of(const std::string& name)
     if (name.find('/') == std::string::npos) {
         std::string names;
         for (const io::BuiltinModel& model : io::builtin_models()) {
-            names += std::string(model.name) + ", which is built in, or ";
+            names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    names + "a folder, its path with a slash" + (is_there(name) ? ", such as ./" + name : ""));
+                    names + ", which are built in, or a folder, its path with a slash" + (is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
@@ -125,7 +126,18 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
 {
     const bool relative = !beside.empty() && !config.name.starts_with('/') && config.name.find('/') != std::string::npos;
     folder_ = folder_of(relative && is_there(beside + config.name) ? beside + config.name : config.name);
-    io::ModelFiles files{.config = map(config_file), .tokenizer = map(tokenizer_file), .weights = weights()};
+    io::ModelFiles files{.config = map(config_file), .tokenizer = {}, .weights = {}, .draws = {}};
+    const bool drawn = is_there(folder_ + draws_file);
+    if (!drawn || is_there(folder_ + tokenizer_file)) {
+        files.tokenizer = map(tokenizer_file);
+    }
+    if (!drawn) {
+        files.weights = weights();
+    } else if (is_there(folder_ + weights_file)) {
+        throw Error(ErrorKind::data, quoted_path(folder_), std::string(weights_file) + " and " + draws_file, "one of them");
+    } else {
+        files.draws = map(draws_file);
+    }
     trained_ = std::make_unique<model::Trained>(io::read_model(files, config.ignored_keys));
 }
 

@@ -393,6 +393,26 @@ model::Step step_of(const JsonValue& value)
     return read;
 }
 
+std::variant<model::Seed, model::TensorDraw> model_step_of(const JsonValue& value)
+{
+    std::vector<std::string_view> keys = keys_within("", draw_field::of_model);
+    keys.insert(keys.begin(), {draw_field::seed.name(), draw_field::tensor.name(), draw_field::head.name()});
+    const JsonObject object(value, keys);
+    if (object.has(draw_field::seed.name())) {
+        return std::get<model::Seed>(step_of(value));
+    }
+    model::TensorDraw step{.tensor = object.at(draw_field::tensor.name()).string(), .numbers = {}};
+    read_fields(object, draw_field::of_model, "", step.numbers);
+    require_range(object, step.numbers);
+    if (step.numbers.init == model::Initialisation::identity) {
+        object.at(draw_field::init.name()).refuse("one that draws, or zeros");
+    }
+    if (const JsonValue* head = object.find(draw_field::head.name())) {
+        step.numbers.head = head->integer(0, field::most_heads - 1);
+    }
+    return step;
+}
+
 // ---- the whole -------------------------------------------------------------------------------------------------------
 
 /// Whether a value of a field can be of this kind.
@@ -469,6 +489,21 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
 }
 
 } // namespace
+
+model::ModelDraws parse_model_draws(std::string_view json, std::string_view what)
+{
+    const JsonDocument document(json, what);
+    const JsonObject object(document.root(), {field::title.name(), field::source.name(), field::note.name(),
+                                              field::generator.name(), field::draws.name()});
+    model::ModelDraws draws;
+    if (const JsonValue* generator = object.find(field::generator.name())) {
+        draws.generator = static_cast<model::Generator>(generator->one_of(model::generator_names));
+    }
+    for (const JsonValue& step : object.at(field::draws.name()).elements()) {
+        draws.steps.push_back(model_step_of(step));
+    }
+    return draws;
+}
 
 Dtype dtype_of_numbers(const JsonValue& value)
 {

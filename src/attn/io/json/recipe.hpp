@@ -1,6 +1,7 @@
 // Recipes as JSON ("attn-cli/recipe/1"); model/recipe/recipe_fields.hpp declares their fields.
 #pragma once
 
+#include "attn/model/trained/drawn_model.hpp"
 #include "attn/model/trained/trained_config.hpp"
 
 #include <string_view>
@@ -19,6 +20,9 @@ class JsonValue;
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
 /// The config of a whole trained model, likewise.
 [[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
+
+/// draws.json of a tutorial's model; `what` names it in messages.
+[[nodiscard]] model::ModelDraws parse_model_draws(std::string_view json, std::string_view what);
 
 /// "float32" or "float64".
 [[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);

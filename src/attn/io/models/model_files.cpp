@@ -2,6 +2,7 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/model_config.hpp"
+#include "attn/io/json/recipe.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/tensor/error.hpp"
@@ -31,9 +32,13 @@ auto read_named(const std::string& name, Read read)
     }
 }
 
-transformer::Weights weights_of(const std::vector<NamedBytes>& files)
+transformer::Weights weights_of(const std::vector<NamedBytes>& files, const std::vector<model::DrawnTensor>& drawn)
 {
     transformer::Weights weights;
+    for (const model::DrawnTensor& tensor : drawn) {
+        weights.add(tensor.name, row_major_view(ElementType::float32, tensor.values.shape,
+                                                std::as_bytes(std::span<const float>(tensor.values.values))));
+    }
     for (const NamedBytes& file : files) {
         const TensorFile tensors = read_tensors(file.bytes, file.name);
         for (const TensorFile::Entry& entry : tensors.entries) {
@@ -59,10 +64,19 @@ model::Trained read_model(const ModelFiles& files, const std::vector<std::string
             return text::PieceTokenizer(read_tokenizer(text_of(*files.tokenizer), files.tokenizer->name));
         });
     }
-    const transformer::Weights weights = weights_of(files.weights);
-    const std::string& where = files.weights.empty() ? files.config.name : files.weights.front().name;
-    return read_named(
-        where, [&] { return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer)); });
+    std::vector<model::DrawnTensor> drawn;
+    if (files.draws) {
+        drawn = read_named(files.draws->name, [&] {
+            return draw_weights(architecture, parse_model_draws(text_of(*files.draws), files.draws->name));
+        });
+    }
+    const transformer::Weights weights = weights_of(files.weights, drawn);
+    const std::string& where = files.draws             ? files.draws->name
+                               : files.weights.empty() ? files.config.name
+                                                       : files.weights.front().name;
+    return read_named(where, [&] {
+        return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer), std::move(drawn));
+    });
 }
 
 std::vector<std::string> listed_files(const NamedBytes& index)
@@ -77,8 +91,13 @@ std::optional<model::Trained> builtin_model(std::string_view name)
         return std::nullopt;
     }
     const std::string shown(name);
-    return read_model(
-        {.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}});
+    ModelFiles files{.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {}, .draws = {}};
+    if (found->weights.empty()) {
+        files.draws = NamedBytes{shown, as_bytes(found->draws)};
+    } else {
+        files.weights.push_back({shown, as_bytes(found->weights)});
+    }
+    return read_model(files);
 }
 
 } // namespace attn::io

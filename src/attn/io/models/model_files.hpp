@@ -19,7 +19,8 @@ struct NamedBytes {
 struct ModelFiles {
     NamedBytes config;                   ///< config.json
     std::optional<NamedBytes> tokenizer; ///< tokenizer.json; none: words are symbols
-    std::vector<NamedBytes> weights;     ///< .safetensors
+    std::vector<NamedBytes> weights;     ///< .safetensors; none where there are draws
+    std::optional<NamedBytes> draws;     ///< draws.json of a tutorial's model
 };
 
 /// `ignored`: keys of the config that are taken as if they were not there. Throws Error(data) for what is not understood, does

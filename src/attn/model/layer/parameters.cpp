@@ -1,5 +1,6 @@
 #include "attn/model/layer/parameters.hpp"
 
+#include "attn/model/layer/initialise.hpp"
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
@@ -11,20 +12,6 @@
 
 namespace attn::model {
 namespace {
-
-random::Stream start_stream(Generator generator, std::uint64_t seed, const std::string& place)
-{
-    switch (generator) {
-    case Generator::torch: return random::TorchStream(seed);
-    case Generator::numpy:
-        if (seed > std::numeric_limits<std::uint32_t>::max()) {
-            throw Error(ErrorKind::data, place + ": seed", std::to_string(seed), "0 to 4294967295 for the generator numpy");
-        }
-        return random::NumpyStream(static_cast<std::uint32_t>(seed));
-    case Generator::numpy_pcg64: return random::Pcg64Stream(seed);
-    }
-    throw Error(ErrorKind::internal, "generator", std::to_string(static_cast<int>(generator)), "torch, numpy, numpy-pcg64");
-}
 
 /// "draws[2]"
 std::string place_of(std::size_t step)
@@ -44,12 +31,6 @@ struct PlacedDraw {
     Shape shape; ///< before `take`
     std::string place;
     const Recipe* recipe = nullptr; ///< whose draw it is; none: it stands for a tensor of a file
-};
-
-/// How many numbers one output of a layer reads, and how many outputs there are: what the initialisers of layers go by.
-struct Fans {
-    Index in;
-    Index out;
 };
 
 Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
@@ -137,46 +118,12 @@ std::vector<double> identity(const PlacedDraw& placed)
     return values;
 }
 
-std::vector<double> draw_from(random::Stream& stream, const PlacedDraw& placed, const ModelDims& dims)
+/// Matrices that read the same lie in one, whose outputs xavier_uniform_ counts.
+Fans joint_fans(const PlacedDraw& placed, const ModelDims& l)
 {
-    const Draw& draw = placed.draw;
-    const Index count = element_count(placed.shape);
-    const auto within = [&](double bound) { return random::uniform(stream, count, -bound, bound); };
-    switch (draw.init) {
-    case Initialisation::integers:
-        return random::integers(stream, count, static_cast<std::int64_t>(draw.first), static_cast<std::int64_t>(draw.second));
-    case Initialisation::uniform: return random::uniform(stream, count, draw.first, draw.second);
-    case Initialisation::normal: return random::normal(stream, count, draw.first, draw.second);
-    case Initialisation::linear: {
-        const Fans fans = fans_of(placed, dims);
-        return within(is_bias(draw.target) ? random::linear_bias_bound(fans.in) : random::linear_weight_bound(fans.in));
-    }
-    case Initialisation::xavier: {
-        const Fans fans = is_bias(draw.target) ? fans_of(placed, dims) : fans_of_tensor(placed, dims);
-        return within(random::xavier_bound(fans.in, fans.out, draw.second));
-    }
-    case Initialisation::xavier_normal: {
-        const Fans fans = fans_of_tensor(placed, dims);
-        return random::normal(stream, count, 0, random::xavier_deviation(fans.in, fans.out, draw.second));
-    }
-    case Initialisation::kaiming_uniform:
-    case Initialisation::kaiming_normal: {
-        const Fans fans = fans_of_tensor(placed, dims);
-        const Index fan = draw.mode == FanMode::in ? fans.in : fans.out;
-        return draw.init == Initialisation::kaiming_uniform
-                   ? within(random::kaiming_bound(fan, draw.first))
-                   : random::normal(stream, count, 0, random::kaiming_deviation(fan, draw.first));
-    }
-    case Initialisation::multihead_attention: {
-        // Matrices that read the same lie in one, whose outputs xavier_uniform_ counts.
-        const Fans fans = fans_of(placed, dims);
-        const bool one = dims.keys_read() == dims.D && dims.values_read() == dims.D;
-        return within(random::xavier_bound(fans.in, one ? 3 * fans.out : fans.out));
-    }
-    case Initialisation::zeros:
-    case Initialisation::identity: break;
-    }
-    throw Error(ErrorKind::internal, "initialisation", std::to_string(static_cast<int>(draw.init)), "one that draws");
+    const Fans fans = fans_of(placed, l);
+    const bool one = l.keys_read() == l.D && l.values_read() == l.D;
+    return {fans.in, one ? 3 * fans.out : fans.out};
 }
 
 /// Zeros and identities take nothing from a stream and need none.
@@ -192,7 +139,11 @@ std::vector<double> values_of(std::optional<random::Stream>& stream, const Place
     if (!stream) {
         throw Error(ErrorKind::data, placed.place + " comes before any seed; allowed: a seed first");
     }
-    return draw_from(*stream, placed, dims);
+    return draw_numbers(*stream, placed.draw, element_count(placed.shape), is_bias(placed.draw.target), [&](FansOf of) {
+        return of == FansOf::layer    ? fans_of(placed, dims)
+               : of == FansOf::tensor ? fans_of_tensor(placed, dims)
+                                      : joint_fans(placed, dims);
+    });
 }
 
 /// Integers that the type rounds would be others than the library drew.

@@ -632,6 +632,8 @@ inline constexpr Draws values{{.key = "values",
 /// Of a draw, in the order of the JSON.
 inline constexpr std::array all{&tensor, &init,        &low,  &high,        &mean, &deviation, &gain,  &slope,
                                 &mode,   &padding_idx, &bias, &add_bias_kv, &head, &side,      &shape, &take};
+/// Of one that draws a tensor of a whole model, beside tensor and head.
+inline constexpr std::array of_model{&init, &low, &high, &mean, &deviation, &gain, &slope, &mode};
 /// Of one that draws a whole layer.
 inline constexpr std::array of_layer{&init, &bias, &add_bias_kv};
 /// Of one that states its tensor.

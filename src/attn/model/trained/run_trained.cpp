@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace attn::model {
@@ -161,8 +162,8 @@ Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokeni
     return tokens;
 }
 
-/// Symbols in the order of their first appearance.
-Tokens symbols_of(const TrainedConfig& config, Index most)
+/// The words themselves, which get ids when they first appear, or in their own order.
+Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
 {
     text::require_utf8(config.sentence, "SENTENCE");
     if (config.pair) {
@@ -170,11 +171,15 @@ Tokens symbols_of(const TrainedConfig& config, Index most)
     }
     Tokens tokens{.words = text::document_words(config.sentence), .ids = {}, .types = {}};
     std::map<std::string_view, Index> known;
+    const std::set<std::string_view> vocabulary(tokens.words.begin(), tokens.words.end());
+    for (const std::string_view word : sorted ? vocabulary : std::set<std::string_view>()) {
+        known.try_emplace(word, std::ssize(known));
+    }
     for (const std::string& word : tokens.words) {
         tokens.ids.push_back(known.try_emplace(word, std::ssize(known)).first->second);
         if (std::ssize(known) > most) {
             throw Error(ErrorKind::data, "SENTENCE", "more than " + std::to_string(most) + " different words",
-                        "up to " + std::to_string(most) + ", the symbols that this model knows");
+                        "up to " + std::to_string(most) + ", the words that this model can tell apart");
         }
     }
     return tokens;
@@ -386,8 +391,9 @@ Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
 
 } // namespace
 
-Trained::Trained(transformer::Model trained_model, std::optional<text::PieceTokenizer> its_tokenizer)
-    : model(std::move(trained_model)), tokenizer(std::move(its_tokenizer))
+Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer,
+                 std::vector<DrawnTensor> drawn_tensors)
+    : model(std::move(its_model)), tokenizer(std::move(its_tokenizer)), drawn(std::move(drawn_tensors))
 {
     const Index rows = model.architecture().embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
@@ -418,8 +424,8 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     result.show = what_to_show(config, trained, settings);
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
-    const Tokens tokens =
-        trained.tokenizer ? pieces_of(config, *trained.tokenizer) : symbols_of(config, architecture.embedding.V);
+    const Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer)
+                                            : words_of(config, architecture.embedding.V, !trained.drawn.empty());
     if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }

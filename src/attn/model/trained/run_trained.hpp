@@ -2,21 +2,29 @@
 #pragma once
 
 #include "attn/model/run/run.hpp"
+#include "attn/model/trained/drawn_model.hpp"
 #include "attn/model/trained/layered_result.hpp"
 #include "attn/text/pieces/pieces.hpp"
 #include "attn/transformer/run/model.hpp"
 
 namespace attn::model {
 
-/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped. Without a tokenizer it knows
-/// symbols, not words: document_words() of the sentence get ids in the order of their first appearance, as many as there are
-/// rows.
+/// A model, and its own tokenizer; the tensors stay in the files that somebody has mapped, or are drawn. Without a tokenizer
+/// document_words() of the sentence get ids, as many as there are rows: of a drawn model as a run's vocabulary has them,
+/// sorted; of a trained one, which knows symbols and no words, in the order of their first appearance.
 struct Trained {
     transformer::Model model;
     std::optional<text::PieceTokenizer> tokenizer;
+    std::vector<DrawnTensor> drawn; ///< what the model reads; empty: files
 
     /// Throws Error(data) where the tokenizer gives ids that the embedding has no row for.
-    Trained(transformer::Model trained_model, std::optional<text::PieceTokenizer> its_tokenizer);
+    Trained(transformer::Model its_model, std::optional<text::PieceTokenizer> its_tokenizer,
+            std::vector<DrawnTensor> drawn_tensors = {});
+    Trained(const Trained&) = delete; ///< the model would read the tensors of the other one
+    Trained(Trained&&) = default;
+    Trained& operator=(const Trained&) = delete;
+    Trained& operator=(Trained&&) = default;
+    ~Trained() = default;
 };
 
 /// What `all` means: every item that the model can give but for logits and the summary.

@@ -46,8 +46,8 @@ inline constexpr Fields name{{.key = "model.name",
                               .allowed = allow::text,
                               .meaning =
                                   "a whole trained model: a folder with config.json, tokenizer.json and "
-                                  "model.safetensors, its path with a slash; or induction, a small one that is built in and "
-                                  "continues what repeats",
+                                  "model.safetensors, its path with a slash; or one that is built in: induction, a small one "
+                                  "that continues what repeats, or two-blocks, a tutorial's with random weights",
                               .symbol = "NAME|DIR",
                               .required = true},
                              at<&TrainedConfig::name>};

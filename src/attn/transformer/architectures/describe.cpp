@@ -34,6 +34,7 @@ constexpr std::array families{
     Family{"qwen3", describe_qwen3},
     Family{"roberta", describe_roberta},
     Family{"smollm3", describe_smollm3},
+    Family{"tutorial", describe_tutorial},
     Family{"xlm-roberta", describe_roberta},
 };
 

@@ -17,6 +17,8 @@ namespace attn::transformer {
 [[nodiscard]] Architecture describe_gpt_neox(Config& config);
 [[nodiscard]] Architecture describe_phi(Config& config);
 
+[[nodiscard]] Architecture describe_tutorial(Config& config);
+
 [[nodiscard]] Architecture describe_llama(Config& config);
 [[nodiscard]] Architecture describe_mistral(Config& config);
 [[nodiscard]] Architecture describe_qwen2(Config& config);

@@ -1,0 +1,154 @@
+#include "attn/model/trained/drawn_model.hpp"
+
+#include "attn/model/layer/initialise.hpp"
+#include "attn/tensor/error.hpp"
+#include "attn/tensor/suggest.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace attn::model {
+namespace {
+
+struct DrawnPart {
+    Tensor<float> values;
+    Index rows = 0; ///< drawn so far
+};
+
+class WeightDrawing {
+public:
+    WeightDrawing(const transformer::Architecture& architecture, Generator generator)
+        : architecture_(architecture), generator_(generator)
+    {
+        for (const transformer::NeededTensor& needed : transformer::needed_tensors(architecture)) {
+            shapes_.emplace(needed.name, needed.shape);
+        }
+    }
+
+    void seed(std::uint64_t value, const std::string& place) { stream_ = start_stream(generator_, value, place); }
+
+    void draw(const std::string& name, const Draw& draw, const std::string& place)
+    {
+        const Shape& shape = shape_of(name, place);
+        DrawnPart& part = drawn_.try_emplace(name, DrawnPart{Tensor<float>(shape), 0}).first->second;
+        const Index d = architecture_.layers.front().attention.d;
+        const Index rows = draw.head ? d : shape.front();
+        if (part.rows != draw.head.value_or(0) * d || part.rows + rows > shape.front()) {
+            throw Error(ErrorKind::data, place + ": " + name + (draw.head ? " of head " + std::to_string(*draw.head) : ""),
+                        std::to_string(part.rows) + " of its " + counted(shape.front(), "row") + " drawn before",
+                        "each tensor once, or once for each head, from head 0 on");
+        }
+        const Index row = element_count(shape) / shape.front();
+        const std::vector<double> values = numbers(name, draw, rows * row, place);
+        std::ranges::transform(values, part.values.values.begin() + part.rows * row,
+                               [](double value) { return static_cast<float>(value); });
+        part.rows += rows;
+    }
+
+    std::vector<DrawnTensor> finished()
+    {
+        std::vector<DrawnTensor> tensors;
+        for (auto& [name, part] : drawn_) {
+            if (part.rows != part.values.shape.front()) {
+                throw Error(ErrorKind::data, "draws: " + name, std::to_string(part.rows) + " rows",
+                            std::to_string(part.values.shape.front()) + ", those of all heads");
+            }
+            tensors.push_back({name, std::move(part.values)});
+        }
+        for (const auto& [name, shape] : shapes_) {
+            if (!drawn_.contains(name) && is_of_norm(name)) {
+                Tensor<float> values(shape);
+                std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
+                tensors.push_back({name, std::move(values)});
+            }
+        }
+        return tensors;
+    }
+
+private:
+    [[nodiscard]] const Shape& shape_of(const std::string& name, const std::string& place) const
+    {
+        const auto found = shapes_.find(name);
+        if (found != shapes_.end()) {
+            return found->second;
+        }
+        std::vector<std::string_view> names;
+        std::ranges::transform(shapes_, std::back_inserter(names), [](const auto& shape) { return shape.first; });
+        throw Error(ErrorKind::data, place + ": tensor", in_quotes(name), "a tensor of this model" + did_you_mean(name, names));
+    }
+
+    /// That of the weight which belongs to a weight or bias.
+    [[nodiscard]] const Shape& weight_shape(const std::string& name) const
+    {
+        const auto weight = shapes_.find(name.substr(0, name.rfind('.')) + ".weight");
+        return weight == shapes_.end() ? shapes_.at(name) : weight->second;
+    }
+
+    [[nodiscard]] bool is_of_norm(const std::string& name) const { return weight_shape(name).size() == 1; }
+
+    std::vector<double> numbers(const std::string& name, const Draw& draw, Index count, const std::string& place)
+    {
+        if (draw.init == Initialisation::zeros) {
+            std::vector<double> zeros(static_cast<std::size_t>(count));
+            return zeros;
+        }
+        const auto fans = [&](FansOf of) {
+            const Shape& weight = weight_shape(name);
+            if (weight.size() < 2) {
+                throw Error(ErrorKind::data, place + ": " + name, "the shape " + to_string(shapes_.at(name)),
+                            "a weight of two dimensions, or its bias, with this init");
+            }
+            const Index out = draw.head ? architecture_.layers.front().attention.d : weight[0];
+            return Fans{weight[1], of == FansOf::joint ? 3 * out : out};
+        };
+        if (!stream_) {
+            throw Error(ErrorKind::data, place + " comes before any seed; allowed: a seed first");
+        }
+        return draw_numbers(*stream_, draw, count, name.ends_with(".bias"), fans);
+    }
+
+    const transformer::Architecture& architecture_;
+    Generator generator_;
+    std::optional<random::Stream> stream_;
+    std::map<std::string, Shape> shapes_;
+    std::map<std::string, DrawnPart> drawn_;
+};
+
+} // namespace
+
+std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
+{
+    WeightDrawing drawing(architecture, draws.generator);
+    const auto place = [](std::size_t step) { return "draws[" + std::to_string(step) + "]"; };
+    const auto star = [&](std::size_t step) {
+        const auto* draw = std::get_if<TensorDraw>(&draws.steps[step]);
+        return draw == nullptr ? std::string::npos : draw->tensor.find('*');
+    };
+    const std::size_t count = draws.steps.size();
+    for (std::size_t step = 0; step < count;) {
+        std::size_t end = step; // of the block that begins here
+        while (end < count && star(end) != std::string::npos) {
+            ++end;
+        }
+        for (std::size_t layer = 0; end > step && layer < architecture.layers.size(); ++layer) {
+            for (std::size_t i = step; i < end; ++i) {
+                const auto& draw = std::get<TensorDraw>(draws.steps[i]);
+                drawing.draw(std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers, place(i));
+            }
+        }
+        if (end == step) {
+            if (const auto* seed = std::get_if<Seed>(&draws.steps[step])) {
+                drawing.seed(seed->value, place(step));
+            } else {
+                const auto& draw = std::get<TensorDraw>(draws.steps[step]);
+                drawing.draw(draw.tensor, draw.numbers, place(step));
+            }
+            ++end;
+        }
+        step = end;
+    }
+    return drawing.finished();
+}
+
+} // namespace attn::model

@@ -1,0 +1,37 @@
+// A tutorial's model: weights that are drawn one after the other, as its modules are made, instead of trained ones.
+//
+// A draw makes the tensor that the architecture calls by that name. Draws in a row whose names have a * are those of a block:
+// all of them are made for layer 0, then for layer 1, and so on, with the layer's number for *. Norms that are not drawn have
+// the weights 1 and biases 0 with which PyTorch begins.
+#pragma once
+
+#include "attn/model/recipe/recipe.hpp"
+#include "attn/transformer/architecture.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace attn::model {
+
+struct TensorDraw {
+    std::string tensor; ///< "layers.*.query.weight"
+    Draw numbers;       ///< its init, with what belongs to that, and head: only the rows of this one
+};
+
+struct ModelDraws {
+    Generator generator = Generator::torch;
+    std::vector<std::variant<Seed, TensorDraw>> steps;
+};
+
+struct DrawnTensor {
+    std::string name;
+    Tensor<float> values;
+};
+
+/// Shapes are the architecture's; weights (out, in) have the fans of a layer, and biases those of the weight beside them.
+/// Throws Error(data), naming the draw: one before the first seed, of a tensor or head that the architecture does not have, one
+/// made twice or in part, or an init that does not go with its shape.
+[[nodiscard]] std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws);
+
+} // namespace attn::model
