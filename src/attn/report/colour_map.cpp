@@ -35,6 +35,20 @@ Rgb colour_of(double share)
     return stop_of(share).colour;
 }
 
+Rgb ink_of(double share)
+{
+    // Each channel falls from stop to stop, so luminance does.
+    constexpr std::array<Rgb, 5> stops{{{247, 250, 253}, {185, 211, 238}, {107, 163, 214}, {38, 96, 164}, {8, 26, 63}}};
+    const double place = (share > 0 ? std::min(share, 1.0) : 0) * (stops.size() - 1);
+    const auto below = std::min(static_cast<std::size_t>(place), stops.size() - 2);
+    const double part = place - static_cast<double>(below);
+    const auto mixed = [&](std::uint8_t Rgb::*channel) {
+        return static_cast<std::uint8_t>(
+            std::lround((1 - part) * stops.at(below).*channel + part * stops.at(below + 1).*channel));
+    };
+    return {mixed(&Rgb::r), mixed(&Rgb::g), mixed(&Rgb::b)};
+}
+
 int xterm_colour_of(double share)
 {
     return stop_of(share).xterm;

@@ -1,5 +1,6 @@
-// Cividis: from dark blue to yellow, its luminance rising evenly, nearly the same to people with and without colour blindness
-// (Nuñez, Anderton, Renslow 2018, "Optimizing colormaps with consideration for color vision deficiency").
+// Colours for numbers. On a dark ground and on terminals cividis: from dark blue to yellow, its luminance rising evenly, nearly
+// the same to people with and without colour blindness (Nuñez, Anderton, Renslow 2018, "Optimizing colormaps with consideration
+// for color vision deficiency"). On paper the other way: from paper over blue to ink, so that more ink is more weight.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,10 @@ struct Rgb {
 /// Of a share in [0, 1]; what lies outside takes the colour of the nearer end, NaN that of 0.
 [[nodiscard]] Rgb colour_of(double share);
 
-/// The same among a terminal's 256 colours: the number of one of the cube or the greys (16 … 255). A larger share is never
+/// On paper, likewise: a larger share is never lighter, and one hue is the same to all eyes.
+[[nodiscard]] Rgb ink_of(double share);
+
+/// colour_of among a terminal's 256 colours: the number of one of the cube or the greys (16 … 255). A larger share is never
 /// darker.
 [[nodiscard]] int xterm_colour_of(double share);
 /// What xterm shows for such a number.

@@ -149,6 +149,7 @@ void write(model::Result result, const PlotOptions& options, Output& output, Col
                                    {.digits = options.digits,
                                     .width = output.columns(),
                                     .shading = shading_of(output, colour),
+                                    .shade = options.picture_options.shade,
                                     .notation = decide_notation(options.output, options.format)},
                                    output.sink());
     default: return report::write_svg(result, options.picture, output.sink());

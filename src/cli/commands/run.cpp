@@ -88,6 +88,7 @@ public:
         table_.ids_in_words = shows_the_usual();
         table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry();
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
+        table_.shade = options.picture_options.shade;
         model::RunSettings& settings = input_.settings();
         settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
         settings.show.insert(options.show.items.begin(), model::Show::end());

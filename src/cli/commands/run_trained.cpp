@@ -22,6 +22,7 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
     return {.digits = options.digits,
             .width = output.columns(),
             .shading = options.format == Format::table ? shading_of(output, log.colour()) : report::Shading::none,
+            .shade = options.picture_options.shade,
             .notation = options.notation,
             .ids_in_words = !options.show.given(),
             .layer_pairs = options.top || options.trained.layers.size() == 1};

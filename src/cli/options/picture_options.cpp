@@ -18,11 +18,42 @@ void declare_pictures(Options& options, PictureOptions& picture)
                 picture.plot);
     options.add({.name = "--title", .meaning = "text above the picture", .usual = "the name of the array", .symbol = "TEXT"},
                 picture.title);
+    options.add({.name = "--shade",
+                 .allowed = model::allow::one_of(report::shade_names),
+                 .meaning = "colours of a heat map: one scale for all, each row to its own largest, or by the logarithm",
+                 .usual = "absolute; row beyond 24 keys",
+                 .symbol = "SCALE"},
+                picture.shade.shade);
+    options.add({.name = "--shade-max",
+                 .allowed = model::allow::real_above(0, "a finite number above 0 such as 0.1"),
+                 .meaning = "the number that has the strongest colour, so that two pictures can be compared",
+                 .usual = "1, or the largest",
+                 .symbol = "X"},
+                picture.shade.most);
 }
+
+namespace {
+
+void require_shades(const PictureOptions& picture, Format format)
+{
+    const report::ShadeOptions& shade = picture.shade;
+    if ((shade.shade || shade.most) && format != Format::svg && format != Format::table) {
+        throw Error(ErrorKind::usage, std::string(shade.shade ? "--shade" : "--shade-max") + " is for tables and SVG");
+    }
+    if (shade.shade == report::Shade::row && shade.most) {
+        throw Error(ErrorKind::usage, "--shade row gives each row its own largest; --shade-max is for the other two");
+    }
+    if (shade.shade && picture.plot == report::Plot::arcs) {
+        throw Error(ErrorKind::usage, "--shade is for heat maps; the thickest of --plot arcs is --shade-max");
+    }
+}
+
+} // namespace
 
 report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top, const OutputOptions& output,
                               Format format)
 {
+    require_shades(picture, format);
     if (format != Format::svg) {
         if (picture.plot || picture.title) {
             throw Error(ErrorKind::usage, std::string(picture.plot ? "--plot" : "--title") +
@@ -37,6 +68,7 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
         throw Error(ErrorKind::usage, "--top with a picture requires --plot arcs; a heat map shows every weight");
     }
     options.title = picture.title.value_or("");
+    options.shade = picture.shade;
     options.digits = decide_digits(output, format);
     return options;
 }

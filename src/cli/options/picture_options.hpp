@@ -15,11 +15,13 @@ inline constexpr Index most_lines = 1000000; ///< of arcs
 struct PictureOptions {
     std::optional<report::Plot> plot;
     std::optional<std::string> title;
+    report::ShadeOptions shade; ///< of tables, too
 };
 
 void declare_pictures(Options& options, PictureOptions& picture);
 
-/// Throws Error(usage) for picture options beside a format that is no picture, and for --top of a picture other than arcs.
+/// Throws Error(usage) for picture options beside a format that is no picture, shades of what has no colours or one scale, and
+/// for --top of a picture other than arcs.
 [[nodiscard]] report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index> top,
                                             const OutputOptions& output, Format format);
 

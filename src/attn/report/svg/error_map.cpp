@@ -70,7 +70,7 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
     for (const double difference : map.largest) {
         picture.values.push_back(difference / unit);
     }
-    picture.high = largest > 0 ? largest / unit : 1;
+    picture.scale.high = largest > 0 ? largest / unit : 1;
     return picture;
 }
 

@@ -102,26 +102,47 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
     return text;
 }
 
-void choose_range(Picture& picture)
+/// From 0 to the largest of weights, otherwise from the least to the largest.
+Scale range_of(std::span<const double> values, bool from_zero)
 {
     double least = std::numeric_limits<double>::infinity();
     double largest = -least;
-    for (const double value : picture.values) {
+    for (const double value : values) {
         if (std::isfinite(value)) {
             least = std::min(least, value);
             largest = std::max(largest, value);
         }
     }
-    if (picture.weights && !picture.doubtful) { // a little over 1 by rounding is drawn as 1
-        picture.low = 0;
-        picture.high = largest > 0.5 || largest <= 0 ? 1 : round_up(largest).size;
-    } else if (least <= largest) {
-        picture.low = least;
-        picture.high = largest;
-        if (least == largest) { // one number alone, which is then an end of the bar
-            picture.low = std::min(least, 0.0);
-            picture.high = least > 0 ? least : least < 0 ? 0 : 1;
+    if (from_zero || least > largest) {
+        return {.low = 0, .high = largest > 0 ? largest : 1};
+    }
+    if (least == largest) { // one number alone, which is then an end of the bar
+        return {.low = std::min(least, 0.0), .high = least > 0 ? least : least < 0 ? 0.0 : 1.0};
+    }
+    return {.low = least, .high = largest};
+}
+
+void choose_scale(Picture& picture, const ShadeOptions& shade)
+{
+    const bool of_weights = picture.weights && !picture.doubtful;
+    picture.scale = range_of(picture.values, of_weights);
+    if (of_weights) { // a little over 1 by rounding is drawn as 1
+        picture.scale.high = picture.scale.high > 0.5 ? 1 : round_up(picture.scale.high).size;
+    }
+    picture.scale.shade = of_weights ? shade_of(shade, picture.columns) : shade.shade.value_or(Shade::absolute);
+    if (picture.scale.shade == Shade::log && !of_weights) {
+        throw Error(ErrorKind::usage, "--shade log is for weights; scores can be below 0");
+    }
+    if (shade.most) {
+        if (*shade.most <= picture.scale.low) {
+            throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
+                        "a number above " + math::shortest(picture.scale.low) + ", the least that is drawn");
         }
+        picture.scale.high = *shade.most;
+    }
+    const auto columns = static_cast<std::size_t>(picture.columns);
+    for (std::size_t row = 0; picture.scale.shade == Shade::row && row * columns < picture.values.size(); ++row) {
+        picture.row_scales.push_back(range_of(std::span(picture.values).subspan(row * columns, columns), of_weights));
     }
 }
 
@@ -160,7 +181,7 @@ std::string drawn_names()
     return names;
 }
 
-Picture picture_of(const model::Result& result)
+Picture picture_of(const model::Result& result, const ShadeOptions& shade)
 {
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
     const AnyTensor* tensor = item == model::Show::end() ? nullptr : result.find(*item);
@@ -199,8 +220,29 @@ Picture picture_of(const model::Result& result)
     const model::MaskedPlaces places = picture.weights ? model::masked_places(result) : model::MaskedPlaces{};
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
-    choose_range(picture);
+    choose_scale(picture, shade);
     return picture;
+}
+
+std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture)
+{
+    const Scale& scale = picture.scale;
+    std::vector<std::pair<double, std::string>> texts;
+    if (scale.shade == Shade::row) {
+        return {{0, picture.weights ? "0" : "row’s least"}, {1, "row’s largest"}};
+    }
+    if (scale.shade == Shade::log) {
+        for (int decade = 0; decade <= Scale::decades; ++decade) {
+            const double value = scale.high * std::pow(10.0, -decade);
+            texts.emplace_back(scale.share(value), math::shortest(static_cast<float>(value)));
+        }
+        return texts;
+    }
+    const Ticks ticks = round_ticks(scale.low, scale.high);
+    for (const double tick : ticks.values) {
+        texts.emplace_back(scale.share(tick), ticks.text(tick));
+    }
+    return texts;
 }
 
 std::string Ticks::text(double value) const

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "attn/model/run/result.hpp"
+#include "attn/report/scale.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attn::report {
@@ -25,7 +28,8 @@ struct Picture {
     std::vector<bool> empty_zeros;                    ///< as values: weights of 0 where a mask is; empty: there are none
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
-    double low = 0, high = 1;                         ///< ends of the colour bar; low < high
+    Scale scale;                                      ///< its ends are those of the colour bar
+    std::vector<Scale> row_scales;                    ///< with Shade::row, one a row of each head
     std::string blank;                                ///< what the blank places are; empty: there are none
     std::string note;                                 ///< what rows and columns are; empty: words
 
@@ -42,8 +46,13 @@ struct Picture {
     }
     /// A masked place, or what is no finite number.
     [[nodiscard]] bool is_blank(std::size_t place) const;
-    /// Where a value lies between low and high: 0 … 1. By halves, for high - low may be more than a double can hold.
-    [[nodiscard]] double share(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
+    /// Where the value at a place lies on its scale: 0 … 1.
+    [[nodiscard]] double share(std::size_t place) const
+    {
+        const Scale& its =
+            row_scales.empty() ? scale : row_scales[place / static_cast<std::size_t>(std::max<Index>(columns, 1))];
+        return its.share(values[place]);
+    }
     /// The shortest decimal that reads back.
     [[nodiscard]] std::string exact(double value) const;
     /// "is → eat: 0.63677466", from query to key; drawable.
@@ -54,8 +63,12 @@ struct Picture {
 
 /// Of the first of drawn_items that the result shows. Throws Error(usage) when it shows none of them, and Error(too_large) for
 /// more numbers than a picture could hold. Weights are drawn from 0 to 1, or to a round number above the largest when all are
-/// small; whatever else, and weights that are none, from its least to its largest.
-[[nodiscard]] Picture picture_of(const model::Result& result);
+/// small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage) for the logarithms of
+/// what is no weight, and for a largest number that none is below.
+[[nodiscard]] Picture picture_of(const model::Result& result, const ShadeOptions& shade);
+
+/// What the colour bar says: texts at their shares of it.
+[[nodiscard]] std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture);
 
 /// Round numbers from `low` to `high`, at most six.
 struct Ticks {

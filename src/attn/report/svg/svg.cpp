@@ -155,7 +155,7 @@ void append_text(std::string& out, std::string_view text, double x, double y, do
 
 void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink)
 {
-    const Picture picture = picture_of(result);
+    const Picture picture = picture_of(result, options.shade);
     if (options.plot == Plot::arcs && !picture.weights) {
         throw Error(ErrorKind::usage, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
     }

@@ -23,6 +23,7 @@ struct SvgOptions {
     int digits = 2;            ///< after the point, of the values in the cells
     std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen
     std::string title;         ///< empty: the name of the array
+    ShadeOptions shade = {};   ///< of arcs only `most` counts
 };
 
 /// Draws the array that the result shows (picture.hpp), weights alone as arcs. Throws Error(usage) when it shows none that can

@@ -18,6 +18,11 @@ constexpr double bar_width = 12;
 constexpr double bar_font = 11;
 constexpr double swatch_gap = 14; // between the bar and what a blank cell means
 constexpr Index most_named_cells = 4096;
+/// A place that has none of the scale is hatched: any grey would be read as a weight.
+constexpr std::string_view blank_pattern =
+    R"svg(<pattern id="blank" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)svg"
+    R"(<rect width="5" height="5" fill="#fff"/><rect width="1" height="5" fill="#c6ccd3"/></pattern>)";
+constexpr std::string_view blank_fill = "url(#blank)";
 constexpr Index most_places = 8192; // on an axis, of two pixels each
 
 /// Labels on lines of their own: larger ones where cells are.
@@ -47,7 +52,7 @@ void append_stroke(std::string& path, Index right, Index down, Index length_of_r
 /// Blanks have no colour.
 std::optional<Rgb> colour_in(const Picture& picture, std::size_t place)
 {
-    return picture.is_blank(place) ? std::nullopt : std::optional(colour_of(picture.share(picture.values[place])));
+    return picture.is_blank(place) ? std::nullopt : std::optional(ink_of(picture.share(place)));
 }
 
 } // namespace
@@ -109,7 +114,7 @@ void HeatMapPanels::choose_labels()
     column_font_ = font_for(cell_width_);
     std::vector<double> importance; // with a few rows the strongest columns say most
     if (picture_.rows <= few_rows) {
-        importance.assign(static_cast<std::size_t>(picture_.columns), picture_.low);
+        importance.assign(static_cast<std::size_t>(picture_.columns), picture_.scale.low);
         for (Index i = 0; i < picture_.heads * picture_.rows; ++i) {
             for (Index j = 0; j < picture_.columns; ++j) {
                 double& largest = importance[static_cast<std::size_t>(j)];
@@ -176,7 +181,7 @@ void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace&
             const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
             out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(j));
             out += attribute("y", place.y + cell_height_ * static_cast<double>(i)) + size;
-            out += attribute("fill", colour ? hex(*colour) : blank_colour);
+            out += attribute("fill", colour ? hex(*colour) : blank_fill);
             out += "><title>" + escaped(picture_.relation(i, j, picture_.at(head, i, j))) + "</title></rect>\n";
         }
     }
@@ -210,7 +215,7 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     std::array<Path, 256> paths;
     const auto level = [&](Index row, Index column) -> Index {
         const std::size_t cell = picture_.place(head, row, column);
-        return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(picture_.values[cell]), paths.size()));
+        return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(cell), paths.size()));
     };
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns;) {
@@ -229,14 +234,14 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
         }
     }
     out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
-    out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_colour) + "/>\n";
+    out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_fill) + "/>\n";
     const std::string corner = length(place.x) + " " + length(place.y + cell_height_ / 2);
     const std::string unit = length(cell_width_) + " " + length(cell_height_);
     out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges");
     out += attribute("transform", "translate(" + corner + ") scale(" + unit + ")") + ">\n";
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (!paths.at(i).moves.empty()) {
-            const Rgb colour = colour_of(static_cast<double>(i) / 255);
+            const Rgb colour = ink_of(static_cast<double>(i) / 255);
             out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i).moves) + "/>\n";
         }
         require_size(out, picture_);
@@ -266,10 +271,9 @@ double HeatMapPanels::key_height() const
 
 double HeatMapPanels::key_width() const
 {
-    const Ticks ticks = round_ticks(picture_.low, picture_.high);
     double width = text_width(picture_.blank);
-    for (const double tick : ticks.values) {
-        width = std::max(width, text_width(ticks.text(tick)));
+    for (const auto& [share, text] : bar_texts(picture_)) {
+        width = std::max(width, text_width(text));
     }
     return bar_width + label_gap + width * bar_font;
 }
@@ -277,13 +281,13 @@ double HeatMapPanels::key_width() const
 std::string HeatMapPanels::definitions()
 {
     constexpr int steps = 20;
-    std::string out = R"(<defs><linearGradient id="cividis" x1="0" y1="1" x2="0" y2="0">)";
+    std::string out = R"(<defs><linearGradient id="shades" x1="0" y1="1" x2="0" y2="0">)";
     out += '\n';
     for (int i = 0; i <= steps; ++i) {
         const double share = static_cast<double>(i) / steps;
-        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(colour_of(share))) + "/>\n";
+        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(ink_of(share))) + "/>\n";
     }
-    return out + "</linearGradient></defs>\n";
+    return out + "</linearGradient>\n" + std::string(blank_pattern) + "</defs>\n";
 }
 
 void HeatMapPanels::append_key(std::string& out, double x, double y) const
@@ -291,18 +295,18 @@ void HeatMapPanels::append_key(std::string& out, double x, double y) const
     const double bar = key_height() - (!picture_.blank.empty() ? swatch_gap + bar_width : 0);
     const double label_x = x + bar_width + label_gap;
     const std::string left = attribute("x", x) + attribute("width", bar_width);
-    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#cividis)") + "/>\n";
-    const Ticks ticks = round_ticks(picture_.low, picture_.high);
-    for (const double tick : ticks.values) {
-        const double tick_y = y + bar * (1 - picture_.share(tick));
+    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#shades)") +
+           attribute("stroke", grey_ink) + attribute("stroke-width", 0.5) + "/>\n";
+    for (const auto& [share, text] : bar_texts(picture_)) {
+        const double tick_y = y + bar * (1 - share);
         const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
         out += "<path" + attribute("d", mark) + attribute("stroke", grey_ink) + "/>\n";
-        append_text(out, ticks.text(tick), label_x, tick_y, bar_font);
+        append_text(out, text, label_x, tick_y, bar_font);
     }
     if (!picture_.blank.empty()) {
         const double swatch_y = y + bar + swatch_gap;
-        out += "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_colour) +
-               "/>\n";
+        out +=
+            "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_fill) + "/>\n";
         append_text(out, picture_.blank, label_x, swatch_y + bar_width / 2, bar_font);
     }
 }

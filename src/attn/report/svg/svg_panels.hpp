@@ -14,7 +14,6 @@ namespace attn::report {
 
 inline constexpr std::string_view ink = "#1b1f24";
 inline constexpr std::string_view grey_ink = "#57606a";
-inline constexpr std::string_view blank_colour = "#eceef1"; ///< of places that have none of the scale
 
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.
 void require_size(const std::string& svg, const Picture& picture);
@@ -89,7 +88,7 @@ private:
         bool some_lines = false; ///< weaker ones are left out
     };
     /// What the thickest line stands for; of numbers none of which has a line, 1.
-    [[nodiscard]] double thickest_value() const { return picture_.high > 0 ? picture_.high : 1; }
+    [[nodiscard]] double thickest_value() const { return picture_.scale.high > 0 ? picture_.scale.high : 1; }
     [[nodiscard]] double share(double value) const { return std::min(value / thickest_value(), 1.0); }
     [[nodiscard]] std::vector<model::Pair> visible_lines(Index head, Index most) const;
     [[nodiscard]] Panel panel_of(Index head, Index most) const;

@@ -203,6 +203,8 @@ private:
     [[nodiscard]] bool write_shaded_cells(std::string& out, Index i) const
     {
         const double largest = largest_of(row(i));
+        Scale scale = style_.scale;
+        scale.high = scale.shade == Shade::row && largest > 0 ? largest : scale.high;
         bool marked = largest == 0;
         for (Index j = 0; j < shown_; ++j) {
             const auto value = static_cast<double>(row(i)[static_cast<std::size_t>(j)]);
@@ -213,12 +215,12 @@ private:
             const Index text_width = 1 + std::ssize(number);
             const Index width = column_gap(j) + widths_[static_cast<std::size_t>(j)];
             if (!is_coloured(style_.shading)) {
-                append_aligned_right(out, std::string(block_of(value)) + text, 1 + text_width, width);
+                append_aligned_right(out, std::string(block_of(scale.share(value))) + text, 1 + text_width, width);
                 continue;
             }
             // The colours reach one column beyond the number on both sides, so that neighbours touch: into the gap before it
             // and, where gaps are two columns wide, into the one behind it.
-            const std::string colours = cell_colours(style_.shading, value, mark);
+            const std::string colours = cell_colours(style_.shading, scale.share(value), mark);
             out.append(j == 0 ? static_cast<std::size_t>(gap_ - 1) : 0, ' ');
             out += colours;
             append_aligned_right(out, text, text_width, width - (gap_ - 1));
@@ -269,7 +271,8 @@ private:
 
 } // namespace
 
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Shading legend)
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Shading legend,
+                 const Scale& scale)
 {
     constexpr Index apart = 2;
     Index used = 0;
@@ -283,7 +286,7 @@ void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::opt
         used += display_width(part);
     }
     const bool beside = !width || used + apart + widest_legend <= *width;
-    const std::string meaning = legend_of(legend, width);
+    const std::string meaning = legend_of(legend, scale, width);
     if (!meaning.empty()) {
         buffer.append(beside ? std::string(apart, ' ') : "\n");
         buffer.append(meaning);

@@ -22,7 +22,8 @@ struct GridStyle {
     int digits = 4;                         ///< after the point
     NotationRule notation = NotationRule::fixed;
     std::optional<Index> width;      ///< columns of the terminal
-    Shading shading = Shading::none; ///< of values from 0 to 1; the largest of each row is marked
+    Shading shading = Shading::none; ///< of values on `scale`; the largest of each row is marked
+    Scale scale = {};                ///< from 0; with Shade::row to the largest of each row
 };
 
 /// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit
@@ -34,7 +35,7 @@ void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle&
 /// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower. The legend of a shading
 /// stands behind it or, where that is too narrow, below it.
 void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width,
-                 Shading legend = Shading::none);
+                 Shading legend = Shading::none, const Scale& scale = {});
 
 extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
 extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);

@@ -1,10 +1,12 @@
 #include "attn/report/text/shading.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/report/colour_map.hpp"
 #include "attn/report/text/display.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace attn::report {
 namespace {
@@ -22,62 +24,64 @@ std::string true_colour(Rgb colour)
 }
 
 /// A parameter of "select graphic rendition".
-std::string background(Shading shading, double weight)
+std::string background(Shading shading, double share)
 {
     switch (shading) {
-    case Shading::colours_16: return std::string(basics.at(step_of(weight, basics.size())).background);
-    case Shading::colours_256: return "48;5;" + std::to_string(xterm_colour_of(weight));
-    default: return "48;" + true_colour(colour_of(weight));
+    case Shading::colours_16: return std::string(basics.at(step_of(share, basics.size())).background);
+    case Shading::colours_256: return "48;5;" + std::to_string(xterm_colour_of(share));
+    default: return "48;" + true_colour(colour_of(share));
     }
 }
 
-std::string foreground(Shading shading, double weight)
+std::string foreground(Shading shading, double share)
 {
     constexpr Rgb black{0, 0, 0};
     constexpr Rgb white{255, 255, 255};
     switch (shading) {
-    case Shading::colours_16: return std::string(basics.at(step_of(weight, basics.size())).text);
-    case Shading::colours_256: return takes_dark_text(xterm_rgb(xterm_colour_of(weight))) ? "38;5;16" : "38;5;231";
-    default: return "38;" + true_colour(takes_dark_text(colour_of(weight)) ? black : white);
+    case Shading::colours_16: return std::string(basics.at(step_of(share, basics.size())).text);
+    case Shading::colours_256: return takes_dark_text(xterm_rgb(xterm_colour_of(share))) ? "38;5;16" : "38;5;231";
+    default: return "38;" + true_colour(takes_dark_text(colour_of(share)) ? black : white);
     }
 }
 
-/// What stands for `weight` in the legend, one column wide.
-std::string sample(Shading shading, double weight)
+/// What stands for `share` in the legend, one column wide.
+std::string sample(Shading shading, double share)
 {
-    return is_coloured(shading) ? "\x1b[" + background(shading, weight) + "m " : std::string(block_of(weight));
+    return is_coloured(shading) ? "\x1b[" + background(shading, share) + "m " : std::string(block_of(share));
 }
 
 } // namespace
 
-std::string cell_colours(Shading shading, double weight, bool largest)
+std::string cell_colours(Shading shading, double share, bool largest)
 {
-    if (!is_coloured(shading) || !(weight > 0)) {
+    if (!is_coloured(shading) || !(share > 0)) {
         return "";
     }
     // Bold is no colour of its own but for 16 colours, where some terminals make grey of a bold black.
     const std::string_view bold = largest && shading != Shading::colours_16 ? "1;" : "";
-    return "\x1b[" + std::string(bold) + foreground(shading, weight) + ';' + background(shading, weight) + 'm';
+    return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + background(shading, share) + 'm';
 }
 
-std::string_view block_of(double weight)
+std::string_view block_of(double share)
 {
     constexpr std::array<std::string_view, 5> blocks{" ", "░", "▒", "▓", "█"};
-    return weight > 0 ? blocks.at(step_of(weight, blocks.size())) : blocks.front();
+    return share > 0 ? blocks.at(step_of(share, blocks.size())) : blocks.front();
 }
 
-std::string legend_of(Shading shading, std::optional<Index> width)
+std::string legend_of(Shading shading, const Scale& scale, std::optional<Index> width)
 {
-    constexpr std::string_view start = "0 ";
-    constexpr std::string_view stop = " 1";
-    constexpr Index most = 24; // samples
+    const auto number = [](double value) { return math::shortest(static_cast<float>(value)); };
+    const bool whole = scale.high == 1;
+    const std::string start = scale.shade == Shade::log ? number(scale.high / std::pow(10.0, Scale::decades)) + " " : "0 ";
+    const std::string stop = scale.shade == Shade::row ? "" : " " + (whole ? "1" : number(scale.high)); // the mark says it
+    constexpr Index most = 24;                                                                          // samples
     constexpr Index fewest = 3;
     const Index room = std::min(width.value_or(widest_legend), widest_legend) - std::ssize(start) - std::ssize(stop);
     std::string meaning;
     for (const std::string_view words : {" largest of its row", " largest"}) {
-        const std::string whole = "  " + std::string(largest_mark) + std::string(words);
-        if (meaning.empty() && display_width(whole) + fewest <= room) {
-            meaning = whole;
+        const std::string explained = "  " + std::string(largest_mark) + std::string(words);
+        if (meaning.empty() && display_width(explained) + fewest <= room) {
+            meaning = explained;
         }
     }
     const Index samples = std::min(most, room - display_width(meaning));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/report/buffer.hpp"
+#include "attn/report/scale.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <optional>
@@ -26,18 +27,18 @@ enum class Shading {
 /// Stands before the largest weight of a row; one column wide.
 inline constexpr std::string_view largest_mark = "▸";
 
-/// The escape sequence that begins a cell of this weight: a background and, so that it can be read on it, black or white. Empty
-/// without colours, and for a weight that is 0 or no number, whose cell stays as the terminal is.
-[[nodiscard]] std::string cell_colours(Shading shading, double weight, bool largest);
+/// The escape sequence that begins a cell whose weight has this share of its scale: a background and, so that it can be read on
+/// it, black or white. Empty without colours, and for a weight that is 0 or no number, whose cell stays as the terminal is.
+[[nodiscard]] std::string cell_colours(Shading shading, double share, bool largest);
 /// Ends it.
 inline constexpr std::string_view colours_end = "\x1b[m";
 
-/// " ", "░", "▒", "▓" or "█" for a weight near 0, ¼, ½, ¾ or 1.
-[[nodiscard]] std::string_view block_of(double weight);
+/// " ", "░", "▒", "▓" or "█" for a share near 0, ¼, ½, ¾ or 1.
+[[nodiscard]] std::string_view block_of(double share);
 
-/// The colours or blocks from 0 to 1, and what the mark means. Cut where the terminal is narrower; nothing at all on fewer than
-/// 7 columns.
-[[nodiscard]] std::string legend_of(Shading shading, std::optional<Index> width);
+/// The colours or blocks from end to end of the scale, by rows up to the largest of each, and what the mark means. Cut where
+/// the terminal is narrower; nothing at all on fewer than 7 columns.
+[[nodiscard]] std::string legend_of(Shading shading, const Scale& scale, std::optional<Index> width);
 inline constexpr Index widest_legend = 50;
 
 } // namespace attn::report

@@ -181,6 +181,7 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const bool weights = model::item_called(name) == Item::weights;
     style.sums = weights;
     style.shading = weights ? options.shading : Shading::none;
+    style.scale = {.low = 0, .high = options.shade.most.value_or(1), .shade = shade_of(options.shade, tensor.columns())};
     style.masked = model::is_masked(model::item_called(name));
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
@@ -188,10 +189,11 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     for (Index head = 0; head < heads; ++head) {
         const Shading legend = head == 0 ? style.shading : Shading::none;
         if (heads == 1 && (tensor.shape.size() < 3 || result.heads.empty())) {
-            write_title(buffer, {name, to_string(shape)}, options.width, legend);
+            write_title(buffer, {name, to_string(shape)}, options.width, legend, style.scale);
         } else {
             buffer.append(head == 0 ? "" : "\n");
-            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend);
+            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend,
+                        style.scale);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }

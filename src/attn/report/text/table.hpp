@@ -15,6 +15,7 @@ struct TableOptions {
     int digits = 4;                  ///< after the point
     std::optional<Index> width = {}; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
     Shading shading = Shading::none; ///< of the weights: a heat map, with a legend beside its title
+    ShadeOptions shade = {};
     NotationRule notation = NotationRule::fixed;
     bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
     bool introduced = false;   ///< by a line that says what this is
