@@ -14,7 +14,8 @@ ATTRIBUTES = {
     "linearGradient": {"id", "x1", "y1", "x2", "y2"},
     "stop": {"offset", "stop-color"},
     "g": {"text-anchor", "fill", "stroke", "pointer-events", "shape-rendering", "transform"},
-    "rect": {"x", "y", "width", "height", "fill"},
+    "pattern": {"id", "width", "height", "patternUnits", "patternTransform"},
+    "rect": {"x", "y", "width", "height", "fill", "stroke", "stroke-width"},
     "path": {"d", "stroke", "stroke-width", "stroke-opacity"},
     "text": {"x", "y", "font-size", "font-weight", "fill", "transform"},
 }
@@ -49,5 +50,5 @@ def tooltips(root):
 
 def empty_cells(root):
     """The tooltips of those without a colour."""
-    rects = [rect for rect in root.iter(NAMESPACE + "rect") if rect.get("fill") == "#eceef1"]
+    rects = [rect for rect in root.iter(NAMESPACE + "rect") if rect.get("fill") == "url(#blank)"]
     return [title.text for rect in rects for title in rect.findall(NAMESPACE + "title")]

@@ -156,3 +156,56 @@ def test_a_part_of_2000_words_is_drawn(options):
 def test_the_description_names_the_array_once_beside_a_title():
     text = succeeds("run", SENTENCE, "--format", "svg", "--title", "T").text
     assert text.partition("<desc>")[2].partition("</desc>")[0].count("weights (6, 6)") == 1
+
+
+# ---- the scale -------------------------------------------------------------------------------------------------------
+
+
+def fills(*options):
+    """The colours of the cells of a causal head by the words of their tooltips."""
+    rects = picture(SENTENCE, "--causal", "--init", "xavier", *options).iter(NAMESPACE + "rect")
+    return {rect[0].text.rsplit(":")[0]: rect.get("fill") for rect in rects if len(rect)}
+
+
+def ink(colour):
+    """0 for white."""
+    return 3 * 255 - sum(bytes.fromhex(colour[1:]))
+
+
+def test_more_weight_is_more_ink_and_each_row_can_have_a_scale():
+    weights = succeeds("run", SENTENCE, "--causal", "--init", "xavier", "--json").json["weights"][0]
+    words = SENTENCE.replace(",", "").split()
+    for shade in ("absolute", "row", "log"):
+        colours = fills("--shade", shade)
+        for i, query in enumerate(words):
+            drawn = [ink(colours[f"{query} → {key}"]) for key in words[:i + 1]]
+            order = sorted(range(i + 1), key=lambda j: weights[i][j])
+            assert drawn == sorted(drawn) or [drawn[j] for j in order] == sorted(drawn)
+            strongest = drawn[order[-1]] == ink("#081a3f")
+            assert strongest if shade == "row" else strongest == (weights[i][order[-1]] > 0.99)
+
+
+def test_two_pictures_share_a_scale():
+    colours, others = fills("--shade-max", "0.25"), fills("--shade-max", "0.25", "--heads", "1", "--d-k", "5")
+    assert {colours["Life → Life"], others["Life → Life"]} == {"#081a3f"}
+    assert fills("--shade-max", "1") == fills() != colours
+
+
+def test_long_texts_are_shaded_by_row():
+    words = " ".join(f"w{i}" for i in range(25))
+    for options, says in [((), True), (("--shade", "absolute"), False), (("--shade-max", "1"), False)]:
+        assert ("row’s largest" in texts(picture(words, *options))) == says
+    assert "row’s largest" not in texts(picture(words.removesuffix(" w24")))
+    assert {"1.0", "0.1", "0.01", "0.001"} <= set(texts(picture(words, "--shade", "log")))
+
+
+@pytest.mark.parametrize("options, says", [
+    (("--format", "json", "--shade", "row"), "--shade is for tables and SVG"),
+    (("--format", "svg", "--shade", "row", "--shade-max", "1"), "--shade row gives each row its own largest"),
+    (("--format", "svg", "--shade", "log", "--show", "scores"), "--shade log is for weights"),
+    (("--format", "svg", "--shade", "log", "--plot", "arcs"), "--shade is for heat maps"),
+    (("--format", "svg", "--shade-max", "0"), "--shade-max: got '0'; allowed: a finite number above 0"),
+    (("--format", "svg", "--shade", "rows"), "--shade: got 'rows'; allowed: absolute, row, log"),
+])
+def test_scales_that_do_not_go_with_a_picture(options, says):
+    assert_fails(run("run", SENTENCE, *options), 2, says)

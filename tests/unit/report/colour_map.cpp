@@ -57,6 +57,23 @@ TEST(ColourMap, AHeavierShareIsNeverDarker)
     }
 }
 
+TEST(ColourMap, MoreInkIsDarkerToAllEyes)
+{
+    // Every channel falls, so whatever an eye weighs them with, the sum does.
+    using attn::report::ink_of;
+    for (int i = 0; i < 255; ++i) {
+        const Rgb lighter = ink_of(i / 255.0);
+        const Rgb darker = ink_of((i + 1) / 255.0);
+        EXPECT_TRUE(darker.r <= lighter.r && darker.g <= lighter.g && darker.b <= lighter.b) << i;
+        EXPECT_GT(luminance(lighter), luminance(darker)) << i;
+    }
+    EXPECT_EQ(ink_of(0), (Rgb{247, 250, 253}));
+    EXPECT_EQ(ink_of(0.5), (Rgb{107, 163, 214}));
+    EXPECT_EQ(ink_of(1), (Rgb{8, 26, 63}));
+    EXPECT_EQ(ink_of(2), ink_of(1));
+    EXPECT_EQ(ink_of(std::numeric_limits<double>::quiet_NaN()), ink_of(0));
+}
+
 TEST(ColourMap, UsesOnlyColoursOfATerminalThatNoThemeChanges)
 {
     for (int i = 0; i <= 255; ++i) {

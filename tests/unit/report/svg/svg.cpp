@@ -88,7 +88,7 @@ TEST(Svg, ColoursFromDarkToLight)
 {
     const std::string svg = svg_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {1.0F, 0.0F})));
     EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>0 → 0: 1.0<"), 1);
-    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>0 → 1: 0.0<"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>0 → 1: 0.0<"), 1);
     EXPECT_EQ(count(svg, "fill=\"#000\">1.00<"), 1); // dark text on yellow
     EXPECT_EQ(count(svg, "fill=\"#fff\">0.00<"), 1); // light text on blue
 }
@@ -112,16 +112,16 @@ TEST(Svg, LeavesMaskedPlacesEmpty)
 {
     constexpr float masked = -std::numeric_limits<float>::infinity();
     const std::string scores = svg_of(numbered(Item::masked_scores, Tensor<float>({1, 2, 2}, {1, masked, -3, 5})));
-    EXPECT_EQ(count(scores, "fill=\"#eceef1\"><title>0 → 1: -inf"), 1);
+    EXPECT_EQ(count(scores, "fill=\"url(#blank)\"><title>0 → 1: -inf"), 1);
     EXPECT_EQ(count(scores, ">masked</text>"), 1);
     EXPECT_EQ(count(scores, "inf</text>"), 0);
 
     Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
     causal.config.attention.causal = true;
     const std::string svg = svg_of(causal);
-    EXPECT_EQ(count(svg, "fill=\"#eceef1\"><title>0 → 1: 0.0"), 1);
+    EXPECT_EQ(count(svg, "fill=\"url(#blank)\"><title>0 → 1: 0.0"), 1);
     EXPECT_EQ(count(svg, ">masked</text>"), 1);
-    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>1 → 0: 0.0"), 1); // seen, but too small
+    EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>1 → 0: 0.0"), 1); // seen, but too small
     EXPECT_EQ(count(svg, ">0.00</text>"), 1);
     Result many = numbered(Item::weights, Tensor<float>({1, 65, 65})); // one path a colour
     many.config.attention.causal = true;
@@ -132,18 +132,18 @@ TEST(Svg, LeavesMaskedPlacesEmpty)
 TEST(Svg, ColoursWeightsOfZeroThatNoMaskMade)
 {
     const std::string svg = svg_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}))); // as under a causal mask
-    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>"), 2);
-    EXPECT_EQ(count(svg, "#eceef1"), 0);
+    EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>"), 2);
+    EXPECT_EQ(count(svg, "url(#blank)"), 0);
     EXPECT_EQ(count(svg, ">masked</text>"), 0);
     const std::string large = svg_of(numbered(Item::weights, Tensor<float>({1, 65, 65}))); // one path a colour
-    EXPECT_EQ(count(large, "<path stroke=\"#00224e\""), 1);
+    EXPECT_EQ(count(large, "<path stroke=\"#f7fafd\""), 1);
 }
 
 TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
 {
     Result result = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
     result.config.attention.mask = attn::model::FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
-    EXPECT_EQ(count(svg_of(result), "fill=\"#eceef1\"><title>"), 2);
+    EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 2);
     EXPECT_EQ(count(svg_of(result), ">0</text>"), 1 + 2); // the key, and words
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 0);
     result.config.attention.causal = true;
@@ -151,20 +151,20 @@ TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
     constexpr float masked = -std::numeric_limits<float>::infinity();
     result.arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {1, masked, -200, 1})});
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 1);
-    EXPECT_EQ(count(svg_of(result), "fill=\"#eceef1\"><title>"), 1);
+    EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 1);
 }
 
 TEST(Svg, GuessesWhetherWeightsOfAnotherProgramAreCausal)
 {
     Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0.25F, 0.75F}));
     causal.foreign = true;
-    EXPECT_EQ(count(svg_of(causal), "fill=\"#eceef1\"><title>0 → 1: 0.0"), 1);
+    EXPECT_EQ(count(svg_of(causal), "fill=\"url(#blank)\"><title>0 → 1: 0.0"), 1);
     EXPECT_EQ(count(svg_of(causal), ">0</text>"), 1 + 2);
     EXPECT_EQ(count(svg_of(causal), ">masked</text>"), 0);
     Result other = numbered(Item::weights, Tensor<float>({1, 2, 2}, {0, 1, 0.5F, 0.5F}));
     other.foreign = true;
-    EXPECT_EQ(count(svg_of(other), "#eceef1"), 0);
-    EXPECT_EQ(count(svg_of(other), "fill=\"#00224e\"><title>0 → 0: 0.0"), 1);
+    EXPECT_EQ(count(svg_of(other), "url(#blank)"), 0);
+    EXPECT_EQ(count(svg_of(other), "fill=\"#f7fafd\"><title>0 → 0: 0.0"), 1);
 }
 
 TEST(Svg, SaysOfBlankPlacesWhatTheyAre)
@@ -240,7 +240,7 @@ TEST(Svg, CallsWeightsThatAreNoneNumbers)
     const std::string svg = svg_of(scores);
     EXPECT_EQ(count(svg, "<title>numbers (2, 2)</title>"), 1);
     EXPECT_EQ(count(svg, "weights"), 0);
-    EXPECT_EQ(count(svg, "fill=\"#00224e\"><title>0 → 0: -1.5<"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>0 → 0: -1.5<"), 1);
     EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>1 → 1: 4.25<"), 1);
     EXPECT_EQ(count(svg_of(scores, {.plot = Plot::heat_map, .most = {}, .title = "Layer 3"}), "<title>Layer 3</title>"), 1);
     const std::string arcs = svg_of(scores, {.plot = Plot::arcs, .most = {}, .title = {}});
