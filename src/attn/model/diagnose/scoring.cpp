@@ -121,7 +121,8 @@ const std::vector<double>& Shared::products(const Call& call, const Variant& v, 
 {
     const core::AttentionDims l = sizes_of(call, v);
     const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
-                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0);
+                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0) +
+                      64 * static_cast<int>(v.read_of);
     const Index of_keys = v.one_head ? 0 : key_head(l, v.key_head, h);
     const Key key{b, v.one_head ? 0 : h, of_keys, i, v.lanes, v.read, v.inputs, v.along, v.entry, flags};
     if (const auto found = products_.find(key); found != products_.end()) {
@@ -147,6 +148,7 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     ScoreRow row;
     row.scores = shared.products(call, v, b, h, i);
     row.keys = static_cast<Index>(row.scores.size());
+    row.query = i;
     round_all(row.scores, v.scores);
     if (v.last_tile == LastTile::padded) {
         row.scores.resize(static_cast<std::size_t>((row.keys + v.tile - 1) / v.tile * v.tile));
@@ -159,6 +161,11 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
         std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
     }
     hide(call, v, row);
+    if (v.last_tile == LastTile::slid && tile_reaches(call, v, b, i, row.keys / v.tile * v.tile)) {
+        for (Index j = row.keys - v.tile; j < row.keys / v.tile * v.tile; ++j) {
+            row.counted[static_cast<std::size_t>(j)] *= 2;
+        }
+    }
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);
     for (double& score : row.scores) {

@@ -37,7 +37,7 @@ Numbers maxima(const ScoreRow& row, Maximum of, Index tile)
     return result;
 }
 
-/// exp(s - maximum); 0 for what does not count.
+/// exp(s - maximum), as often as it counts.
 Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
 {
     Numbers result(row.scores.size());
@@ -45,6 +45,9 @@ Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
         result[j] = row.counted[j] != 0 ? row.scores[j] - maximum[j] : -infinity;
     }
     math::exp(result.data(), result.data(), static_cast<Index>(result.size()));
+    for (std::size_t j = 0; j < result.size(); ++j) {
+        result[j] *= row.counted[j];
+    }
     return result;
 }
 
@@ -116,27 +119,26 @@ Numbers softmax(const Variant& v, const ScoreRow& row)
     return divided(std::move(e), sum);
 }
 
-/// Each part of the keys has its own, and their number divides.
+/// Each part of the keys has its own, and their number divides, or each is weighed by exp(its maximum).
 Numbers softmax_of_parts(const Variant& v, const ScoreRow& row)
 {
-    const std::size_t count = row.scores.size();
-    const auto parts = static_cast<std::size_t>(v.parts);
-    const std::size_t size = std::max<std::size_t>((count + parts - 1) / parts, 1);
-    Numbers weights(count);
-    for (std::size_t begin = 0; begin < count; begin += size) {
-        ScoreRow part = row;
-        for (std::size_t j = 0; j < count; ++j) {
-            part.counted[j] = j >= begin && j < begin + size ? row.counted[j] : char{0};
-        }
-        if (std::ranges::find(part.counted, char{1}) == part.counted.end()) {
-            continue;
-        }
-        const Numbers own = softmax(v, part);
-        for (std::size_t j = begin; j < std::min(begin + size, count); ++j) {
-            weights[j] = own[j] / static_cast<double>(v.parts);
-        }
+    const auto count = static_cast<Index>(row.scores.size());
+    const Index size = v.parts > 0 ? std::max<Index>((count + v.parts - 1) / v.parts, 1) : v.tile;
+    const double largest = maxima(row, Maximum::row, 0).front();
+    Numbers weights;
+    double shares = 0;
+    for (Index begin = 0; begin < count; begin += size) {
+        const Index end = std::min(begin + size, count);
+        ScoreRow part;
+        part.scores.assign(row.scores.begin() + begin, row.scores.begin() + end);
+        part.counted.assign(row.counted.begin() + begin, row.counted.begin() + end);
+        const double maximum = maxima(part, Maximum::row, 0).front();
+        const double share = v.merged_by_maximum ? math::exp(maximum - largest) : 1;
+        const Numbers own = maximum == -infinity ? Numbers(part.scores.size(), 0) : softmax(v, part);
+        std::ranges::transform(own, std::back_inserter(weights), [&](double weight) { return weight * share; });
+        shares += share;
     }
-    return weights;
+    return divided(std::move(weights), v.merged_by_maximum ? shares : static_cast<double>(v.parts));
 }
 
 Numbers softmax_over(const Variant& v, const ScoreRow& row, const Spread& over)
@@ -156,7 +158,7 @@ Numbers seen_scores(const ScoreRow& row)
 {
     Numbers result = row.scores;
     for (std::size_t j = 0; j < result.size(); ++j) {
-        result[j] = row.counted[j] != 0 ? result[j] : 0;
+        result[j] = row.counted[j] != 0 ? result[j] * row.counted[j] : 0;
     }
     return result;
 }
@@ -198,13 +200,18 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
         Numbers ones(row.counted.begin(), row.counted.end());
         return divided(ones, sum_of(ones));
     }
+    case Weighting::own: {
+        Numbers weights(row.scores.size());
+        weights[static_cast<std::size_t>(row.query)] = 1;
+        return weights;
+    }
     case Weighting::softmax:
     case Weighting::twice: break;
     }
     Numbers weights = over != nullptr               ? softmax_over(v, row, *over)
                       : !v.maximum_subtracted       ? unshifted(call, v, row)
                       : v.steps != Precision::exact ? stepwise(v, row)
-                      : v.parts > 0                 ? softmax_of_parts(v, row)
+                      : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
                                                     : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
@@ -233,11 +240,12 @@ void Spread::add(const ScoreRow& row, bool by_key)
         }
         const std::size_t at = by_key ? j : 0;
         const double s = row.scores[j];
+        const double times = row.counted[j];
         if (s > maximum[at]) {
-            sum[at] = sum[at] * math::exp(maximum[at] - s) + 1;
+            sum[at] = sum[at] * math::exp(maximum[at] - s) + times;
             maximum[at] = s;
         } else {
-            sum[at] += math::exp(s - maximum[at]);
+            sum[at] += times * math::exp(s - maximum[at]);
         }
     }
 }
