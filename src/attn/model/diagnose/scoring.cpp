@@ -105,6 +105,18 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
     row.empty = row.counted.empty();
 }
 
+/// The keys of the tile before that a last tile takes once more: there are none if it is full, or alone.
+void count_twice(const Call& call, const Variant& v, Index b, Index i, ScoreRow& row)
+{
+    const Index last = row.keys / v.tile * v.tile;
+    if (last == 0 || last == row.keys || !tile_reaches(call, v, b, i, last)) {
+        return;
+    }
+    for (Index j = row.keys - v.tile; j < last; ++j) {
+        row.counted[static_cast<std::size_t>(j)] *= 2;
+    }
+}
+
 } // namespace
 
 Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
@@ -161,10 +173,8 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
         std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
     }
     hide(call, v, row);
-    if (v.last_tile == LastTile::slid && tile_reaches(call, v, b, i, row.keys / v.tile * v.tile)) {
-        for (Index j = row.keys - v.tile; j < row.keys / v.tile * v.tile; ++j) {
-            row.counted[static_cast<std::size_t>(j)] *= 2;
-        }
+    if (v.last_tile == LastTile::slid) {
+        count_twice(call, v, b, i, row);
     }
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);
