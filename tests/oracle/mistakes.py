@@ -468,7 +468,7 @@ MISTAKES = {
     "softmax-twice": {"softmax": softmax_twice},
     "softmax-largest": {"softmax": first_largest},
     "softmax-uniform": weights(lambda s, seen: 1 / seen.sum(-1, keepdims=True)),
-    "own-value": {"softmax": lambda self, s, seen: np.eye(self.case.S) * seen.any(-1, keepdims=True)},
+    "own-value": {"softmax": lambda self, s, seen: np.eye(*s.shape[2:]) * seen.any(-1, keepdims=True)},
     "weights-transposed": {"weigh": lambda self, w, v: right.weigh(self, w.swapaxes(2, 3), v)},
     "weights-times-keys": {"summed": lambda self, q, k, v: self.share(k, self.value_head)},
     "weights-times-queries": {"summed": lambda self, q, k, v: q},
@@ -603,8 +603,9 @@ def key_tile(name):
 
 def pairs(names):
     """Those that do not contradict each other by replacing the same step, by another number of keys, or by tiles of two sizes,
-    or leave open whose maximum is meant."""
+    or leave open whose maximum is meant. What lays keys along queries goes with no more keys."""
     return [(a, b) for a, b in itertools.combinations(names, 2)
             if not MISTAKES[a].keys() & MISTAKES[b].keys() and "result" not in {*MISTAKES[a], *MISTAKES[b]}
             and len({key_tile(a), key_tile(b)} - {None}) < 2
-            and not (a == "weights-transposed" and "padding" in b) and not (a == "scores-negated" and sums_tiles(b))]
+            and not ((a == "weights-transposed" or "keepdims" in a) and ("padding" in b or "slid" in b))
+            and not (a == "scores-negated" and sums_tiles(b))]

@@ -210,7 +210,9 @@ bool combine(const Mistake& a, const Mistake& b)
 {
     const Variant both = b.on(a.on({}));
     const bool sums_by_tile = both.numerator != Maximum::row || both.denominator != Maximum::row;
-    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys);
+    const bool by_query = both.over == Over::key_rows || both.over == Over::key_sums; // as many keys as queries
+    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys) &&
+           !(by_query && both.last_tile != LastTile::right);
 }
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)

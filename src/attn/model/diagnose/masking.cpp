@@ -70,8 +70,7 @@ void keep_causal(const Call& call, const Variant& v, Index i, Index p, Range& se
     case CausalUse::backwards: return seen.keep(p + v.shift, far);
     case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
     case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
-    case CausalUse::end_of_first_row:
-        return seen.keep(-far, std::min(p + v.shift + 1, end_for_first(v, i, p)));
+    case CausalUse::end_of_first_row: return seen.keep(-far, std::min(p + v.shift + 1, end_for_first(v, i, p)));
     case CausalUse::diagonal_once:
         return seen.keep(-far, floor_to(p - i + last_of_tile(call, v, i) + v.shift, v.tile) + v.tile);
     case CausalUse::restarted: return seen.keep(-far, p - floor_to(i, v.tile) + v.shift + 1);

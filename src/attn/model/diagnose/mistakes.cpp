@@ -476,10 +476,10 @@ bool tiles_count(const Mistake& mistake, const Setting& setting)
         return keys % mistake.size != 0;
     }
     const auto is_part = [&](Index parts) { return (keys + parts - 1) / parts == mistake.size; };
-    return v.causal == CausalUse::restarted  ? setting.sizes.T > mistake.size
-           : v.last_tile == LastTile::slid   ? keys > mistake.size && keys % mistake.size != 0
-           : v.merged_by_maximum             ? keys > mistake.size && std::ranges::none_of(part_counts, is_part)
-                                             : keys > mistake.size;
+    return v.causal == CausalUse::restarted ? setting.sizes.T > mistake.size
+           : v.last_tile == LastTile::slid  ? keys > mistake.size && keys % mistake.size != 0
+           : v.merged_by_maximum            ? keys > mistake.size && std::ranges::none_of(part_counts, is_part)
+                                            : keys > mistake.size;
 }
 
 bool size_counts(const Mistake& mistake, const Setting& setting)

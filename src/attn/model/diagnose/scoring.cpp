@@ -105,15 +105,17 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
     row.empty = row.counted.empty();
 }
 
-/// The keys of the tile before that a last tile takes once more: there are none if it is full, or alone.
-void count_twice(const Call& call, const Variant& v, Index b, Index i, ScoreRow& row)
+/// The keys of the tile before that a last tile takes once more: none if it is full, or alone.
+void take_again(const Call& call, const Variant& v, Index b, Index i, ScoreRow& row)
 {
     const Index last = row.keys / v.tile * v.tile;
-    if (last == 0 || last == row.keys || !tile_reaches(call, v, b, i, last)) {
+    if (last == 0 || last == row.keys) {
         return;
     }
-    for (Index j = row.keys - v.tile; j < last; ++j) {
-        row.counted[static_cast<std::size_t>(j)] *= 2;
+    const bool reached = tile_reaches(call, v, b, i, last);
+    for (auto j = static_cast<std::size_t>(row.keys - v.tile); j < static_cast<std::size_t>(last); ++j) {
+        row.scores.push_back(row.scores[j]);
+        row.counted.push_back(reached ? row.counted[j] : char{0});
     }
 }
 
@@ -174,7 +176,7 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     }
     hide(call, v, row);
     if (v.last_tile == LastTile::slid) {
-        count_twice(call, v, b, i, row);
+        take_again(call, v, b, i, row);
     }
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);

@@ -25,8 +25,9 @@ private:
 
 /// A row that is ready for the softmax.
 struct ScoreRow {
-    std::vector<double> scores;     ///< of S keys, and of padding; already times Variant::exponent, but for a softmax in steps
-    std::vector<char> counted;      ///< how often it takes part in the softmax: 0, 1, or twice
+    std::vector<double> scores; ///< of S keys, and of padding or of keys that are taken again; already times Variant::exponent,
+                                ///< but for a softmax in steps
+    std::vector<char> counted;  ///< takes part in the softmax
     std::vector<char> hidden_after; ///< its weight becomes 0 afterwards; empty: none
     bool empty = false;             ///< nothing is seen
     Index keys = 0;                 ///< S

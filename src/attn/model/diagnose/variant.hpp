@@ -110,8 +110,8 @@ enum class CausalUse {
     /// Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Sees j ≤ p of
     /// j < (g/tile + 1)·tile: the tiles up to the one that the first query of its tile needs.
     end_of_first_row,
-    /// With the same f and g: asks j ≤ p in tile g/tile of keys alone; sees later tiles whole, up to the one that the last query
-    /// of its tile needs.
+    /// With the same f and g: asks j ≤ p in tile g/tile of keys alone; sees later tiles whole, up to the one that the last
+    /// query of its tile needs.
     diagonal_once,
     restarted, ///< sees j ≤ i mod tile + offset: each tile of queries counts from 0
 };
@@ -215,7 +215,7 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 // --------------------------------------------------------------------------------------------------------------------------
 
 struct Variant {
-    Reading read = Reading::right;    ///< of queries, keys and values (not the cache: it goes without one)
+    Reading read = Reading::right; ///< of queries, keys and values (not the cache: it goes without one)
     ReadOf read_of = ReadOf::all;
     Reading written = Reading::right; ///< of the result
     Along along = Along::positions;   ///< mask and lengths do not go with others; causal and window count from offset 0

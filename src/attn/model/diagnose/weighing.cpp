@@ -37,7 +37,7 @@ Numbers maxima(const ScoreRow& row, Maximum of, Index tile)
     return result;
 }
 
-/// exp(s - maximum), as often as it counts.
+/// exp(s - maximum); 0 for what does not count.
 Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
 {
     Numbers result(row.scores.size());
@@ -45,9 +45,6 @@ Numbers exponentials(const ScoreRow& row, const Numbers& maximum)
         result[j] = row.counted[j] != 0 ? row.scores[j] - maximum[j] : -infinity;
     }
     math::exp(result.data(), result.data(), static_cast<Index>(result.size()));
-    for (std::size_t j = 0; j < result.size(); ++j) {
-        result[j] *= row.counted[j];
-    }
     return result;
 }
 
@@ -158,7 +155,7 @@ Numbers seen_scores(const ScoreRow& row)
 {
     Numbers result = row.scores;
     for (std::size_t j = 0; j < result.size(); ++j) {
-        result[j] = row.counted[j] != 0 ? result[j] * row.counted[j] : 0;
+        result[j] = row.counted[j] != 0 ? result[j] : 0;
     }
     return result;
 }
@@ -208,11 +205,11 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr               ? softmax_over(v, row, *over)
-                      : !v.maximum_subtracted       ? unshifted(call, v, row)
-                      : v.steps != Precision::exact ? stepwise(v, row)
+    Numbers weights = over != nullptr                      ? softmax_over(v, row, *over)
+                      : !v.maximum_subtracted              ? unshifted(call, v, row)
+                      : v.steps != Precision::exact        ? stepwise(v, row)
                       : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
-                                                    : softmax(v, row);
+                                                           : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
@@ -240,12 +237,11 @@ void Spread::add(const ScoreRow& row, bool by_key)
         }
         const std::size_t at = by_key ? j : 0;
         const double s = row.scores[j];
-        const double times = row.counted[j];
         if (s > maximum[at]) {
-            sum[at] = sum[at] * math::exp(maximum[at] - s) + times;
+            sum[at] = sum[at] * math::exp(maximum[at] - s) + 1;
             maximum[at] = s;
         } else {
-            sum[at] += times * math::exp(s - maximum[at]);
+            sum[at] += math::exp(s - maximum[at]);
         }
     }
 }
@@ -278,6 +274,9 @@ std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& ro
         return empty_row(call, v, row.keys);
     }
     Numbers weights = weights_of(call, v, row, over);
+    for (auto j = static_cast<std::size_t>(row.keys); v.last_tile == LastTile::slid && j < weights.size(); ++j) {
+        weights[j - static_cast<std::size_t>(v.tile)] += weights[j]; // of a key that is taken again
+    }
     weights.resize(static_cast<std::size_t>(row.keys)); // padding has values of zeros
     for (std::size_t j = 0; j < weights.size() && !row.hidden_after.empty(); ++j) {
         weights[j] = row.hidden_after[j] != 0 ? 0 : weights[j];

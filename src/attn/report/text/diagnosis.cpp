@@ -165,8 +165,9 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
     }
     const Candidate* best = nearest(diagnosis);
     buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; " +
-                  (best == nullptr ? "none comes nearer than the right result"
-                                   : "the nearest is " + what_of(*best) + ": largest difference " + about(best->distance.largest)) +
+                  (best == nullptr
+                       ? "none comes nearer than the right result"
+                       : "the nearest is " + what_of(*best) + ": largest difference " + about(best->distance.largest)) +
                   "\n");
     if (!diagnosis.attention_tried) {
         buffer.append(
