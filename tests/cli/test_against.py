@@ -83,6 +83,17 @@ def split_in_two(scores, v):
     return sum(softmaxed(scores[..., a:b]) @ v[:, a:b] for a, b in halves) / 2
 
 
+def merged_by_maximum(scores, v):
+    halves = [scores[..., :10], scores[..., 10:]]
+    shares = numpy.exp(numpy.stack([half.max(-1, keepdims=True) for half in halves]))
+    return sum(share * (softmaxed(half) @ part) for share, half, part in zip(shares / shares.sum(0), halves, (v[:, :10], v[:, 10:])))
+
+
+def last_tile_moved_back(scores, v):
+    last = slice(S - 16, 16)  # keys of the first tile that the second has, too
+    return softmaxed(numpy.concatenate([scores, scores[..., last]], -1)) @ numpy.concatenate([v, v[:, last]], 1)
+
+
 def one_too_many(scores, v):
     e = numpy.exp(scores - scores.max(-1, keepdims=True))
     return e / (1 + e.sum(-1, keepdims=True)) @ v
@@ -98,6 +109,8 @@ def corrected_the_wrong_way(scores, v):
     ("name", "kernel"),
     [
         ("parts-averaged-2", split_in_two),
+        ("parts-merged-by-maximum-2", merged_by_maximum),
+        ("tile-last-slid-16", last_tile_moved_back),
         ("softmax-one-more", one_too_many),
         ("tile-correction-swapped-16", corrected_the_wrong_way),
         ("heads-interleaved-keys", lambda scores, v: softmaxed(scores) @ v),
@@ -175,10 +188,59 @@ def test_two_mistakes_are_both_named(qkv, tmp_path):
 
 
 def test_what_no_mistake_gives_is_not_named(qkv, tmp_path):
-    done = against(tmp_path, save(tmp_path, attention(*qkv) + 0.01 * normal(9, H, T, D)))
+    noise = 0.01 * normal(9, H, T, D)
+    done = against(tmp_path, save(tmp_path, attention(*qkv) + noise))
     assert done.code == 1
     assert " gives: " not in done.text and "is what none of " in done.text
-    assert "; the nearest is " in done.text
+    assert "; none comes nearer than the right result\n" in done.text
+    assert "nearest" not in against(tmp_path, "mine.npy", "--json").json
+    done = against(tmp_path, save(tmp_path, attention(*qkv, scale=1) + noise))
+    assert '; the nearest is "no scale of the scores": largest difference 0.0' in done.text
+    report = against(tmp_path, "mine.npy", "--json").json
+    assert (report["verdict"], report["nearest"]) == ("unknown", ["no-scale"])
+
+
+def test_what_was_measured_on_some_rows_is_never_the_nearest(tmp_path):
+    q, k, v = (normal(seed, 8, 200, 16) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    mine = softmaxed(q @ k.swapaxes(1, 2)) @ v
+    mine[5, 150:] = 0
+    save(tmp_path, mine)
+    candidates = against(tmp_path, "mine.npy", "--json", options=()).json["candidates"]
+    complete = [candidate["complete"] for candidate in candidates]
+    assert complete[0] and not all(complete) and complete == sorted(complete, reverse=True)
+    assert candidates[0]["largest_difference"] > 0.1
+
+
+@pytest.mark.parametrize("padding", [0, numpy.nan])
+def test_queries_beyond_the_lengths_may_hold_anything(padding, tmp_path):
+    q, k, v = (normal(seed, 2, 9, 4) for seed in (1, 2, 3))
+    for name, array in zip("qkv", (q[:, None], k[:, None], v[:, None])):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    numpy.save(tmp_path / "lengths.npy", numpy.array([6, 8]))
+    scores = q @ k.swapaxes(1, 2) / 2
+    mine = numpy.stack([softmaxed(scores[b, :, :n]) @ v[b, :n] for b, n in enumerate((6, 8))])[:, None]
+    mine[0, :, 6:] = mine[1, :, 8:] = padding
+    done = against(tmp_path, save(tmp_path, mine), options=("--lengths", "lengths.npy"))
+    assert (done.code, done.err) == (1, b"")
+    assert done.text.splitlines()[1:] == ["mine.npy differs only in queries at or beyond the lengths"]
+    line = against(tmp_path, "mine.npy", "mine.npy", options=("--lengths", "lengths.npy")).text.splitlines()[0]
+    assert line == "mine.npy: differs only in queries at or beyond the lengths"
+    report = against(tmp_path, "mine.npy", "--json", options=("--lengths", "lengths.npy")).json
+    assert (report["verdict"], report["beyond_lengths"]) == ("unknown", True)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
+    mine[0, 0, 5, 0] += 1
+    done = against(tmp_path, save(tmp_path, mine), options=("--lengths", "lengths.npy"))
+    assert done.code == (1 if padding == 0 else 65) and "only in queries" not in done.text
+
+
+def test_each_query_s_own_value_is_no_batch_unless_there_is_one_entry(tmp_path):
+    for batch, expected in ((2, [["own-value"]]), (1, [["batch-as-positions"], ["own-value"]])):
+        for seed, name in enumerate("qkv"):
+            numpy.save(tmp_path / f"{name}.npy", normal(seed, batch, 3, 7, 4))
+        assert names(against(tmp_path, "v.npy", "--json", options=()).json) == expected
 
 
 def test_rounding_is_no_mistake(tmp_path):
@@ -202,8 +264,8 @@ def test_where_the_error_lies_is_said_when_nothing_is_named(qkv, tmp_path):
     done = against(tmp_path, save(tmp_path, mine))
     title, head, row, column = done.text.splitlines()[2:]
     assert title == "the largest differences, by place:"
-    assert head.startswith("  head      1: 0.50, 2: 0.25, ")
-    assert row.startswith("  row       3: 0.50, 7: 0.25, ")
+    assert head == "  head      1: 0.50, 2: 0.25"  # the others agree
+    assert row == "  row       3: 0.50, 7: 0.25"
     assert column.startswith("  column    5: 0.50, ") and column.endswith(": 0.25, …")
     where = against(tmp_path, "mine.npy", "--json").json["where"]
     assert where["heads"][1] == pytest.approx(0.5) and where["rows"][7] == pytest.approx(0.25)
@@ -568,7 +630,8 @@ def test_the_embedding_s_size_a_forgotten_batch_first_and_dropout_are_named(tmp_
     succeeds("run", SENTENCE, "--show", "values", "-o", "values.npz", cwd=tmp_path)
     with numpy.load(tmp_path / "values.npz") as file:
         numpy.save(tmp_path / "mine.npy", file["values"])  # each word sees itself alone
-    assert names(held(SENTENCE, "--show", "context", "--against", "mine.npy", cwd=tmp_path)) == [["batch-as-positions"]]
+    expected = [["batch-as-positions"], ["own-value"]]
+    assert names(held(SENTENCE, "--show", "context", "--against", "mine.npy", cwd=tmp_path)) == expected
     succeeds("run", SENTENCE, "--show", "context", "-o", "mine.npz", cwd=tmp_path)
     assert names(held(SENTENCE, "--dropout", "0.5", "--against", "mine.npz", cwd=tmp_path)) == [["dropout-missing"]]
 

@@ -32,6 +32,10 @@ def sided(change):
     return {"sides": lambda self: change(*right.sides(self))}
 
 
+def given_lengths(change):
+    return {"valid": lambda self, j: j < change(self.case.lengths)[:, None, None, None]}
+
+
 def hidden(score):
     """Hidden keys take part, with another score."""
     return {"hidden": lambda self, s, seen: (np.where(seen, s, score(s)), np.ones(s.shape, bool))}
@@ -103,6 +107,21 @@ def parts_averaged(parts):
     return {"softmax": softmax}
 
 
+def merged_by_maximum(size):
+    """Split-K: each split of the keys is attended alone; exp of their largest scores weighs them, not of their log-sum-exp."""
+    def softmax(self, s, seen):
+        s = np.where(seen, s, -INF)
+        largest, weights, total = self.largest(s, seen, -1), [], 0
+        for first in range(0, s.shape[-1], size(s.shape[-1])):
+            part = s[..., first:first + size(s.shape[-1])]
+            e = np.where(part > -INF, self.exponential(part - self.largest(part, part > -INF, -1)), 0)
+            share = np.where((part > -INF).any(-1, keepdims=True), self.exponential(self.largest(part, part > -INF, -1) - largest), 0)
+            weights.append(e / np.maximum(e.sum(-1, keepdims=True), 1e-300) * share)
+            total = total + share
+        return np.concatenate(weights, -1) / np.where(total == 0, 1, total)
+    return {"softmax": softmax}
+
+
 # ---- heads: memory read in another shape
 
 def swapped(case, x):
@@ -126,8 +145,8 @@ def strided_back(case, x):
     return x.transpose(0, 2, 3, 1).reshape(B, n, H, d).transpose(0, 2, 1, 3)
 
 
-def reading(view):
-    return {"inputs": lambda self: [view(self.case, x) for x in right.inputs(self)]}
+def reading(view, which="qkv"):
+    return {"inputs": lambda self: [view(self.case, x) if name in which else x for name, x in zip("qkv", right.inputs(self))]}
 
 
 def writing(view):
@@ -283,6 +302,21 @@ def padding_counted(tile):
     return {"mix": mix}
 
 
+def last_slid(tile):
+    """The last tile of keys ends with the keys, and takes some of the tile before once more; a block of queries whose last one
+    sees no key from there on, were there enough, does not come to it."""
+    def mix(self, s, seen, v):
+        c = self.case
+        first = c.S // tile * tile
+        near = self.near(self.places()[0], np.arange(first, first + 999)).any(-1, keepdims=True)
+        comes = near[:, :, np.minimum(np.arange(c.T) // tile * tile + tile, c.T) - 1]
+        again = np.arange(c.S - tile, first) if tile < c.S != first else np.arange(0)
+        seen = np.broadcast_to(seen, s.shape)
+        s, v = (np.concatenate([x, x.take(again, axis)], axis) for x, axis in [(s, 3), (v, 2)])
+        return right.mix(self, s, np.concatenate([seen, seen[..., again] & comes], -1), v)
+    return {"mix": mix}
+
+
 def rows_dropped(tile):
     return {"output": lambda self, context: context * (np.arange(self.case.T) < self.case.T // tile * tile)[:, None]}
 
@@ -301,6 +335,21 @@ def diagonal_cut(tile):
         behind = p - np.arange(self.case.T)[:, None] % tile + tile
         return (j <= p) & (j < behind // tile * tile)
     return {"causal": causal}
+
+
+def diagonal_once(tile):
+    """Blocks of queries, as large, mask that tile of keys alone in which the diagonal of the first query lies; they go on up to
+    the tile of their last query's."""
+    def causal(self, p, j):
+        row = np.arange(self.case.T)[:, None]
+        first = p - row % tile
+        last = p - row + np.minimum(row // tile * tile + tile, self.case.T) - 1
+        return np.where(j // tile == first // tile, j <= p, j // tile <= last // tile)
+    return {"causal": causal}
+
+
+def causal_restarted(tile):
+    return {"causal": lambda self, p, j: j <= p - np.arange(self.case.T)[:, None] // tile * tile}
 
 
 # ---- vectors
@@ -370,7 +419,10 @@ MISTAKES = {
     "lengths-other-end": {"valid": lambda self, j: j >= self.case.S - self.case.lengths[:, None, None, None]},
     "lengths-less": {"valid": lambda self, j: right.valid(self, j + 1)},
     "lengths-more": {"valid": lambda self, j: right.valid(self, j - 1)},
-    "lengths-first": {"valid": lambda self, j: j < self.case.lengths[0]},
+    "lengths-first": given_lengths(lambda lengths: lengths[:1]),
+    "lengths-reversed": given_lengths(lambda lengths: lengths[::-1]),
+    "lengths-ascending": given_lengths(np.sort),
+    "lengths-descending": given_lengths(lambda lengths: np.sort(lengths)[::-1]),
     "hidden-added-1": hidden(lambda s: s + 1),
     "hidden-added-minus-1": hidden(lambda s: s - 1),
     "hidden-added-minus-10": hidden(lambda s: s - 10),
@@ -394,6 +446,8 @@ MISTAKES = {
     "heads-viewed-out": writing(swapped_back),
     "heads-viewed": {**reading(swapped), **writing(swapped_back)},
     "heads-strided-in": reading(strided),
+    "heads-strided-scores": reading(strided, "qk"),
+    "heads-strided-values": reading(strided, "v"),
     "heads-strided-out": writing(strided_back),
     "heads-strided": {**reading(strided), **writing(strided_back)},
     "heads-reversed": {"output": lambda self, context: context[:, ::-1]},
@@ -414,6 +468,7 @@ MISTAKES = {
     "softmax-twice": {"softmax": softmax_twice},
     "softmax-largest": {"softmax": first_largest},
     "softmax-uniform": weights(lambda s, seen: 1 / seen.sum(-1, keepdims=True)),
+    "own-value": {"softmax": lambda self, s, seen: np.eye(*s.shape[2:]) * seen.any(-1, keepdims=True)},
     "weights-transposed": {"weigh": lambda self, w, v: right.weigh(self, w.swapaxes(2, 3), v)},
     "weights-times-keys": {"summed": lambda self, q, k, v: self.share(k, self.value_head)},
     "weights-times-queries": {"summed": lambda self, q, k, v: q},
@@ -454,11 +509,16 @@ TILES = {
     "tile-diagonal-seen": diagonal_seen,
     "tile-diagonal-dropped": diagonal_dropped,
     "tile-diagonal-cut": diagonal_cut,
+    "tile-diagonal-once": diagonal_once,
+    "tile-causal-restarted": causal_restarted,
+    "tile-last-slid": last_slid,
+    "tile-merged-by-maximum": lambda tile: merged_by_maximum(lambda keys: tile),
 }
 MISTAKES |= {f"{name}-{size}": mistake(size) for name, mistake in TILES.items() for size in (16, 32, 64, 128, 256)}
 MISTAKES |= {f"{name}-{size}": mistake(size)
              for name, mistake in {"scores-lanes": score_lanes, "values-lanes": value_lanes}.items() for size in (4, 8)}
 MISTAKES |= {f"parts-averaged-{parts}": parts_averaged(parts) for parts in (2, 4, 8)}
+MISTAKES |= {f"parts-merged-by-maximum-{parts}": merged_by_maximum(lambda keys, parts=parts: -(-keys // parts)) for parts in (2, 4, 8)}
 
 
 def kinds_of_masks(case):
@@ -477,11 +537,15 @@ NEEDS = {
     "causal-at-cache": lambda case: case.P,
     "causal-added": lambda case: not case.causal,
     "lengths-first": lambda case: case.B > 1,
+    "lengths-reversed": lambda case: case.B > 1,
+    "lengths-ascending": lambda case: case.B > 2,
+    "lengths-descending": lambda case: case.B > 2,
     "hidden-added-0": lambda case: kinds_of_masks(case) > 1,
     "softmax-over-all": lambda case: case.B * case.H > 1,
     "scores-transposed": lambda case: case.T == case.S and case.P == 0,
     "scores-of-values": lambda case: case.d == case.dv,
     "keys-values-swapped": lambda case: case.d == case.dv,
+    "own-value": lambda case: case.T == case.S and case.P == 0,
     "weights-transposed": lambda case: case.T == case.S and case.P == 0,
     "weights-times-keys": lambda case: case.d == case.dv,
     "weights-times-queries": lambda case: case.T == case.S and case.d == case.dv and case.P == 0,
@@ -495,14 +559,21 @@ NEEDS = {
     "values-lanes-4": lambda case: case.dv > 4 and case.dv % 4,
     "values-lanes-8": lambda case: case.dv > 8 and case.dv % 8 and case.dv // 4 * 4 != case.dv // 8 * 8,
     "parts-averaged-2": lambda case: case.S >= 2,
+    "parts-merged-by-maximum-2": lambda case: case.S >= 2,
     "parts-averaged-4": lambda case: case.S >= 4,
+    "parts-merged-by-maximum-4": lambda case: case.S >= 4,
     "parts-averaged-8": lambda case: case.S >= 8,
+    "parts-merged-by-maximum-8": lambda case: case.S >= 8,
     "heads-viewed": lambda case: case.P == 0,
     "heads-strided": lambda case: case.P == 0 and case.layout == "BTHd",
     "one-head": lambda case: case.H == case.Hk,
     "cache-": lambda case: case.P and case.mask is None,
     "result-": lambda case: case.type == "float32",
 }
+
+
+NEEDS |= {f"tile-merged-by-maximum-{size}": lambda case, size=size: size not in [-(-case.S // parts) for parts in (2, 4, 8)]
+          for size in (16, 32, 64, 128, 256)}
 
 
 def possible(case):
@@ -532,8 +603,9 @@ def key_tile(name):
 
 def pairs(names):
     """Those that do not contradict each other by replacing the same step, by another number of keys, or by tiles of two sizes,
-    or leave open whose maximum is meant."""
+    or leave open whose maximum is meant. What lays keys along queries goes with no more keys."""
     return [(a, b) for a, b in itertools.combinations(names, 2)
             if not MISTAKES[a].keys() & MISTAKES[b].keys() and "result" not in {*MISTAKES[a], *MISTAKES[b]}
             and len({key_tile(a), key_tile(b)} - {None}) < 2
-            and not (a == "weights-transposed" and "padding" in b) and not (a == "scores-negated" and sums_tiles(b))]
+            and not ((a == "weights-transposed" or "keepdims" in a) and ("padding" in b or "slid" in b))
+            and not (a == "scores-negated" and sums_tiles(b))]

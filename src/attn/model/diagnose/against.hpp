@@ -13,6 +13,7 @@ struct Against {
     std::optional<Diagnosis> diagnosis; ///< where they differ
     std::optional<Where> where;         ///< how much, of context, weights and output
     bool of_weights = false;            ///< whose columns are keys
+    bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
 };
 
 /// For the numbers of a file, in any order. Printed ones that are all whole may have lost their decimals.

@@ -12,6 +12,8 @@ namespace {
 constexpr double same = 0.01;         ///< of the tolerance: nearer is not told apart
 constexpr double hopeless = 100;      ///< tolerances: a pair that is as far in one row is no candidate
 constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly at most
+constexpr std::size_t completed = 4;  ///< likewise, where none fits
+constexpr double nearer = 2;          ///< times than the right result: what it takes to be called the nearest
 
 // ---- the rows that candidates are measured on ------------------------------------------------------------------------------
 
@@ -186,6 +188,21 @@ void confirm_nearest(std::vector<Candidate>& candidates, const Problem& problem,
     }
 }
 
+/// Where none fits: computes wholly the right result, and what comes nearer on the sampled rows.
+void complete_nearest(std::vector<Candidate>& candidates, const Problem& problem, const core::Work& work)
+{
+    if (std::ranges::any_of(candidates, &Candidate::fits)) {
+        return;
+    }
+    sort(candidates);
+    const auto right = std::ranges::find_if(candidates, &Candidate::right);
+    const double reach = right->distance.typical() / nearer;
+    confirm(*right, problem, work);
+    for (std::size_t n = 0; n < std::min(completed, candidates.size()) && candidates[n].distance.typical() < reach; ++n) {
+        confirm(candidates[n], problem, work);
+    }
+}
+
 // ---- candidates ------------------------------------------------------------------------------------------------------------
 
 /// Whether two mistakes can be made together: neither undoes what the other changes.
@@ -193,7 +210,9 @@ bool combine(const Mistake& a, const Mistake& b)
 {
     const Variant both = b.on(a.on({}));
     const bool sums_by_tile = both.numerator != Maximum::row || both.denominator != Maximum::row;
-    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys);
+    const bool by_query = both.over == Over::key_rows || both.over == Over::key_sums; // as many keys as queries
+    return both == a.on(b.on({})) && both != a.on({}) && both != b.on({}) && !(sums_by_tile && both.over != Over::keys) &&
+           !(by_query && both.last_tile != LastTile::right);
 }
 
 std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mistake*>& list, bool& all)
@@ -264,7 +283,8 @@ double times_farther(const Candidate& best, const Candidate& other)
 void judge(Diagnosis& diagnosis)
 {
     std::vector<Candidate>& candidates = diagnosis.candidates;
-    sort(candidates);
+    const auto order = [](const Candidate& each) { return std::pair(!each.complete, order_of(each)); };
+    std::ranges::stable_sort(candidates, {}, order);
     const Candidate best = candidates.front();
     std::vector<Candidate> alone; // copies, as the others are about to move
     std::ranges::copy_if(candidates, std::back_inserter(alone),
@@ -296,9 +316,19 @@ void judge(Diagnosis& diagnosis)
     diagnosis.named = diagnosis.verdict == Verdict::unknown ? 0 : diagnosis.named;
 }
 
+const Candidate* nearest(const Diagnosis& diagnosis)
+{
+    const Candidate& best = diagnosis.candidates.front();
+    const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
+    return nearer * best.distance.typical() < right->distance.typical() ? &best : nullptr;
+}
+
 std::vector<Candidate> singles(const Question& question, const core::Work& work)
 {
-    return measured_singles(Problem(question), work);
+    const Problem problem(question);
+    std::vector<Candidate> candidates = measured_singles(problem, work);
+    complete_nearest(candidates, problem, work);
+    return candidates;
 }
 
 Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others)
@@ -311,6 +341,7 @@ Diagnosis diagnose(const Question& question, const core::Work& work, std::vector
     if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
         add_pairs(diagnosis, problem, work);
     }
+    complete_nearest(diagnosis.candidates, problem, work);
     judge(diagnosis);
     return diagnosis;
 }

@@ -40,7 +40,7 @@ inline constexpr std::array<std::string_view, 4> verdict_names{"named", "likely"
 
 struct Diagnosis {
     Verdict verdict = Verdict::unknown;
-    std::vector<Candidate> candidates; ///< the nearest first; of pairs those that came near
+    std::vector<Candidate> candidates; ///< the complete ones, then the others, the nearest first; of pairs those that came near
     std::size_t named = 0;             ///< the first so many are what the verdict is about
     double farther = 0;                ///< how many times the next is farther
     std::size_t tried = 0;             ///< single mistakes and pairs
@@ -63,5 +63,8 @@ struct Question {
 
 /// Sorts, and fills verdict, named and farther.
 void judge(Diagnosis& diagnosis);
+
+/// Of a judged one, the mistakes that are nearest, if they are twice as near as the right result; otherwise nullptr.
+[[nodiscard]] const Candidate* nearest(const Diagnosis& diagnosis);
 
 } // namespace attn::model::diagnose

@@ -47,8 +47,20 @@ Index floor_to(Index position, Index tile)
     return below * tile;
 }
 
+/// The last query of the tile that query i is in.
+Index last_of_tile(const Call& call, const Variant& v, Index i)
+{
+    return std::min(floor_to(i, v.tile) + v.tile, sizes_of(call, v).T) - 1;
+}
+
+/// The end of the tile of keys that the first query of that tile needs.
+Index end_for_first(const Variant& v, Index i, Index p)
+{
+    return floor_to(p - i % v.tile + v.shift, v.tile) + v.tile;
+}
+
 /// Of query i, which stands at p.
-void keep_causal(const Variant& v, Index i, Index p, Range& seen)
+void keep_causal(const Call& call, const Variant& v, Index i, Index p, Range& seen)
 {
     switch (v.causal) {
     case CausalUse::right:
@@ -58,8 +70,10 @@ void keep_causal(const Variant& v, Index i, Index p, Range& seen)
     case CausalUse::backwards: return seen.keep(p + v.shift, far);
     case CausalUse::diagonal_tile_seen: return seen.keep(-far, floor_to(p + v.shift, v.tile) + v.tile);
     case CausalUse::diagonal_tile_dropped: return seen.keep(-far, floor_to(p + v.shift, v.tile));
-    case CausalUse::end_of_first_row:
-        return seen.keep(-far, std::min(p + v.shift + 1, floor_to(p - i % v.tile + v.shift, v.tile) + v.tile));
+    case CausalUse::end_of_first_row: return seen.keep(-far, std::min(p + v.shift + 1, end_for_first(v, i, p)));
+    case CausalUse::diagonal_once:
+        return seen.keep(-far, floor_to(p - i + last_of_tile(call, v, i) + v.shift, v.tile) + v.tile);
+    case CausalUse::restarted: return seen.keep(-far, p - floor_to(i, v.tile) + v.shift + 1);
     }
 }
 
@@ -76,12 +90,34 @@ Range placed(const Call& call, const Variant& v, Index b, Index i)
     const Index p = i + offset_of(call, v, b);
     Range seen{-far, far};
     if (call.options.causal || v.causal == CausalUse::added) {
-        keep_causal(v, i, p, seen);
+        keep_causal(call, v, i, p, seen);
     }
     if (call.options.window && !v.window_missing) {
         keep_window(*call.options.window, v, p, seen);
     }
     return seen;
+}
+
+/// What is hidden of that, as other keys behind it are seen.
+Range hole(const Call& call, const Variant& v, Index b, Index i)
+{
+    if (!call.options.causal || v.causal != CausalUse::diagonal_once) {
+        return {0, 0};
+    }
+    const Index p = i + offset_of(call, v, b);
+    return {p + v.shift + 1, end_for_first(v, i, p)};
+}
+
+/// The length that batch entry b gets.
+Index length_given(const Call& call, LengthUse use, Index b)
+{
+    const Index B = call.views.sizes.B;
+    if (use == LengthUse::ascending || use == LengthUse::descending) {
+        std::vector<Index> sorted(call.views.lengths.begin(), call.views.lengths.end());
+        std::ranges::sort(sorted);
+        return sorted[static_cast<std::size_t>(use == LengthUse::ascending ? b : B - 1 - b)];
+    }
+    return length_of(call, use == LengthUse::first ? 0 : use == LengthUse::reversed ? B - 1 - b : b);
 }
 
 /// What the lengths let it see, of S keys.
@@ -90,7 +126,7 @@ Range valid(const Call& call, const Variant& v, Index b, Index S)
     if (call.views.lengths.empty() || v.lengths == LengthUse::missing || v.along != Along::positions) {
         return {0, S};
     }
-    const Index length = std::clamp<Index>(length_of(call, v.lengths == LengthUse::first ? 0 : b) + v.length_shift, 0, S);
+    const Index length = std::clamp<Index>(length_given(call, v.lengths, b) + v.length_shift, 0, S);
     return v.lengths == LengthUse::other_end ? Range{S - length, S} : Range{0, length};
 }
 
@@ -136,6 +172,7 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     MaskRow row;
     row.seen.assign(static_cast<std::size_t>(keys), 0);
     const Range place = placed(call, variant, b, i);
+    const Range hidden = hole(call, variant, b, i);
     const Range length = valid(call, variant, b, S);
     const auto show = [&](Index from, Index to) {
         const Index begin = std::max(from, place.begin);
@@ -146,10 +183,18 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     };
     show(length.begin, length.end);
     show(S, keys);
+    for (Index j = std::max<Index>(hidden.begin, 0); j < std::min(hidden.end, keys); ++j) {
+        row.seen[static_cast<std::size_t>(j)] = 0;
+    }
     if (call.views.mask && variant.mask != MaskUse::missing && variant.along == Along::positions) {
         apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
     }
     return row;
+}
+
+bool tile_reaches(const Call& call, const Variant& variant, Index b, Index i, Index j)
+{
+    return placed(call, variant, b, last_of_tile(call, variant, i)).end > j;
 }
 
 } // namespace attn::model::diagnose

@@ -15,4 +15,8 @@ struct MaskRow {
 /// Of query i of a head, `keys` of them; those from S on are padding.
 [[nodiscard]] MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys);
 
+/// Whether causal and window let the last query of the tile that i is in see so far as key j; tiles are as large as those of
+/// keys.
+[[nodiscard]] bool tile_reaches(const Call& call, const Variant& variant, Index b, Index i, Index j);
+
 } // namespace attn::model::diagnose

@@ -54,6 +54,10 @@ bool in_memory(const S& s) // where memory can be read in another order
 {
     return s.sizes.H > 1 && s.sizes.P == 0;
 }
+bool in_width(const S& s) // where the last dimension is split into heads
+{
+    return s.side_by_side && in_memory(s);
+}
 bool in_square(const S& s)
 {
     return s.square();
@@ -62,6 +66,10 @@ bool in_square(const S& s)
 bool in_key_heads(const S& s)
 {
     return s.grouped() && s.sizes.H_kv > 1;
+}
+bool in_lengths(const S& s) // of two, sorted ones are reversed or as they were
+{
+    return s.lengths && s.sizes.B > 2;
 }
 bool in_batch(const S& s)
 {
@@ -193,6 +201,13 @@ constexpr std::array list{
             [](V& v) { v.length_shift = 1; }, [](const S& s) { return s.lengths; }},
     Row{"lengths-first", Group::masks, "the length of batch entry 0 for all", "each batch entry has its own length",
             [](V& v) { v.lengths = LengthUse::first; }, [](const S& s) { return s.lengths && s.sizes.B > 1; }},
+    Row{"lengths-reversed", Group::masks, "the lengths of the batch entries in reverse order",
+            "each batch entry has its own length", [](V& v) { v.lengths = LengthUse::reversed; },
+            [](const S& s) { return s.lengths && s.sizes.B > 1; }},
+    Row{"lengths-ascending", Group::masks, "lengths sorted upwards, but not the batch entries",
+            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::ascending; }, in_lengths},
+    Row{"lengths-descending", Group::masks, "lengths sorted downwards, but not the batch entries",
+            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::descending; }, in_lengths},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = Hidden::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -249,13 +264,16 @@ constexpr std::array list{
     Row{"heads-viewed", Group::heads, "heads and positions swapped by a view, on the way in and out",
             "transpose, do not reshape", [](V& v) { v.read = Reading::swapped; v.written = Reading::swapped; }, in_memory},
     Row{"heads-strided-in", Group::heads, "the last dimension of the inputs split as (d, H)", "split it as (H, d)",
-            [](V& v) { v.read = Reading::strided; }, [](const S& s) { return s.side_by_side && in_memory(s); }},
+            [](V& v) { v.read = Reading::strided; }, in_width},
+    Row{"heads-strided-scores", Group::heads, "the last dimension of queries and keys split as (d, H), but not of values",
+            "split it as (H, d)", [](V& v) { v.read = Reading::strided; v.read_of = ReadOf::queries_and_keys; }, in_width},
+    Row{"heads-strided-values", Group::heads, "the last dimension of values split as (d, H), but not of queries and keys",
+            "split it as (H, d)", [](V& v) { v.read = Reading::strided; v.read_of = ReadOf::values; }, in_width},
     Row{"heads-strided-out", Group::heads, "the heads of the result interleaved in the last dimension",
             "put the heads side by side: (H, d)", [](V& v) { v.written = Reading::strided; },
             [](const S& s) { return s.side_by_side && s.sizes.H > 1; }},
     Row{"heads-strided", Group::heads, "the last dimension split as (d, H), on the way in and out", "split it as (H, d)",
-            [](V& v) { v.read = Reading::strided; v.written = Reading::strided; },
-            [](const S& s) { return s.side_by_side && in_memory(s); }},
+            [](V& v) { v.read = Reading::strided; v.written = Reading::strided; }, in_width},
     Row{"heads-reversed", Group::heads, "the heads of the result in reverse order", "put the heads in their order",
             [](V& v) { v.heads_reversed = true; }, in_heads},
     Row{"heads-mean", Group::heads, "the mean of the heads", "keep every head's result", [](V& v) { v.mean_of_heads = true; },
@@ -296,6 +314,9 @@ constexpr std::array list{
             [](V& v) { v.weighting = Weighting::largest; }, always},
     Row{"softmax-uniform", Group::softmax, "the plain mean of the values", "weigh the values by the softmax of the scores",
             [](V& v) { v.weighting = Weighting::uniform; }, always},
+    Row{"own-value", Group::softmax, "each query's own value: the weights are the identity",
+            "sum the values over the keys: weights and values share the index of the key",
+            [](V& v) { v.weighting = Weighting::own; }, in_square},
     Row{"weights-transposed", Group::softmax, "transposed weights", "multiply weights·V, not weightsᵀ·V",
             [](V& v) { v.weights_transposed = true; }, in_square},
     Row{"weights-times-keys", Group::softmax, "weights·K in place of weights·V", "multiply the weights by the values",
@@ -368,6 +389,8 @@ constexpr std::array list{
             [](const S& s) { return in_masked(s) && s.sizes.P > 0; }},
 };
 
+constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
+
 /// Each of these with every size of tiles.
 constexpr std::array of_tiles{
     Row{"tile-accumulator", Group::tiles, "an accumulator that is not rescaled when the maximum grows",
@@ -399,6 +422,10 @@ constexpr std::array of_tiles{
         [](V& v) { v.last_tile = LastTile::dropped; }, always},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
         "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always},
+    Row{"tile-last-slid", Group::tiles, "the last tile of keys moved back over the tile before, whose keys count twice",
+        "mask the keys that the tile before has counted", [](V& v) { v.last_tile = LastTile::slid; }, always},
+    Row{"tile-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
+        [](V& v) { v.merged_by_maximum = true; }, always},
     Row{"tile-diagonal-seen", Group::tiles, "no causal mask within the tile of the diagonal",
         "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
     Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
@@ -406,6 +433,11 @@ constexpr std::array of_tiles{
     Row{"tile-diagonal-cut", Group::tiles, "keys up to the tile alone that the first query of a tile needs",
         "go on up to the tile that the last query of the tile needs: round their number up",
         [](V& v) { v.causal = CausalUse::end_of_first_row; }, in_causal},
+    Row{"tile-diagonal-once", Group::tiles, "the causal mask on that tile of keys alone that the first query of a tile needs",
+        "mask each tile of keys that ends behind the first query of the tile",
+        [](V& v) { v.causal = CausalUse::diagonal_once; }, in_causal},
+    Row{"tile-causal-restarted", Group::tiles, "a causal mask that counts from 0 in each tile of queries",
+        "add the tile's first query: j <= i + offset is seen", [](V& v) { v.causal = CausalUse::restarted; }, in_causal},
 };
 
 constexpr std::array of_row_tiles{
@@ -423,6 +455,8 @@ constexpr std::array of_value_lanes{
 constexpr std::array of_parts{
     Row{"parts-averaged", Group::tiles, "the results of parts of the keys averaged",
         "weigh each part by the sum of its exponentials, rescaled to one maximum", [](V& /*v*/) {}, always},
+    Row{"parts-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
+        [](V& v) { v.merged_by_maximum = true; }, always},
 };
 
 /// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
@@ -441,7 +475,11 @@ bool tiles_count(const Mistake& mistake, const Setting& setting)
     if (v.last_tile == LastTile::padded) {
         return keys % mistake.size != 0;
     }
-    return keys > mistake.size;
+    const auto is_part = [&](Index parts) { return (keys + parts - 1) / parts == mistake.size; };
+    return v.causal == CausalUse::restarted ? setting.sizes.T > mistake.size
+           : v.last_tile == LastTile::slid  ? keys > mistake.size && keys % mistake.size != 0
+           : v.merged_by_maximum            ? keys > mistake.size && std::ranges::none_of(part_counts, is_part)
+                                            : keys > mistake.size;
 }
 
 bool size_counts(const Mistake& mistake, const Setting& setting)
@@ -476,7 +514,7 @@ std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
     all.reserve(list.size() + (of_tiles.size() + of_row_tiles.size()) * tile_sizes.size() + 2 * lane_counts.size() +
-                part_counts.size());
+                of_parts.size() * part_counts.size());
     for (const Row& row : list) {
         all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
     }

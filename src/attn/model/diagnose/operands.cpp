@@ -99,6 +99,13 @@ core::AttentionDims sizes_of(const Call& call, const Variant& variant)
     return sizes;
 }
 
+Reading reading_of(const Variant& variant, Operand operand)
+{
+    const bool is_read_so =
+        variant.read_of == ReadOf::all || (variant.read_of == ReadOf::values) == (operand == Operand::values);
+    return is_read_so ? variant.read : Reading::right;
+}
+
 const HeadRows& Operands::head(const Variant& variant, Operand operand, Index b, Index h)
 {
     const bool first = variant.entry == Entry::first || (variant.entry == Entry::first_keys && operand != Operand::queries);
@@ -106,7 +113,7 @@ const HeadRows& Operands::head(const Variant& variant, Operand operand, Index b,
     const Key key{operand,
                   entry,
                   h,
-                  variant.read,
+                  reading_of(variant, operand),
                   variant.inputs,
                   variant.along,
                   variant.denormals_flushed,
@@ -119,11 +126,12 @@ const HeadRows& Operands::head(const Variant& variant, Operand operand, Index b,
 HeadRows Operands::read(const Variant& variant, Operand operand, Index b, Index h) const
 {
     const TensorView& view = view_of(call_.views, operand);
-    const Source source{view.shape[1], view.shape[2], view.shape[3], variant.read, call_.views.side_by_side};
+    const Reading reading = reading_of(variant, operand);
+    const Source source{view.shape[1], view.shape[2], view.shape[3], reading, call_.views.side_by_side};
     HeadRows head{};
     head.size = source.size;
     head.rows = variant.along != Along::positions ? rows_at(view, variant.along, b, h)
-                : variant.read == Reading::right  ? plain_rows(view, b, h)
+                : reading == Reading::right       ? plain_rows(view, b, h)
                                                   : gathered_rows(view, b, h, source);
     if (operand != Operand::queries && past_of(call_.views, operand) && !variant.cache_missing) {
         const std::vector<double> past = plain_rows(*past_of(call_.views, operand), b, h);

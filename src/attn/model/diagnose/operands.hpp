@@ -14,6 +14,9 @@ namespace attn::model::diagnose {
 
 enum class Operand { queries, keys, values };
 
+/// How a variant reads it.
+[[nodiscard]] Reading reading_of(const Variant& variant, Operand operand);
+
 struct HeadRows {
     Index count, size;
     std::vector<double> rows;    ///< (count, size)

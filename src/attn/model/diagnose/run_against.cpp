@@ -414,7 +414,7 @@ Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
     const AnyTensor& right = *right_.find(measured_as(held.item));
     result.of_weights = held.item == Item::weights;
     result.where = where(dims_of(part_of(shape_of(right), held.part)), result.of_weights, numbers(file, held),
-                         part_of(numbers_of(right), shape_of(right), held.part));
+                         part_of(numbers_of(right), shape_of(right), held.part), result.comparison.tolerance);
     return result;
 }
 

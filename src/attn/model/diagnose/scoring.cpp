@@ -105,6 +105,20 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
     row.empty = row.counted.empty();
 }
 
+/// The keys of the tile before that a last tile takes once more: none if it is full, or alone.
+void take_again(const Call& call, const Variant& v, Index b, Index i, ScoreRow& row)
+{
+    const Index last = row.keys / v.tile * v.tile;
+    if (last == 0 || last == row.keys) {
+        return;
+    }
+    const bool reached = tile_reaches(call, v, b, i, last);
+    for (auto j = static_cast<std::size_t>(row.keys - v.tile); j < static_cast<std::size_t>(last); ++j) {
+        row.scores.push_back(row.scores[j]);
+        row.counted.push_back(reached ? row.counted[j] : char{0});
+    }
+}
+
 } // namespace
 
 Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
@@ -121,7 +135,8 @@ const std::vector<double>& Shared::products(const Call& call, const Variant& v, 
 {
     const core::AttentionDims l = sizes_of(call, v);
     const int flags = (v.denormals_flushed ? 1 : 0) + (v.cache_missing ? 2 : 0) + (v.cache_last ? 4 : 0) +
-                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0);
+                      (v.scores_transposed ? 8 : 0) + (v.scores_of_values ? 16 : 0) + (v.one_head ? 32 : 0) +
+                      64 * static_cast<int>(v.read_of);
     const Index of_keys = v.one_head ? 0 : key_head(l, v.key_head, h);
     const Key key{b, v.one_head ? 0 : h, of_keys, i, v.lanes, v.read, v.inputs, v.along, v.entry, flags};
     if (const auto found = products_.find(key); found != products_.end()) {
@@ -147,6 +162,7 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     ScoreRow row;
     row.scores = shared.products(call, v, b, h, i);
     row.keys = static_cast<Index>(row.scores.size());
+    row.query = i;
     round_all(row.scores, v.scores);
     if (v.last_tile == LastTile::padded) {
         row.scores.resize(static_cast<std::size_t>((row.keys + v.tile - 1) / v.tile * v.tile));
@@ -159,6 +175,9 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
         std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
     }
     hide(call, v, row);
+    if (v.last_tile == LastTile::slid) {
+        take_again(call, v, b, i, row);
+    }
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);
     for (double& score : row.scores) {

@@ -25,11 +25,13 @@ private:
 
 /// A row that is ready for the softmax.
 struct ScoreRow {
-    std::vector<double> scores;     ///< of S keys, and of padding; already times Variant::exponent, but for a softmax in steps
-    std::vector<char> counted;      ///< takes part in the softmax
+    std::vector<double> scores; ///< of S keys, and of padding or of keys that are taken again; already times Variant::exponent,
+                                ///< but for a softmax in steps
+    std::vector<char> counted;  ///< takes part in the softmax
     std::vector<char> hidden_after; ///< its weight becomes 0 afterwards; empty: none
     bool empty = false;             ///< nothing is seen
     Index keys = 0;                 ///< S
+    Index query = 0;                ///< i
 };
 
 [[nodiscard]] ScoreRow score_row(const Call& call, const Variant& variant, Shared& shared, Index b, Index h, Index i);

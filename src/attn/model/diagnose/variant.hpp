@@ -36,6 +36,9 @@ enum class Reading {
     strided,
 };
 
+/// What is read so; the rest is read as it should be.
+enum class ReadOf { all, queries_and_keys, values };
+
 /// The key/value head that query head h reads.
 enum class KeyHead {
     repeated,    ///< h / (H / H_kv), rounded down: the right one
@@ -107,6 +110,10 @@ enum class CausalUse {
     /// Tiles of queries, as large, begin with query f = (i/tile)·tile, which stands at key g = f + offset. Sees j ≤ p of
     /// j < (g/tile + 1)·tile: the tiles up to the one that the first query of its tile needs.
     end_of_first_row,
+    /// With the same f and g: asks j ≤ p in tile g/tile of keys alone; sees later tiles whole, up to the one that the last
+    /// query of its tile needs.
+    diagonal_once,
+    restarted, ///< sees j ≤ i mod tile + offset: each tile of queries counts from 0
 };
 
 /// The place of query 0, for causal and window.
@@ -122,7 +129,11 @@ enum class LengthUse {
     right,
     missing,
     other_end, ///< the first S - length keys are hidden, in place of the last
-    first,     ///< that of batch entry 0, for all; the offset does not change
+    // Of other batch entries; the offset does not change:
+    first,      ///< that of batch entry 0, for all
+    reversed,   ///< that of entry B - 1 - b
+    ascending,  ///< the lengths sorted, the entries not
+    descending, ///< likewise
 };
 
 /// What becomes of the score of a hidden key.
@@ -173,6 +184,7 @@ enum class Weighting {
     twice,        ///< a second softmax over all S weights of the row, the zeros of hidden keys among them
     largest,      ///< 1 for the largest score (the first of equal ones), otherwise 0
     uniform,      ///< 1/n over the n keys that are seen
+    own,          ///< 1 for key i, otherwise 0. T = S, no cache
 };
 
 /// The maximum that an exponential has subtracted; tile t holds keys t·tile to (t + 1)·tile - 1, m_t is the largest of the
@@ -190,6 +202,9 @@ enum class LastTile {
     padded,  ///< S is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
              ///< to it), lengths and masks do not hide them, the causal rule and the window do, and then they are as other
              ///< hidden keys
+    /// A last tile that is not full begins at S - tile, so that the keys that it shares with the tile before count twice: to
+    /// tiles of queries, as large, whose last query comes to a key behind those by causal and window.
+    slid,
 };
 
 // ---- precision -----------------------------------------------------------------------------------------------------------
@@ -200,7 +215,8 @@ enum class Precision { exact, float32, tf32, bfloat16, float16 };
 // --------------------------------------------------------------------------------------------------------------------------
 
 struct Variant {
-    Reading read = Reading::right;    ///< of queries, keys and values (not the cache: it goes without one)
+    Reading read = Reading::right; ///< of queries, keys and values (not the cache: it goes without one)
+    ReadOf read_of = ReadOf::all;
     Reading written = Reading::right; ///< of the result
     Along along = Along::positions;   ///< mask and lengths do not go with others; causal and window count from offset 0
     Entry entry = Entry::right;
@@ -242,6 +258,8 @@ struct Variant {
     More more = More::none;
     Index parts = 0; ///< the keys are cut into so many parts of S/parts keys, rounded up; each has a softmax of its own, and
                      ///< the contexts of the parts are averaged (0 of a part that sees nothing); 0: not cut
+    bool merged_by_maximum = false;  ///< the contexts of the parts, or of tiles if it is not cut, are weighed by exp(m), m the
+                                     ///< largest s of the part, in place of exp(m)·Σ exp(s - m)
     bool weights_transposed = false; ///< context_i = Σ_j w(j, i)·v_j, w(j, i) the weight that query j has for key i. T = S
     bool maximum_subtracted =
         true; ///< without it exp(s) overflows to infinity and underflows to 0 as float32 does (float64

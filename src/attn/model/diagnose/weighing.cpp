@@ -116,27 +116,26 @@ Numbers softmax(const Variant& v, const ScoreRow& row)
     return divided(std::move(e), sum);
 }
 
-/// Each part of the keys has its own, and their number divides.
+/// Each part of the keys has its own, and their number divides, or each is weighed by exp(its maximum).
 Numbers softmax_of_parts(const Variant& v, const ScoreRow& row)
 {
-    const std::size_t count = row.scores.size();
-    const auto parts = static_cast<std::size_t>(v.parts);
-    const std::size_t size = std::max<std::size_t>((count + parts - 1) / parts, 1);
-    Numbers weights(count);
-    for (std::size_t begin = 0; begin < count; begin += size) {
-        ScoreRow part = row;
-        for (std::size_t j = 0; j < count; ++j) {
-            part.counted[j] = j >= begin && j < begin + size ? row.counted[j] : char{0};
-        }
-        if (std::ranges::find(part.counted, char{1}) == part.counted.end()) {
-            continue;
-        }
-        const Numbers own = softmax(v, part);
-        for (std::size_t j = begin; j < std::min(begin + size, count); ++j) {
-            weights[j] = own[j] / static_cast<double>(v.parts);
-        }
+    const auto count = static_cast<Index>(row.scores.size());
+    const Index size = v.parts > 0 ? std::max<Index>((count + v.parts - 1) / v.parts, 1) : v.tile;
+    const double largest = maxima(row, Maximum::row, 0).front();
+    Numbers weights;
+    double shares = 0;
+    for (Index begin = 0; begin < count; begin += size) {
+        const Index end = std::min(begin + size, count);
+        ScoreRow part;
+        part.scores.assign(row.scores.begin() + begin, row.scores.begin() + end);
+        part.counted.assign(row.counted.begin() + begin, row.counted.begin() + end);
+        const double maximum = maxima(part, Maximum::row, 0).front();
+        const double share = v.merged_by_maximum ? math::exp(maximum - largest) : 1;
+        const Numbers own = maximum == -infinity ? Numbers(part.scores.size(), 0) : softmax(v, part);
+        std::ranges::transform(own, std::back_inserter(weights), [&](double weight) { return weight * share; });
+        shares += share;
     }
-    return weights;
+    return divided(std::move(weights), v.merged_by_maximum ? shares : static_cast<double>(v.parts));
 }
 
 Numbers softmax_over(const Variant& v, const ScoreRow& row, const Spread& over)
@@ -198,14 +197,19 @@ Numbers weights_of(const Call& call, const Variant& v, const ScoreRow& row, cons
         Numbers ones(row.counted.begin(), row.counted.end());
         return divided(ones, sum_of(ones));
     }
+    case Weighting::own: {
+        Numbers weights(row.scores.size());
+        weights[static_cast<std::size_t>(row.query)] = 1;
+        return weights;
+    }
     case Weighting::softmax:
     case Weighting::twice: break;
     }
-    Numbers weights = over != nullptr               ? softmax_over(v, row, *over)
-                      : !v.maximum_subtracted       ? unshifted(call, v, row)
-                      : v.steps != Precision::exact ? stepwise(v, row)
-                      : v.parts > 0                 ? softmax_of_parts(v, row)
-                                                    : softmax(v, row);
+    Numbers weights = over != nullptr                      ? softmax_over(v, row, *over)
+                      : !v.maximum_subtracted              ? unshifted(call, v, row)
+                      : v.steps != Precision::exact        ? stepwise(v, row)
+                      : v.parts > 0 || v.merged_by_maximum ? softmax_of_parts(v, row)
+                                                           : softmax(v, row);
     if (v.weighting == Weighting::twice) {
         weights.resize(static_cast<std::size_t>(row.keys));
         return softmax({}, plain(std::move(weights)));
@@ -270,6 +274,9 @@ std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& ro
         return empty_row(call, v, row.keys);
     }
     Numbers weights = weights_of(call, v, row, over);
+    for (auto j = static_cast<std::size_t>(row.keys); v.last_tile == LastTile::slid && j < weights.size(); ++j) {
+        weights[j - static_cast<std::size_t>(v.tile)] += weights[j]; // of a key that is taken again
+    }
     weights.resize(static_cast<std::size_t>(row.keys)); // padding has values of zeros
     for (std::size_t j = 0; j < weights.size() && !row.hidden_after.empty(); ++j) {
         weights[j] = row.hidden_after[j] != 0 ? 0 : weights[j];

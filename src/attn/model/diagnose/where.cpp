@@ -1,7 +1,5 @@
 #include "attn/model/diagnose/where.hpp"
 
-#include "attn/model/check/agreement.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -46,7 +44,8 @@ double difference(double number, double right)
 
 } // namespace
 
-Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right)
+Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers, const std::vector<double>& right,
+            const Tolerance& tolerance)
 {
     const auto zeros = [](Index count) { return std::vector<double>(static_cast<std::size_t>(count)); };
     Where found{zeros(dims.B), zeros(dims.H), zeros(dims.T), zeros(dims.width), {}, {}, 16, {}};
@@ -62,11 +61,13 @@ Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>
             for (Index i = 0; i < dims.T; ++i) {
                 for (Index x = 0; x < dims.width; ++x, ++at) {
                     const double value = difference(numbers[at], right[at]);
-                    keep(found.batches, b, value);
-                    keep(found.heads, h, value);
-                    keep(found.rows, i, value);
-                    keep(found.columns, x, value);
                     keep(map.largest, ((b * dims.H + h) * map.rows + i / map.tall) * map.columns + x / map.wide, value);
+                    if (!within(numbers[at], right[at], tolerance)) {
+                        keep(found.batches, b, value);
+                        keep(found.heads, h, value);
+                        keep(found.rows, i, value);
+                        keep(found.columns, x, value);
+                    }
                 }
             }
         }

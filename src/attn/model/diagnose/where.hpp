@@ -1,6 +1,7 @@
 // Where the numbers of a file are wrong.
 #pragma once
 
+#include "attn/model/check/agreement.hpp"
 #include "attn/model/diagnose/evaluate.hpp"
 
 namespace attn::model::diagnose {
@@ -12,7 +13,8 @@ struct ErrorMap {
     std::vector<double> largest;               ///< (B, H, rows, columns)
 };
 
-/// The largest difference from the right result within each head, row and so on; infinite where one of the two is NaN.
+/// The largest difference from the right result within each head, row and so on; infinite where one of the two is NaN, 0 where
+/// all numbers agree.
 struct Where {
     std::vector<double> batches;   ///< (B)
     std::vector<double> heads;     ///< (H)
@@ -26,6 +28,6 @@ struct Where {
 
 /// Both of these dimensions; `of_weights`: the last one is keys.
 [[nodiscard]] Where where(const ComparedDims& dims, bool of_weights, const std::vector<double>& numbers,
-                          const std::vector<double>& right);
+                          const std::vector<double>& right, const Tolerance& tolerance);
 
 } // namespace attn::model::diagnose

@@ -57,6 +57,10 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
     if (diagnosis.named == 1) {
         json.member("times_farther", diagnosis.farther);
     }
+    const Candidate* best = diagnosis.named == 0 ? nearest(diagnosis) : nullptr;
+    if (best != nullptr) {
+        write_each(json, "nearest", *best, &MistakeInfo::name);
+    }
     json.member("tried", static_cast<Index>(diagnosis.tried));
     json.member("all_pairs", diagnosis.all_pairs);
     json.begin_array("candidates");
@@ -115,6 +119,9 @@ void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
     json.member("compared", compared.compared);
     json.member("mismatched", compared.mismatched);
     json.member("largest_difference", compared.largest_difference());
+    if (against.beyond_lengths) {
+        json.member("beyond_lengths", true);
+    }
     if (against.diagnosis) {
         write(json, *against.diagnosis);
         write(json, *against.where);

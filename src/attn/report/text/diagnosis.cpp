@@ -119,14 +119,15 @@ void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buff
     }
 }
 
-/// "  heads      3: 0.31, 0: 0.0021, …": the largest few. A dimension of one place says nothing.
+/// "  heads      3: 0.31, 0: 0.0021, …": the largest few, without places that agree. A dimension of one place says nothing.
 void write_largest(std::string_view title, const std::vector<double>& differences, Index tile, Buffer& buffer)
 {
     constexpr std::size_t most = 4;
     std::vector<std::size_t> order(differences.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t at) { return differences[at]; });
-    if (order.size() < 2) {
+    std::erase_if(order, [&](std::size_t at) { return differences[at] == 0; });
+    if (differences.size() < 2) {
         return;
     }
     std::string text = "  " + std::string(title);
@@ -159,12 +160,15 @@ bool fits_right(const Diagnosis& diagnosis)
 
 void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
-    const Candidate& best = diagnosis.candidates.front();
     if (fits_right(diagnosis)) {
         return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
     }
-    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; the nearest is " +
-                  what_of(best) + ": largest difference " + about(best.distance.largest) + "\n");
+    const Candidate* best = nearest(diagnosis);
+    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; " +
+                  (best == nullptr
+                       ? "none comes nearer than the right result"
+                       : "the nearest is " + what_of(*best) + ": largest difference " + about(best->distance.largest)) +
+                  "\n");
     if (!diagnosis.attention_tried) {
         buffer.append(
             "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
@@ -198,6 +202,8 @@ void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
             text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
         }
         text += against.diagnosis->named > most_named ? ", or others" : "";
+    } else if (against.beyond_lengths) {
+        text += "differs only in queries at or beyond the lengths";
     } else {
         text += "differs in " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared);
         text += ", by up to " + about(compared.largest_difference());
@@ -222,7 +228,10 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
     }
     buffer.append("differs" + (against.array.empty() ? "" : " from the " + against.array) + ": " +
                   std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared) + largest + "\n");
-    if (against.diagnosis) {
+    if (against.beyond_lengths) {
+        buffer.append(shown + " differs only in queries at or beyond the lengths\n");
+    }
+    if (against.diagnosis && !(against.beyond_lengths && against.diagnosis->verdict == Verdict::unknown)) {
         switch (against.diagnosis->verdict) {
         case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
         case Verdict::likely: write_likely(*against.diagnosis, shown, buffer); break;

@@ -92,6 +92,23 @@ TEST(Verdict, NamesNothingThatIsHardlyNearerThanTheRightResult)
     EXPECT_EQ(judged({candidate({}, 5), candidate({one}, 0.9)}).verdict, Verdict::unknown);
 }
 
+TEST(Verdict, RanksWhatIsMeasuredOverSomeRowsBehindWhatIsMeasuredOverAll)
+{
+    Candidate pair = candidate({one, two}, 2);
+    pair.complete = false;
+    const Diagnosis diagnosis = judged({candidate({}, 1000), pair, candidate({one}, 300)});
+    EXPECT_EQ(diagnosis.candidates.front().mistakes, std::vector{one});
+    EXPECT_EQ(diagnosis.candidates.back().mistakes, (std::vector{one, two}));
+}
+
+TEST(Verdict, CallsNothingNearestThatIsNotTwiceAsNearAsTheRightResult)
+{
+    const Diagnosis nearer = judged({candidate({}, 1000), candidate({one}, 400)});
+    EXPECT_EQ(nearest(nearer), &nearer.candidates.front());
+    EXPECT_EQ(nearest(judged({candidate({}, 1000), candidate({one}, 600)})), nullptr);
+    EXPECT_EQ(nearest(judged({candidate({}, 1000), candidate({one}, 2000)})), nullptr);
+}
+
 TEST(Verdict, NamesARoundingThatTippedOverInFewNumbers)
 {
     const Mistake& rounding = called("scores-bfloat16");

@@ -132,6 +132,13 @@ std::vector<Call> calls(Inputs& inputs)
     askew.values = inputs.tensor({400, 2});
     all.push_back(call_of(askew, bottom));
 
+    AttendInputs sorted = one; // lengths in no order
+    sorted.queries = inputs.tensor({3, 1, 4, 2});
+    sorted.keys = inputs.tensor({3, 1, 9, 2});
+    sorted.values = inputs.tensor({3, 1, 9, 2});
+    sorted.lengths = inputs.keep({3}, ElementType::int64, {5, 9, 2});
+    all.push_back(call_of(sorted, {}));
+
     AttendInputs odd = one; // sizes of which vectors of every width leave something else
     odd.queries = inputs.tensor({3, 125});
     odd.keys = inputs.tensor({4, 125});
