@@ -28,6 +28,7 @@ OPTIONS = ["layout", "alibi", "segments", "cu_seqlens", "lengths", "sinks", "lse
 CODES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "bool": "BOOL"}
 STORED = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "BOOL": "|b1"}
 HALF_A_PLACE = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
+ISAS = ["portable"]  # and, in main, what this machine has besides
 ARITHMETIC = {"float32": (2e-5, 4e-6), "float64": (1e-11, 1e-12)}  # rtol, atol
 
 
@@ -138,7 +139,7 @@ class Case:
         self.causal, self.align = self.chance(0.4), self.pick("offset", "offset", "top-left", "bottom-right")
         self.window = (self.number(-1, 9), self.number(-1, 9)) if self.chance(0.25) else None
         self.out_type = self.pick(*HALF_A_PLACE) if self.has("out_dtype", 0.1) else self.type
-        self.isa = self.pick("portable", "best", "best")
+        self.isa = ISAS[self.number(0, 2 * len(ISAS) - 1) // 2 if self.chance(0.7) else 0]
         self.sizes()
         self.fill()
 
@@ -281,8 +282,7 @@ class Case:
         given += ["--window", "%d,%d" % self.window] if self.window else []
         given += ["--alibi"] if self.alibi else []
         given += ["--out-dtype", self.out_type] if self.out_type != self.type or self.option == "out_dtype" else []
-        given += ["--isa", "portable"] if self.isa == "portable" else []
-        return given + ["--causal-align", self.align]
+        return given + ["--causal-align", self.align, "--isa", self.isa]
 
     def arithmetic(self):
         return "float64" if "float64" in (self.type, self.out_type) else "float32"
@@ -337,6 +337,9 @@ def main():
     binary = sys.argv[1]
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 300
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    for isa in ("avx2", "avx512", "neon"):
+        if subprocess.run([binary, "run", "a", "--isa", isa], capture_output=True, check=False).returncode == 0:
+            ISAS.append(isa)
     failures, found = [], numpy.zeros(3, int)
     runs = [(option, seed) for option in OPTIONS for seed in range(first, first + cases)]
     with ThreadPoolExecutor(2) as pool:

@@ -276,7 +276,8 @@ private:
 
     [[nodiscard]] Scalar sink() const
     {
-        return inputs_.sinks.empty() ? minus_infinity<Scalar> : static_cast<Scalar>(inputs_.sinks[static_cast<std::size_t>(h_)]);
+        return inputs_.sinks.empty() ? minus_infinity<Scalar>
+                                     : static_cast<Scalar>(inputs_.sinks[static_cast<std::size_t>(h_)]);
     }
 
     /// Without any key, every row is empty and has no weight that could say so.
@@ -450,6 +451,7 @@ Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& 
     allot(selection.masked_scores && inputs.masked(options), stages.masked_scores, outputs.masked_scores, square);
     allot(selection.weights, stages.weights, outputs.weights, square);
     allot(selection.entropy, stages.entropy, outputs.entropy, {d.H, d.T});
+    allot(selection.lse, stages.lse, outputs.lse, {d.H, d.T});
     allot(selection.dropped_weights && options.dropout, stages.dropped_weights, outputs.dropped_weights, square);
     allot(true, stages.head_context, outputs.context, {d.H, d.T, d.d_v});
     static_cast<AttentionNotes&>(stages) = attention(inputs, options, outputs, work);

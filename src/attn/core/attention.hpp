@@ -146,10 +146,10 @@ struct AttentionInputs {
     std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
 
     // What is added to the scores, and hides keys beside causal and window: see bias.hpp.
-    std::optional<TensorView> mask = {}; ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
-                                         ///< masked. With query_positions it has a row for each position
-    std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
-    bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
+    std::optional<TensorView> mask = {};   ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
+                                           ///< masked. With query_positions it has a row for each position
+    std::vector<double> slopes = {};       ///< (H) or none: slope · distance is subtracted (positions.hpp)
+    bool extra_key = false;                ///< every query sees the last key, whatever mask, causal and window say
     std::optional<Segments> segments = {}; ///< not with an extra key
     std::vector<double> sinks = {};        ///< (H) or none: finite or -inf
 
@@ -186,11 +186,12 @@ struct StageSpan {
 
 /// Where the stages go. `weights` must be zero before.
 struct AttentionOutputs {
-    StageSpan context = {};                                                 ///< (B, H, T, d_v)
-    StageSpan scores = {}, scaled_scores = {}, capped_scores = {}, masked_scores = {}, weights = {}; ///< (B, H, T, P+S)
-    StageSpan entropy = {};                                                      ///< (B, H, T): `row` is the step between queries
+    StageSpan context;                                                      ///< (B, H, T, d_v)
+    StageSpan scores, scaled_scores, capped_scores, masked_scores, weights; ///< (B, H, T, P+S)
+    StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
     StageSpan lse = {};                                                     ///< likewise
     StageSpan dropped_weights = {};                                         ///< (B, H, T, P+S)
+}; ///< (B, H, T, P+S)
 };
 
 /// What there is to say of the way to the stages.
@@ -200,7 +201,8 @@ struct AttentionNotes {
 };
 
 /// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, scores
-/// that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond. Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
+/// that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.
+/// Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work);
 
@@ -229,6 +231,7 @@ struct StageSelection {
     bool masked_scores = false;
     bool weights = false;
     bool entropy = false;
+    bool lse = false;
     bool dropped_weights = false;
 };
 
@@ -237,7 +240,7 @@ template <typename Scalar>
 struct Stages : AttentionNotes {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
-    Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
+    Tensor<Scalar> entropy, lse;                                                 ///< (H, T), in nats
     Tensor<Scalar> dropped_weights;                                              ///< (H, T, S)
 };
 

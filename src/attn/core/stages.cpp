@@ -85,8 +85,7 @@ RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
 template <typename Scalar>
 Scalar largest_of_row(const MatrixView<Scalar>& masked, Index i, Scalar sink)
 {
-    const Scalar score =
-        masked.cols() == 0 ? minus_infinity<Scalar> : masked.row(i).template maxCoeff<Eigen::PropagateNaN>();
+    const Scalar score = masked.cols() == 0 ? minus_infinity<Scalar> : masked.row(i).template maxCoeff<Eigen::PropagateNaN>();
     return sink > score ? sink : score;
 }
 

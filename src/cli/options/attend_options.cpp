@@ -59,8 +59,9 @@ void declare_inputs(Options& options, AttendOptions& attend)
                 how.kv_heads);
     options.add({.name = "--layout",
                  .allowed = model::allow::one_of(model::tensor_layout_names),
-                 .meaning = "order of batch, heads, positions and components; bshd: (B, T, H, d) or (T, H, d), as FlashAttention "
-                            "and JAX have it, the cache and the result too; not with --heads",
+                 .meaning =
+                     "order of batch, heads, positions and components; bshd: (B, T, H, d) or (T, H, d), as FlashAttention "
+                     "and JAX have it, the cache and the result too; not with --heads",
                  .usual = "bhsd",
                  .symbol = "ORDER"},
                 how.layout);
@@ -78,16 +79,18 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(option_of(field::window), how.window);
     options.add({.name = "--causal-align",
                  .allowed = model::allow::one_of(model::align_names),
-                 .meaning = "position of query 0 among the keys, for --causal, --window, --alibi and --segments; top-left: 0; "
-                            "bottom-right: keys - T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
+                 .meaning =
+                     "position of query 0 among the keys, for --causal, --window, --alibi and --segments; top-left: 0; "
+                     "bottom-right: keys - T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
                  .usual = "offset",
                  .symbol = "RULE"},
                 how.align);
     declare_files(options, attend, {"--mask", "--lengths", "--segments"});
-    options.add({.name = "--alibi",
-                 .allowed = model::allow::flag,
-                 .meaning = "subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"},
-                how.alibi);
+    options.add(
+        {.name = "--alibi",
+         .allowed = model::allow::flag,
+         .meaning = "subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"},
+        how.alibi);
     options.add(option_of(field::scale), how.scale);
     options.add(option_of(field::softcap), how.softcap);
     declare_files(options, attend, {"--sinks"});
@@ -143,8 +146,8 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     if (attend.show.given()) {
         const model::Attend& how = attend.attend;
         const bool masked = how.causal || how.window || how.alibi || attend.mask || attend.lengths || attend.segments;
-        attend.attend.show = attend.show.all ? model::attend_items({how.softcap.has_value(), masked, attend.past_key.has_value(),
-                                                                    attend.cu_seqlens.has_value()})
+        attend.attend.show = attend.show.all ? model::attend_items({how.softcap.has_value(), masked,
+                                                                    attend.past_key.has_value(), attend.cu_seqlens.has_value()})
                                              : attend.show.items;
     }
     if (attend.against.given() && attend.attend.show.size() > 1) {

@@ -34,22 +34,23 @@ inline constexpr std::array attend_files{
                &model::AttendInputs::past_key},
     AttendFile{"--past-value", "past_value", "cached values", &AttendOptions::past_value, &model::AttendInputs::past_value},
     AttendFile{"--cu-seqlens", "cu_seqlens",
-               "packed sequences: queries, keys, values and result are (total, H, d), and FILE (N+1) integers, where each of N "
-               "sequences begins, and the last one ends; not with --heads, --past-key, --mask, --lengths, --segments",
+               "(N+1) integers, where each of N packed sequences begins and the last one ends; queries, keys, values and "
+               "result are (total, H, d); not with --heads, --past-key, --mask, --lengths, --segments",
                &AttendOptions::cu_seqlens, &model::AttendInputs::cu_seqlens},
     AttendFile{"--cu-seqlens-k", "cu_seqlens_k", "the same of keys and values, where they differ", &AttendOptions::cu_seqlens_k,
                &model::AttendInputs::cu_seqlens_k},
-    AttendFile{"--mask", "mask",
-               "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension "
-               "is too short, the remaining keys are masked",
-               &AttendOptions::mask, &model::AttendInputs::mask},
-    AttendFile{"--lengths", "lengths", "(B) integers: number of valid keys per batch entry, those of the cache included",
-               &AttendOptions::lengths, &model::AttendInputs::lengths},
+    AttendFile{
+        "--mask", "mask",
+        "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension "
+        "is too short, the remaining keys are masked",
+        &AttendOptions::mask, &model::AttendInputs::mask},
+    AttendFile{"--lengths", "lengths", "(B) integers: number of valid keys per batch entry, of P+S", &AttendOptions::lengths,
+               &model::AttendInputs::lengths},
     AttendFile{"--segments", "segments",
                "(P+S) or (B, P+S) integers: the document of each key; a query sees the keys of that at its position",
                &AttendOptions::segments, &model::AttendInputs::segments},
-    AttendFile{"--sinks", "sinks", "(H) numbers: one more score per row, whose weight is dropped", &AttendOptions::sinks,
-               &model::AttendInputs::sinks},
+    AttendFile{"--sinks", "sinks", "(H) numbers, finite or -inf: one more score per row, whose weight is dropped",
+               &AttendOptions::sinks, &model::AttendInputs::sinks},
 };
 
 void declare_attend(Options& options, AttendOptions& attend);

@@ -215,8 +215,9 @@ Index multiply_add(Index rounds)
     return 2 * lanes * chains * steps * rounds;
 }
 
-constexpr TileKernels table{lanes, width,        key_tile, pack_queries, copy_rows,  scores, cap,     add_bias,
-                            mask,  find_maximum, powers,   round_powers, add_values, finish, weights, store_scores, multiply_add};
+constexpr TileKernels table{lanes,      width,    key_tile, pack_queries, copy_rows,   scores,
+                            cap,        add_bias, mask,     find_maximum, powers,      round_powers,
+                            add_values, finish,   weights,  store_scores, multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

@@ -146,15 +146,15 @@ private:
     {
         const auto maximum = static_cast<double>(tile_.maximum[i]);
         const auto sum = static_cast<double>(tile_.sum[i]);
-        return sum == 0 ? -std::numeric_limits<float>::infinity()
-                        : static_cast<float>(maximum * plan_.unit + math::log(sum));
+        return sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(maximum * plan_.unit + math::log(sum));
     }
 
     /// -inf without sinks.
     [[nodiscard]] float sink_of_head() const
     {
         const std::vector<double>& sinks = plan_.inputs.sinks;
-        return sinks.empty() ? -std::numeric_limits<float>::infinity() : static_cast<float>(sinks[static_cast<std::size_t>(h_)]);
+        return sinks.empty() ? -std::numeric_limits<float>::infinity()
+                             : static_cast<float>(sinks[static_cast<std::size_t>(h_)]);
     }
 
     /// The keys that each row may see, and those that any may.
@@ -298,7 +298,8 @@ private:
             return;
         }
         const auto sum = static_cast<double>(tile_.sum[i]);
-        const double sunk = plan_.inputs.sinks.empty() ? 0 : math::exp(sink_of_head() - static_cast<double>(tile_.maximum[i])) / sum;
+        const double sunk =
+            plan_.inputs.sinks.empty() ? 0 : math::exp(sink_of_head() - static_cast<double>(tile_.maximum[i])) / sum;
         const double entropy = math::log(sum) * (1 - sunk) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
         const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
         store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);

@@ -52,7 +52,7 @@ void save_cache(const AttendViews& views, TensorLayout layout, std::vector<Store
         Index done = 0;
         const auto append = [&](const TensorView& view, Index b, Index g) {
             const Tensor<Scalar> rows = layout == TensorLayout::bshd ? load<Scalar>(swap_heads(slice(view, std::array{b})))
-                                                               : load<Scalar>(slice(view, std::array{b, g}));
+                                                                     : load<Scalar>(slice(view, std::array{b, g}));
             store(*tensor, done, std::span<const Scalar>(rows.values));
             done += std::ssize(rows.values);
         };
@@ -126,7 +126,8 @@ Index required_bytes(const AttendInputs& inputs, const AttendViews& views, const
 {
     const core::AttentionDims& l = views.sizes;
     const Index heads = element_count({std::min<Index>(threads, l.B * l.H_kv), l.total(), 2, l.d_k + l.d_v});
-    return checked_sum(result_bytes(inputs, views, options), checked_product(heads, sizeof(double), memory_asked), memory_asked);
+    return checked_sum(result_bytes(inputs, views, options), checked_product(heads, sizeof(double), memory_asked),
+                       memory_asked);
 }
 
 void require_finite_inputs(const AttendInputs& inputs)
@@ -241,8 +242,8 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     const auto save = wide ? save_cache<double> : save_cache<float>;
     save(views, options.layout, result.tensors);
     const core::AttentionOutputs outputs = outputs_of(views, result.tensors);
-    const core::AttentionNotes notes = sequences ? attend_packed(*sequences, views, options, outputs, work)
-                                                 : core::attention(views, options, outputs, work);
+    const core::AttentionNotes notes =
+        sequences ? attend_packed(*sequences, views, options, outputs, work) : core::attention(views, options, outputs, work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
         result.warnings.push_back(

@@ -37,8 +37,8 @@ inline constexpr std::array<std::string_view, 2> empty_row_names{"zero", "nan"};
 struct AttendInputs {
     TensorView queries, keys, values;
     std::optional<TensorView> past_key = {}, past_value = {}; ///< both or none
-    std::optional<TensorView> mask = {};    ///< bool (true = seen) or floating point (added); broadcasts from the right to (B, H, T,
-                                       ///< P+S); a short last dimension is masked beyond
+    std::optional<TensorView> mask = {}; ///< bool (true = seen) or floating point (added); broadcasts from the right to (B, H,
+                                         ///< T, P+S); a short last dimension is masked beyond
     std::optional<TensorView> lengths = {}; ///< (B) integers: of the P+S keys those from there on are masked
     std::optional<TensorView> sinks = {};   ///< (H): finite or -inf
     /// (P+S) or (B, P+S) integers: a query sees the keys of the segment that the key at its place is of
@@ -59,9 +59,9 @@ struct Attend : core::AttentionOptions {
 };
 
 struct AttendResult {
-    /// The stages asked for, in the order of Item, each in its type_of. The context has the queries' layout (last dimension d_v,
-    /// or H·d_v); scores and weights are (B, H, T, P+S), entropy and lse (B, H, T), the cache (B, H_kv, P+S, d) or as the layout
-    /// has it, each without B or H where the queries have none.
+    /// The stages asked for, in the order of Item, each in its type_of. The context has the queries' layout (last dimension
+    /// d_v, or H·d_v); scores and weights are (B, H, T, P+S), entropy and lse (B, H, T), the cache (B, H_kv, P+S, d) or as the
+    /// layout has it, each without B or H where the queries have none.
     std::vector<StoredTensor> tensors;
     std::vector<std::string> warnings;
     std::string_view portable_because = {}; ///< what an isa that was asked for does not compute; empty: it did

@@ -70,7 +70,8 @@ TensorView cache(TensorView view, TensorLayout layout, const char* what)
     require_floating(view, what);
     const bool swapped = layout == TensorLayout::bshd;
     if (view.shape.size() < 2 || view.shape.size() > 4) {
-        refuse(what, view.shape, swapped ? "(B, P, H_kv, d), (P, H_kv, d) or (P, d)" : "(B, H_kv, P, d), (H_kv, P, d) or (P, d)");
+        refuse(what, view.shape,
+               swapped ? "(B, P, H_kv, d), (P, H_kv, d) or (P, d)" : "(B, H_kv, P, d), (H_kv, P, d) or (P, d)");
     }
     view = swapped ? swap_heads(std::move(view)) : view;
     while (view.shape.size() < 4) {
@@ -110,7 +111,7 @@ void require_segments(const TensorView& view, const core::AttentionDims& l)
     }
 }
 
-void require_boundaries(const AttendInputs& inputs)
+void require_boundaries(const AttendInputs& inputs, const core::AttentionDims& l)
 {
     const TensorView& queries = *inputs.cu_seqlens;
     const TensorView& keys = inputs.cu_seqlens_k.value_or(queries);
@@ -121,6 +122,9 @@ void require_boundaries(const AttendInputs& inputs)
     }
     if (keys.shape != queries.shape) {
         refuse("cu_seqlens_k", keys.shape, to_string(queries.shape) + ", as cu_seqlens has");
+    }
+    if (!inputs.cu_seqlens_k && l.S != l.T) {
+        refuse("keys", inputs.keys.shape, std::to_string(l.T) + " rows, as the queries have, or --cu-seqlens-k");
     }
 }
 
@@ -154,31 +158,33 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
     }
 }
 
-void require_equal(const Shape& shape, const Shape& expected, const char* what)
-{
-    if (shape != expected) {
-        refuse(what, shape, to_string(expected));
-    }
-}
-
 core::AttentionDims checked_dims(const AttendViews& v)
 {
     const Shape& q = v.queries.shape;
     const Shape& k = v.keys.shape;
     const core::AttentionDims l = v.dims();
+    const bool swapped = v.side_by_side && !v.merged;
+    const auto shown = [&](const Shape& shape) { return swapped ? swapped_heads(shape) : shape; };
+    const auto require = [&](const TensorView& view, const Shape& expected, const char* what) {
+        if (view.shape != expected) {
+            refuse(what, shown(view.shape), to_string(shown(expected)));
+        }
+    };
     if (l.d_k == 0) {
-        refuse("queries", q, "a last dimension of 1 or more");
+        refuse("queries", shown(q), "a last dimension of 1 or more");
     }
     if (k[0] != l.B || k[3] != l.d_k) {
-        refuse("keys", k, "(B, H_kv, S, d) = " + to_string({l.B, k[1], k[2], l.d_k}) + " for the queries " + to_string(q));
+        refuse("keys", shown(k),
+               (swapped ? "(B, S, H_kv, d) = " : "(B, H_kv, S, d) = ") + to_string(shown({l.B, k[1], k[2], l.d_k})) +
+                   " for the queries " + to_string(shown(q)));
     }
     if (l.H_kv == 0 || l.H % l.H_kv != 0) {
-        refuse("keys", k, "a number of heads that divides the " + std::to_string(l.H) + " of the queries");
+        refuse("keys", shown(k), "a number of heads that divides the " + std::to_string(l.H) + " of the queries");
     }
-    require_equal(v.values.shape, {l.B, l.H_kv, l.S, l.d_v}, "values");
+    require(v.values, {l.B, l.H_kv, l.S, l.d_v}, "values");
     if (v.past_key) {
-        require_equal(v.past_key->shape, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
-        require_equal(v.past_value->shape, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
+        require(*v.past_key, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
+        require(*v.past_value, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
     }
     (void)checked_sum(l.P, l.S, "keys");
     return l;
@@ -244,8 +250,9 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     }
     if (rank < 2 || rank > 4) {
         refuse("queries", inputs.queries.shape,
-               options.layout == TensorLayout::bshd ? "(T, d), (T, H, d) or (B, T, H, d)"
-                                              : "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
+               options.layout == TensorLayout::bshd
+                   ? "(T, d), (T, H, d) or (B, T, H, d)"
+                   : "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
     }
     views.merged = options.heads && rank < 4;
     views.side_by_side = views.merged || (rank > 2 && (options.layout == TensorLayout::bshd || inputs.cu_seqlens));
@@ -280,7 +287,7 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         require_segments(*inputs.segments, views.sizes);
     }
     if (inputs.cu_seqlens) {
-        require_boundaries(inputs);
+        require_boundaries(inputs, views.sizes);
     }
     if (options.alibi) {
         views.slopes = core::alibi_slopes(views.sizes.H);

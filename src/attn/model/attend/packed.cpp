@@ -30,10 +30,8 @@ core::StageSpan from_row(core::StageSpan stage, Index row)
 
 Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims& sizes)
 {
-    const TensorView& queries = *inputs.cu_seqlens;
-    return {read_rising(queries, sizes.T, "cu_seqlens"),
-            inputs.cu_seqlens_k ? read_rising(*inputs.cu_seqlens_k, sizes.S, "cu_seqlens_k")
-                                : read_rising(queries, sizes.S, "cu_seqlens, of the keys,")};
+    std::vector<Index> queries = read_rising(*inputs.cu_seqlens, sizes.T, "cu_seqlens");
+    return {queries, inputs.cu_seqlens_k ? read_rising(*inputs.cu_seqlens_k, sizes.S, "cu_seqlens_k") : queries};
 }
 
 core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,
@@ -50,9 +48,13 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
         sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
-        const core::AttentionOutputs rows{.context = from_row(outputs.context, query),
-                                          .entropy = from_row(outputs.entropy, query),
-                                          .lse = from_row(outputs.lse, query)};
+        if (views.range != core::ScoreRange::near) {
+            sequence.range.reset(); // another sequence may have made it so
+        }
+        core::AttentionOutputs rows;
+        rows.context = from_row(outputs.context, query);
+        rows.entropy = from_row(outputs.entropy, query);
+        rows.lse = from_row(outputs.lse, query);
         const core::AttentionNotes of_sequence = core::attention(sequence, options, rows, work.piece(n, count));
         notes.overflowed = notes.overflowed || of_sequence.overflowed;
         notes.portable_because = of_sequence.portable_because;
