@@ -146,10 +146,11 @@ struct AttentionInputs {
     std::optional<TensorView> past_key = {}, past_value = {}; ///< (B, H_kv, P, d_k), (B, H_kv, P, d_v): before keys and values
 
     // What is added to the scores, and hides keys beside causal and window: see bias.hpp.
-    std::optional<TensorView> mask = {};   ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
-                                           ///< masked. With query_positions it has a row for each position
-    std::vector<double> slopes = {};       ///< (H) or none: slope · distance is subtracted (positions.hpp)
-    bool extra_key = false;                ///< every query sees the last key, whatever mask, causal and window say
+    std::optional<TensorView> mask = {}; ///< (B, H, T, ≤ P+S) of any type: boolean, true = seen, or added; missing keys are
+                                         ///< masked. With query_positions it has a row for each position
+    std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
+    bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
+
     std::optional<Segments> segments = {}; ///< not with an extra key
     std::vector<double> sinks = {};        ///< (H) or none: finite or -inf
 
@@ -191,7 +192,6 @@ struct AttentionOutputs {
     StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
     StageSpan lse = {};                                                     ///< likewise
     StageSpan dropped_weights = {};                                         ///< (B, H, T, P+S)
-}; ///< (B, H, T, P+S)
 };
 
 /// What there is to say of the way to the stages.
