@@ -126,7 +126,6 @@ def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folde
 # ---- what no tiles compute -------------------------------------------------------------------------------------------
 
 UNUSED = [
-    (("--positions", "alibi"), "ALiBi"),
     (("--rounding", "step"), "--rounding step"),
     (("--dtype", "float64"), "float64"),
     (("--scale", "1e38"), "numbers that are not finite or may overflow on the way"),

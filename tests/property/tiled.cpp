@@ -232,8 +232,6 @@ TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
     EXPECT_EQ(tiled(h, {}).portable_because, "");
     EXPECT_EQ(oracle::stages_of(h, {}, {}, {.isa = GetParam(), .rounding = core::Rounding::step}).portable_because,
               "--rounding step");
-    h.slopes = {0.5};
-    EXPECT_EQ(tiled(h, {}).portable_because, "ALiBi");
     EXPECT_EQ(oracle::stages_of(h, half, {}, {}).portable_because, ""); // portable was asked for
     oracle::Heads<double> wide{Tensor<double>({1, 1, 1}), Tensor<double>({1, 1, 1}), Tensor<double>({1, 1, 1}), {0}};
     EXPECT_EQ(oracle::stages_of(wide, {}, {}, {.isa = GetParam()}).portable_because, "float64");

@@ -25,7 +25,7 @@ constexpr Index scores_per_block = 32768;
                     std::to_string(in.query_positions.size()) + " query positions, kept weights " + shape(in.kept),
                 "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
                 "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S), "
-                "parameters of the scores for each of H heads where they have some");
+                "parameters of the scores, slopes and sinks for each of H heads where they have some, segments (B, P+S)");
 }
 
 /// Whether a mask has the rows of all queries, and no more keys than there are.
@@ -75,7 +75,8 @@ void require_shapes(const AttentionInputs& in, const AttentionOptions& options)
                          (!in.kept || (fits(*in.kept, in, d) && in.kept->shape[3] == d.total()));
     if (!heads || !keys || !cache || !dropout || !fit_scores(in, options, d) || (in.mask && !fits(*in.mask, in, d)) ||
         !fits_or_none(in.offsets, d.B) || !fits_or_none(in.lengths, d.B) || !fits_or_none(in.query_positions, d.T) ||
-        !fits_or_none(in.slopes, d.H)) {
+        !fits_or_none(in.slopes, d.H) || !fits_or_none(in.sinks, d.H) ||
+        (in.segments && (in.extra_key || std::ssize(in.segments->of_key) != d.B * d.total()))) {
         refuse(in);
     }
 }
@@ -171,12 +172,21 @@ public:
         if (options_.mask_at == MaskAt::scaled) {
             S = masked(std::move(S));
         }
+        if (options_.softmax_type) {
+            S = rounded<Scalar>(S, *options_.softmax_type);
+        }
         Matrix<Scalar> W = weights(S);
         store(W, outputs_.weights);
         store_entropy(W);
+        if (outputs_.lse.data != nullptr) {
+            store(log_sum_exp<Scalar>(S, sink()).transpose(), outputs_.lse); // lse = ln Σ exp(masked_scores)
+        }
         if (options_.dropout) {
             W = drop<Scalar>(W, kept(), options_.dropout->p, rounding_); // dropped_weights = weights · kept / (1 - p)
             store(W, outputs_.dropped_weights);
+        }
+        if (options_.weights_type) {
+            W = weights(S, options_.weights_type);
         }
         store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_.context); // head_context = weights · V
         return overflowed;
@@ -264,23 +274,25 @@ private:
         return options_.nan_for_empty_rows ? std::numeric_limits<Scalar>::quiet_NaN() : Scalar{0};
     }
 
+    [[nodiscard]] Scalar sink() const
+    {
+        return inputs_.sinks.empty() ? minus_infinity<Scalar>
+                                     : static_cast<Scalar>(inputs_.sinks[static_cast<std::size_t>(h_)]);
+    }
+
     /// Without any key, every row is empty and has no weight that could say so.
     [[nodiscard]] Matrix<Scalar> filled(Matrix<Scalar> rows, const Matrix<Scalar>& weights) const
     {
-        if (weights.cols() == 0) {
+        if (weights.cols() == 0 && sink() == minus_infinity<Scalar>) {
             rows.setConstant(empty_row());
         }
         return rows;
     }
 
-    [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked) const
+    [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked, std::optional<ElementType> power_type = {}) const
     {
-        const Scalar empty = empty_row();
-        if (!options_.softmax_type) {
-            return softmax<Scalar>(masked, empty, rounding_);
-        }
-        const ElementType type = *options_.softmax_type;
-        return rounded<Scalar>(softmax<Scalar>(rounded<Scalar>(masked, type), empty, rounding_), type);
+        Matrix<Scalar> W = softmax<Scalar>(masked, {empty_row(), sink(), power_type, rounding_});
+        return options_.softmax_type ? rounded<Scalar>(W, *options_.softmax_type) : W;
     }
 
     void store(const Matrix<Scalar>& rows, const StageSpan& stage) const
@@ -360,7 +372,6 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
     const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
     return is_wide(inputs)                     ? "float64"
            : rounded                           ? "a softmax in another type than float32"
-           : !inputs.slopes.empty()            ? "ALiBi"
            : !options.multiplies()             ? "scores that are no products of queries and keys"
            : options.mask_at != MaskAt::scaled ? "masks before the scale"
            : options.dropout                   ? "dropout"
@@ -384,7 +395,7 @@ AttentionDims AttentionInputs::dims() const
 
 bool is_wide(const AttentionInputs& inputs)
 {
-    return inputs.queries.type == ElementType::float64 || inputs.keys.type == ElementType::float64 ||
+    return inputs.wide || inputs.queries.type == ElementType::float64 || inputs.keys.type == ElementType::float64 ||
            inputs.values.type == ElementType::float64;
 }
 
@@ -440,6 +451,7 @@ Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& 
     allot(selection.masked_scores && inputs.masked(options), stages.masked_scores, outputs.masked_scores, square);
     allot(selection.weights, stages.weights, outputs.weights, square);
     allot(selection.entropy, stages.entropy, outputs.entropy, {d.H, d.T});
+    allot(selection.lse, stages.lse, outputs.lse, {d.H, d.T});
     allot(selection.dropped_weights && options.dropout, stages.dropped_weights, outputs.dropped_weights, square);
     allot(true, stages.head_context, outputs.context, {d.H, d.T, d.d_v});
     static_cast<AttentionNotes&>(stages) = attention(inputs, options, outputs, work);

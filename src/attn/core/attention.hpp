@@ -5,7 +5,9 @@
 //   capped_scores = c · tanh(scaled_scores / c)           only with a softcap c
 //   masked_scores = capped_scores + bias, -inf where      only with a mask or a bias by distance
 //                   a key is masked
-//   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0
+//   weights       = softmax over the keys of each row     (T, S); a masked weight is exactly 0, a row without keys all 0; with
+//                   a sink, a logit of the head that has no key and no value, they sum to less than 1
+//   lse           = ln Σ exp(masked_scores), sink and all (T); -inf for a row without keys
 //   dropped_weights = weights · kept / (1 - p)            only with dropout: kept is 0 or 1, drawn by whoever calls
 //   head_context  = weights · V                           (T, d_v); dropped_weights · V with dropout
 //
@@ -81,6 +83,9 @@ struct AttentionOptions {
     bool causal = false;                          ///< the query at position p sees keys 0 … p
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
+    std::optional<ElementType> weights_type = {}; ///< rounds exp(score - maximum), for the product with V alone, to this type:
+                                                  ///< sums and shown weights know nothing of it. In tiles the maximum is that
+                                                  ///< of the keys so far
     bool nan_for_empty_rows = false;              ///< what a row without any key gives; zeros otherwise
     std::optional<Dropout> dropout = {};          ///< of the weights; AttentionInputs::kept says which stay
     MaskAt mask_at = MaskAt::scaled;              ///< `scores` goes without a softcap, and with a scale above 0
@@ -102,6 +107,19 @@ enum class ScoreRange {
     far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
     beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
             ///< overflow. The portable path takes it
+};
+
+/// The keys [begin, end).
+struct KeyRange {
+    Index begin;
+    Index end;
+};
+
+/// Documents in one sequence: a query sees the keys of its own, which is that of the key at its place.
+struct Segments {
+    std::vector<std::int32_t> of_key; ///< (B, P+S): which one, counted from 0 through the whole batch
+    std::vector<KeyRange> reach;      ///< of each the first key, and behind the last one
+    bool interleaved = false;         ///< in some reach lies a key of another
 };
 
 /// B batch, T queries, S keys and P keys of a cache before them. H is a multiple of H_kv; query head h reads key/value head
@@ -133,6 +151,9 @@ struct AttentionInputs {
     std::vector<double> slopes = {};     ///< (H) or none: slope · distance is subtracted (positions.hpp)
     bool extra_key = false;              ///< every query sees the last key, whatever mask, causal and window say
 
+    std::optional<Segments> segments = {}; ///< not with an extra key
+    std::vector<double> sinks = {};        ///< (H) or none: finite or -inf
+
     std::vector<ScoreParameters> score_parameters = {}; ///< (H) with general and additive scores, otherwise none
 
     std::optional<TensorView> kept = {}; ///< (B, H, T, P+S) of booleans: the weights that dropout leaves; only with it. With
@@ -140,13 +161,14 @@ struct AttentionInputs {
 
     std::vector<Index> offsets = {};         ///< (B) or none: the place of query 0 among the keys; may be negative
     std::vector<Index> query_positions = {}; ///< (T) or none: the queries' places after `offsets`; else 0, 1, 2, …
-    std::vector<Index> lengths = {};         ///< (B) or none: valid keys; no query sees those from there on
+    std::vector<Index> lengths = {};         ///< (B) or none: valid keys of P+S; no query sees those from there on
+    bool wide = false;                       ///< computed in float64, whatever the types
     std::optional<ScoreRange> range = {};    ///< where it is known; otherwise attention() looks
 
     /// Whether anything hides keys or adds to the scores.
     [[nodiscard]] bool masked(const AttentionOptions& options) const
     {
-        return mask || options.causal || options.window || !lengths.empty() || !slopes.empty();
+        return mask || options.causal || options.window || !lengths.empty() || !slopes.empty() || segments;
     }
     [[nodiscard]] AttentionDims dims() const;
 };
@@ -168,22 +190,23 @@ struct AttentionOutputs {
     StageSpan context;                                                      ///< (B, H, T, d_v)
     StageSpan scores, scaled_scores, capped_scores, masked_scores, weights; ///< (B, H, T, P+S)
     StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
+    StageSpan lse = {};                                                     ///< likewise
     StageSpan dropped_weights = {};                                         ///< (B, H, T, P+S)
 };
 
 /// What there is to say of the way to the stages.
 struct AttentionNotes {
     bool overflowed = false;                ///< a score, or a score times the scale, left the range of its type
-    std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "ALiBi"; empty: they did
+    std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "dropout"; empty: they did
 };
 
-/// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, slopes,
-/// scores that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is
-/// beyond. Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
+/// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, scores
+/// that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.
+/// Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work);
 
-/// Whether queries, keys or values are float64, in which case so is all that is computed; otherwise it is float32.
+/// Whether all is computed in float64: as asked for, or since queries, keys or values are; otherwise it is float32.
 [[nodiscard]] bool is_wide(const AttentionInputs& inputs);
 /// A bound from the largest queries, keys, values, cache and mask, each of which it reads once.
 [[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options);
@@ -208,6 +231,7 @@ struct StageSelection {
     bool masked_scores = false;
     bool weights = false;
     bool entropy = false;
+    bool lse = false;
     bool dropped_weights = false;
 };
 
@@ -216,7 +240,7 @@ template <typename Scalar>
 struct Stages : AttentionNotes {
     Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
     Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
-    Tensor<Scalar> entropy;                                                      ///< (H, T), in nats
+    Tensor<Scalar> entropy, lse;                                                 ///< (H, T), in nats
     Tensor<Scalar> dropped_weights;                                              ///< (H, T, S)
 };
 

@@ -21,6 +21,13 @@ Index valid_keys(const AttentionInputs& inputs, Index b)
     return std::min({all, length, inputs.mask ? inputs.mask->shape[3] : all});
 }
 
+/// Of the key at a query's place; -1 where there is none.
+std::int32_t segment_at(const AttentionInputs& inputs, Index b, Index position)
+{
+    const Index keys = inputs.dims().total();
+    return position < 0 || position >= keys ? -1 : inputs.segments->of_key[static_cast<std::size_t>(b * keys + position)];
+}
+
 /// A row of booleans that lie side by side; false when one of them is neither 0 nor 1.
 template <typename Scalar>
 bool load_booleans(const std::byte* from, Index count, Scalar* to)
@@ -77,18 +84,27 @@ KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& opt
     if (inputs.extra_key) { // what is hidden has a bias of -inf
         return {0, inputs.dims().total()};
     }
-    return visible_keys(options, position_of(inputs, b, i), valid_keys(inputs, b));
+    const Index position = position_of(inputs, b, i);
+    KeyRange keys = visible_keys(options, position, valid_keys(inputs, b));
+    if (inputs.segments) {
+        const std::int32_t own = segment_at(inputs, b, position);
+        const KeyRange reach = own < 0 ? KeyRange{0, 0} : inputs.segments->reach[static_cast<std::size_t>(own)];
+        keys = {std::max(keys.begin, reach.begin), std::min(keys.end, reach.end)};
+        keys.end = std::max(keys.end, keys.begin);
+    }
+    return keys;
 }
 
 bool has_bias(const AttentionInputs& inputs, const AttentionOptions& options)
 {
-    return inputs.mask || !inputs.slopes.empty() || (inputs.extra_key && inputs.masked(options));
+    const bool mingled = inputs.segments && inputs.segments->interleaved;
+    return inputs.mask || !inputs.slopes.empty() || mingled || (inputs.extra_key && inputs.masked(options));
 }
 
 bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options)
 {
-    const bool booleans = inputs.mask && inputs.mask->type == ElementType::boolean && inputs.slopes.empty();
-    return has_bias(inputs, options) && (inputs.extra_key || !booleans);
+    const bool numbers = inputs.mask && inputs.mask->type != ElementType::boolean;
+    return numbers || !inputs.slopes.empty() || (inputs.extra_key && has_bias(inputs, options));
 }
 
 template <typename Scalar>
@@ -108,6 +124,13 @@ bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, c
             const double slope = inputs.slopes[static_cast<std::size_t>(place.h)];
             for (Index j = 0; j < place.keys; ++j) {
                 row[j] -= static_cast<Scalar>(slope * static_cast<double>(std::abs(position - j)));
+            }
+        }
+        if (inputs.segments && inputs.segments->interleaved) {
+            const std::int32_t own = segment_at(inputs, place.b, position + place.key);
+            const std::int32_t* others = inputs.segments->of_key.data() + place.b * inputs.dims().total() + place.key;
+            for (Index j = 0; j < place.keys; ++j) {
+                row[j] = others[j] == own ? row[j] : minus_infinity<Scalar>;
             }
         }
         if (inputs.extra_key) {

@@ -2,9 +2,11 @@
 //
 //   a mask        has a number for the key, or a boolean: 0 for true, -inf for false
 //   slopes        take off slope · |position - key|
+//   segments      that mingle: -inf for the keys of the others
 //   an extra key  stays 0, and causal, window and the end of the mask, which would hide it, are -inf for the others
 //
-// Otherwise the keys that causal, window, lengths and the end of a mask hide are a range, and not part of the bias.
+// Otherwise the keys that causal, window, lengths, segments and the end of a mask hide lie before and behind a range, and are
+// not part of the bias.
 #pragma once
 
 #include "attn/core/stages.hpp"

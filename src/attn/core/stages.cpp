@@ -81,6 +81,14 @@ RowVector<Step> lengths_of_rows(const Matrix<Step>& vectors)
     return lengths;
 }
 
+/// Of the scores of row i and the sink; NaN if a score is, which maxCoeff() of Eigen may overlook.
+template <typename Scalar>
+Scalar largest_of_row(const MatrixView<Scalar>& masked, Index i, Scalar sink)
+{
+    const Scalar score = masked.cols() == 0 ? minus_infinity<Scalar> : masked.row(i).template maxCoeff<Eigen::PropagateNaN>();
+    return sink > score ? sink : score;
+}
+
 } // namespace
 
 template <typename Scalar>
@@ -231,15 +239,14 @@ Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type)
 }
 
 template <typename Scalar>
-Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty, Rounding rounding)
+Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
     RowVector<double> powers(masked.cols());
     for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
-        // maxCoeff() of Eigen may overlook a NaN, which an overflowed score can become.
-        const Scalar maximum = masked.row(i).template maxCoeff<Eigen::PropagateNaN>();
+        const Scalar maximum = largest_of_row<Scalar>(masked, i, options.sink);
         if (maximum == minus_infinity<Scalar>) {
-            weights.row(i).setConstant(empty); // no key to attend to
+            weights.row(i).setConstant(options.empty); // no key to attend to
             continue;
         }
         if (std::isnan(maximum)) { // of its keys alone: a masked one has no part in them
@@ -259,15 +266,43 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty, Rounding 
             for (const double power : powers) {
                 sum += static_cast<Step>(power);
             }
+            if (options.sink != minus_infinity<Scalar>) {
+                sum += static_cast<Step>(math::exp(static_cast<double>(options.sink) - static_cast<double>(maximum)));
+            }
+            if (options.power_type) {
+                powers = rounded<double>(powers, *options.power_type);
+            }
             if constexpr (std::is_same_v<Step, double>) {
                 weights.row(i) = (powers / sum).template cast<Scalar>();
             } else {
                 weights.row(i) = powers.template cast<Step>() * (1 / sum);
             }
         };
-        in_type_of_steps<Scalar>(rounding, write_weights);
+        in_type_of_steps<Scalar>(options.rounding, write_weights);
     }
     return weights;
+}
+
+template <typename Scalar>
+RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>& masked, Scalar sink)
+{
+    RowVector<Scalar> logarithms(masked.rows());
+    RowVector<double> powers(masked.cols());
+    for (Index i = 0; i < masked.rows(); ++i) {
+        const auto maximum = static_cast<double>(largest_of_row<Scalar>(masked, i, sink));
+        if (!std::isfinite(maximum)) {
+            logarithms(i) = static_cast<Scalar>(maximum);
+            continue;
+        }
+        powers = masked.row(i).template cast<double>().array() - maximum;
+        math::exp(powers.data(), powers.data(), powers.size());
+        double sum = math::exp(static_cast<double>(sink) - maximum);
+        for (const double power : powers) {
+            sum += power;
+        }
+        logarithms(i) = static_cast<Scalar>(maximum + math::log(sum));
+    }
+    return logarithms;
 }
 
 template <typename Scalar>
@@ -332,7 +367,8 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> mask(const MatrixView<Scalar>&, const std::vector<KeyRange>&);                                     \
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
-    template Matrix<Scalar> softmax(const MatrixView<Scalar>&, Scalar, Rounding);                                              \
+    template Matrix<Scalar> softmax(const MatrixView<Scalar>&, const SoftmaxOptions<Scalar>&);                                 \
+    template RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>&, Scalar);                                                 \
     template Matrix<Scalar> drop(const MatrixView<Scalar>&, const Matrix<double>&, double, Rounding);                          \
     template Matrix<Scalar> weighted_sum(const MatrixView<Scalar>&, const Matrix<double>&, Rounding);                          \
     template RowVector<Scalar> entropy(const MatrixView<Scalar>&);                                                             \

@@ -49,11 +49,7 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> softcap(const MatrixView<Scalar>& scaled, double cap, Rounding rounding = Rounding::stage);
 
-/// The keys [begin, end) that the query at `position` may see, of the first S.
-struct KeyRange {
-    Index begin;
-    Index end;
-};
+/// The keys that the query at `position` may see, of the first S.
 [[nodiscard]] KeyRange visible_keys(const AttentionOptions& options, Index position, Index S);
 
 /// capped, with -inf for the keys that a row's query does not see.
@@ -68,11 +64,24 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
 
-/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf; a row of -inf alone gives `empty`.
+/// How a row becomes weights, beside its scores.
+template <typename Scalar>
+struct SoftmaxOptions {
+    Scalar empty = 0;                           ///< what a row of -inf alone gives, where the sink is -inf, too
+    Scalar sink = minus_infinity<Scalar>;       ///< one more score, whose weight is dropped
+    std::optional<ElementType> power_type = {}; ///< rounds what is divided by the sum, and not the sum
+    Rounding rounding = Rounding::stage;
+};
+
+/// exp(s - max) / Σ exp(s - max) over each row; exactly 0 where s is -inf.
 /// Scores of +inf, which overflowed, share the row among themselves. NaN in a row makes all of it NaN but the zeros where s is
 /// -inf. Step by step the sum is inverted once and its inverse multiplied, as PyTorch does.
 template <typename Scalar>
-[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, Scalar empty = 0, Rounding rounding = Rounding::stage);
+[[nodiscard]] Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options = {});
+
+/// ln(Σ exp(s) + exp(sink)) of each row; -inf where all of them are.
+template <typename Scalar>
+[[nodiscard]] RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>& masked, Scalar sink = minus_infinity<Scalar>);
 
 /// weights · kept / (1 - p), `kept` being 0 or 1: the factor kept/(1 - p) first, as PyTorch's dropout has it.
 template <typename Scalar>

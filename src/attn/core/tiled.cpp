@@ -91,6 +91,15 @@ public:
                 *each = {(*each)[static_cast<std::size_t>(b)]};
             }
         }
+        for (std::vector<double>* each : {&inputs_.slopes, &inputs_.sinks}) {
+            if (!each->empty()) {
+                *each = {each->begin() + g * size, each->begin() + (g + 1) * size};
+            }
+        }
+        if (all.segments) {
+            const auto first = all.segments->of_key.begin() + b * all.dims().total();
+            inputs_.segments->of_key = {first, first + all.dims().total()};
+        }
     }
 
     [[nodiscard]] const AttentionInputs& inputs() const { return inputs_; }
@@ -114,7 +123,7 @@ private:
 AttentionOutputs outputs_from(AttentionOutputs outputs, Index b, Index first)
 {
     for (StageSpan* stage : {&outputs.context, &outputs.scores, &outputs.scaled_scores, &outputs.capped_scores,
-                             &outputs.masked_scores, &outputs.weights, &outputs.entropy}) {
+                             &outputs.masked_scores, &outputs.weights, &outputs.entropy, &outputs.lse}) {
         stage->data = stage->data == nullptr ? nullptr : stage->at(b, first, 0);
     }
     return outputs;
@@ -174,7 +183,8 @@ ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& op
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
     const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask));
-    const bool finite = small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
+    const bool sunk = std::ranges::all_of(inputs.sinks, [&](double sink) { return small(std::abs(sink)) || sink < 0; });
+    const bool finite = sunk && small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
                         small((v + past_v) * (keys + 1)) && capped && biased;
     if (!finite) {
         return ScoreRange::beyond;
@@ -187,7 +197,8 @@ TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& opti
 {
     const AttentionDims dims = inputs.dims();
     const auto scale = static_cast<float>(scale_of(inputs, options));
-    const bool rescored = options.softcap || has_numbers(inputs, options) || !(scale > 0);
+    const bool rescored = options.softcap || has_numbers(inputs, options) || !inputs.sinks.empty() || !(scale > 0);
+    const double unit = rescored ? 1 : scale_of(inputs, options);
     return {dims,
             inputs,
             options,
@@ -199,7 +210,8 @@ TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& opti
             has_bias(inputs, options),
             rescored,
             rescored || range != ScoreRange::near,
-            static_cast<float>(std::numbers::log2e * (rescored ? 1 : scale_of(inputs, options)))};
+            unit,
+            static_cast<float>(std::numbers::log2e * unit)};
 }
 
 void tiled_attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,

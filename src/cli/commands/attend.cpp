@@ -44,10 +44,11 @@ public:
         inputs_.queries = open("queries", *options.queries);
         inputs_.keys = open("keys", *options.keys);
         inputs_.values = open("values", *options.values);
-        inputs_.past_key = open("past_key", options.past_key);
-        inputs_.past_value = open("past_value", options.past_value);
-        inputs_.mask = open("mask", options.mask);
-        inputs_.lengths = open("lengths", options.lengths);
+        for (const AttendFile& file : attend_files) {
+            if (const std::optional<std::string>& typed = options.*file.typed) {
+                inputs_.*file.read = open(file.name, *typed);
+            }
+        }
     }
 
     [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
@@ -62,10 +63,6 @@ private:
         log_.detail(std::string(what) + " " + std::string(name_of(view.type)) + " " + to_string(view.shape));
         return view;
     }
-    std::optional<TensorView> open(const char* what, const std::optional<std::string>& text)
-    {
-        return text ? std::optional(open(what, *text)) : std::nullopt;
-    }
 
     Log& log_;
     TensorInputs files_;
@@ -76,8 +73,7 @@ private:
 void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
 {
     for (const model::Item stage : options.attend.show) {
-        const bool cached = model::info_of(stage).needs == model::Needs::cache;
-        require_storable(cached ? inputs.keys.type : inputs.queries.type, options.format);
+        require_storable(model::type_of(stage, inputs, options.attend), options.format);
     }
 }
 

@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> tensor_op
 /// Whether an option says how attention is computed, or what of it is compared.
 bool is_kept(const TypedOption& option)
 {
-    constexpr std::array<std::string_view, 3> others{"--heads", "--kv-heads", "--show"};
+    constexpr std::array<std::string_view, 5> others{"--heads", "--kv-heads", "--layout", "--show", "--out-dtype"};
     const bool tensor = option.name == "--mask" || option.name == "--lengths";
     return !tensor && (option.group == "Attention" || std::ranges::find(others, option.name) != others.end());
 }

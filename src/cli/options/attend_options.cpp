@@ -3,6 +3,7 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace attn::cli {
@@ -16,6 +17,25 @@ constexpr std::string_view tensor_symbol = "FILE[:NAME]";
 void declare_tensor(Options& options, const char* name, const char* meaning, std::optional<std::string>& file)
 {
     options.add({.name = name, .meaning = meaning, .symbol = tensor_symbol}, file);
+}
+
+void declare_files(Options& options, AttendOptions& attend, std::initializer_list<std::string_view> names)
+{
+    for (const AttendFile& file : attend_files) {
+        if (std::ranges::find(names, file.option) != names.end()) {
+            declare_tensor(options, file.option, file.meaning, attend.*file.typed);
+        }
+    }
+}
+
+/// A type that something is rounded to.
+OptionInfo type_option(const char* name, std::string_view meaning, std::string_view usual = {})
+{
+    return {.name = name,
+            .allowed = model::allow::one_of(model::float_type_names),
+            .meaning = meaning,
+            .usual = usual,
+            .symbol = "TYPE"};
 }
 
 void declare_inputs(Options& options, AttendOptions& attend)
@@ -37,8 +57,15 @@ void declare_inputs(Options& options, AttendOptions& attend)
                  .usual = "H",
                  .symbol = "H_KV"},
                 how.kv_heads);
-    declare_tensor(options, "--past-key", "cached keys (B, H_kv, P, d), before the new ones", attend.past_key);
-    declare_tensor(options, "--past-value", "cached values", attend.past_value);
+    options.add({.name = "--layout",
+                 .allowed = model::allow::one_of(model::tensor_layout_names),
+                 .meaning =
+                     "order of batch, heads, positions and components; bshd: (B, T, H, d) or (T, H, d), as FlashAttention "
+                     "and JAX have it, the cache and the result too; not with --heads",
+                 .usual = "bhsd",
+                 .symbol = "ORDER"},
+                how.layout);
+    declare_files(options, attend, {"--past-key", "--past-value", "--cu-seqlens", "--cu-seqlens-k"});
     options.add(
         {.name = "--allow-nonfinite", .allowed = model::allow::flag, .meaning = "accept infinities and NaN in the inputs"},
         how.allow_nonfinite);
@@ -52,28 +79,28 @@ void declare_attention(Options& options, AttendOptions& attend)
     options.add(option_of(field::window), how.window);
     options.add({.name = "--causal-align",
                  .allowed = model::allow::one_of(model::align_names),
-                 .meaning = "position of query 0 among the keys, for --causal and --window; top-left: 0; bottom-right: keys - "
-                            "T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
+                 .meaning =
+                     "position of query 0 among the keys, for --causal, --window, --alibi and --segments; top-left: 0; "
+                     "bottom-right: keys - T; offset (ONNX): the cache length, with --lengths the valid length - T, else 0",
                  .usual = "offset",
                  .symbol = "RULE"},
                 how.align);
-    declare_tensor(
-        options, "--mask",
-        "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is "
-        "too short, the remaining keys are masked",
-        attend.mask);
-    declare_tensor(options, "--lengths", "(B) int32 or int64: number of valid keys per batch entry; not with --past-key",
-                   attend.lengths);
+    declare_files(options, attend, {"--mask", "--lengths", "--segments"});
+    options.add(
+        {.name = "--alibi",
+         .allowed = model::allow::flag,
+         .meaning = "subtract slope·|position - key| from the scores; slopes as in the ALiBi paper, by the number of heads"},
+        how.alibi);
     options.add(option_of(field::scale), how.scale);
     options.add(option_of(field::softcap), how.softcap);
-    options.add({.name = "--softmax-dtype",
-                 .allowed = model::allow::one_of(model::softmax_type_names),
-                 .meaning = "type to round to before and after the softmax",
-                 .symbol = "TYPE"},
-                how.softmax_type);
+    declare_files(options, attend, {"--sinks"});
+    options.add(type_option("--softmax-dtype", "type to round to before and after the softmax"), how.softmax_type);
+    options.add(type_option("--weights-dtype", "type to round exp(score - maximum) to for the product with V alone, as flash "
+                                               "kernels do"),
+                how.weights_type);
     options.add({.name = "--empty-rows",
                  .allowed = model::allow::one_of(model::empty_row_names),
-                 .meaning = "result for a query that sees no key",
+                 .meaning = "result for a query that sees no key, and no sink",
                  .usual = "zero",
                  .symbol = "WHAT"},
                 how.nan_for_empty_rows);
@@ -87,13 +114,15 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_attention(options, attend);
     options.group("Output");
     declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
+    options.add(type_option("--out-dtype", "type of the result; float64 is computed in float64", "that of the queries"),
+                attend.attend.out_type);
     declare_output(options, attend.output, attend_formats);
     declare_against(options, attend.against);
     declare_suggest_input(options, attend.against);
     options.need({"--kv-heads"}, "--heads");
     options.need({"--past-key"}, "--past-value");
     options.need({"--past-value"}, "--past-key");
-    options.exclude({"--lengths", "--past-key"});
+    options.need({"--cu-seqlens-k"}, "--cu-seqlens");
 }
 
 void finish_attend_options(const Operands& operands, AttendOptions& attend)
@@ -108,19 +137,18 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
         }
     }
     if (attend.against.given()) {
-        std::vector<std::string> read;
-        for (const auto& file :
-             {attend.queries, attend.keys, attend.values, attend.past_key, attend.past_value, attend.mask, attend.lengths}) {
-            read.push_back(file.value_or(""));
+        std::vector<std::string> read{*attend.queries, *attend.keys, *attend.values};
+        for (const AttendFile& file : attend_files) {
+            read.push_back((attend.*file.typed).value_or(""));
         }
         finish_against(attend.against, operands.words, attend.output, read);
     }
     if (attend.show.given()) {
         const model::Attend& how = attend.attend;
-        const bool masked = how.causal || how.window || attend.mask || attend.lengths;
-        attend.attend.show = attend.show.all
-                                 ? model::attend_items({how.softcap.has_value(), masked, attend.past_key.has_value()})
-                                 : attend.show.items;
+        const bool masked = how.causal || how.window || how.alibi || attend.mask || attend.lengths || attend.segments;
+        attend.attend.show = attend.show.all ? model::attend_items({how.softcap.has_value(), masked,
+                                                                    attend.past_key.has_value(), attend.cu_seqlens.has_value()})
+                                             : attend.show.items;
     }
     if (attend.against.given() && attend.attend.show.size() > 1) {
         throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages", "one with --against");

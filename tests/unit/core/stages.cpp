@@ -191,7 +191,8 @@ TEST(Softmax, GivesMaskedKeysExactlyZeroAndAnEmptyRowZeros)
 
 TEST(Softmax, GivesAnEmptyRowTheValueAskedFor)
 {
-    const Matrix<float> weights = core::softmax<float>(rows({{3, -infinity}, {-infinity, -infinity}}), std::nanf(""));
+    const Matrix<float> weights =
+        core::softmax<float>(rows({{3, -infinity}, {-infinity, -infinity}}), {.empty = std::nanf("")});
     EXPECT_EQ(weights.row(0), rows({{1, 0}}));
     EXPECT_TRUE(weights.row(1).array().isNaN().all());
 }
@@ -223,15 +224,49 @@ TEST(Softmax, StepByStepSumsFloatsAndMultipliesByTheInverse)
 {
     const float power = static_cast<float>(std::exp(-1.0));
     const float inverse = 1 / (1 + power + power);
-    EXPECT_EQ(core::softmax<float>(rows({{1, 0, 0}}), 0, core::Rounding::step),
+    EXPECT_EQ(core::softmax<float>(rows({{1, 0, 0}}), {.rounding = core::Rounding::step}),
               rows({{inverse, power * inverse, power * inverse}}));
     // Each of 1024 keys adds less than half a unit to a sum of 1: floats lose what doubles keep.
     Matrix<float> one_large = Matrix<float>::Constant(1, 1025, std::log(0x1p-25F));
     one_large(0, 0) = 0;
     EXPECT_LT(core::softmax<float>(one_large)(0, 0), 1);
-    EXPECT_EQ(core::softmax<float>(one_large, 0, core::Rounding::step)(0, 0), 1);
-    EXPECT_EQ(core::softmax<float>(rows({{infinity, 5, -infinity}}), 0, core::Rounding::step), rows({{1, 0, 0}}));
-    EXPECT_EQ(core::softmax<float>(rows({{-infinity, -infinity}}), 7, core::Rounding::step), rows({{7, 7}}));
+    EXPECT_EQ(core::softmax<float>(one_large, {.rounding = core::Rounding::step})(0, 0), 1);
+    EXPECT_EQ(core::softmax<float>(rows({{infinity, 5, -infinity}}), {.rounding = core::Rounding::step}), rows({{1, 0, 0}}));
+    EXPECT_EQ(core::softmax<float>(rows({{-infinity, -infinity}}), {.empty = 7, .rounding = core::Rounding::step}),
+              rows({{7, 7}}));
+}
+
+TEST(Softmax, TakesTheShareOfASinkOffEveryRow)
+{
+    const float two = std::log(2.0F);
+    EXPECT_TRUE(core::softmax<float>(rows({{0, 0}}), {.sink = two}).isApprox(rows({{0.25F, 0.25F}})));
+    EXPECT_EQ(core::softmax<float>(rows({{-infinity, -infinity}}), {.empty = 7, .sink = -1e30F}), rows({{0, 0}}));
+    EXPECT_EQ(core::softmax<float>(rows({{-infinity, -infinity}}), {.empty = 7, .sink = -infinity}), rows({{7, 7}}));
+    EXPECT_EQ(core::softmax<float>(rows({{-1e4F, -1e4F}}), {.sink = 1e4F}), rows({{0, 0}}));
+}
+
+TEST(Softmax, RoundsPowersAndNotTheirSum)
+{
+    const Matrix<float> scores = rows({{0, -0.1F, -1}});
+    const double p = std::exp(double(-0.1F)), q = std::exp(-1.0);
+    const Matrix<float> weights = core::softmax<float>(scores, {.power_type = attn::ElementType::bfloat16});
+    EXPECT_FLOAT_EQ(weights(0, 0), float(1 / (1 + p + q)));
+    EXPECT_FLOAT_EQ(weights(0, 1), float(double(attn::from_bfloat16(attn::to_bfloat16(p))) / (1 + p + q)));
+    EXPECT_NE(weights(0, 1), core::softmax<float>(scores)(0, 1));
+}
+
+TEST(LogSumExp, IsTheLogarithmOfTheSumOfAllPowers)
+{
+    const Matrix<float> scores =
+        rows({{1, 2, 3}, {1e4F, 1e4F, -infinity}, {-infinity, -infinity, -infinity}, {0, infinity, 0}});
+    const auto lse = core::log_sum_exp<float>(scores);
+    EXPECT_FLOAT_EQ(lse(0), float(std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0))));
+    EXPECT_FLOAT_EQ(lse(1), float(1e4 + std::log(2.0)));
+    EXPECT_EQ(lse(2), -infinity);
+    EXPECT_EQ(lse(3), infinity);
+    EXPECT_TRUE(std::isnan(core::log_sum_exp<float>(rows({{1, std::nanf("")}}))(0)));
+    EXPECT_FLOAT_EQ(core::log_sum_exp<float>(rows({{0, 0}}), std::log(2.0F))(0), std::log(4.0F));
+    EXPECT_EQ(core::log_sum_exp<float>(Matrix<float>(1, 0), 3)(0), 3); // the sink alone
 }
 
 TEST(Softmax, OfANanIsNan)
@@ -243,7 +278,7 @@ TEST(Softmax, OfANanLeavesMaskedKeysExactlyZero)
 {
     for (const core::Rounding rounding : {core::Rounding::stage, core::Rounding::step}) {
         const Matrix<float> weights =
-            core::softmax<float>(rows({{-infinity, std::nanf(""), 2}, {-infinity, 0, -infinity}}), 0, rounding);
+            core::softmax<float>(rows({{-infinity, std::nanf(""), 2}, {-infinity, 0, -infinity}}), {.rounding = rounding});
         EXPECT_EQ(weights(0, 0), 0);
         EXPECT_FALSE(std::signbit(weights(0, 0)));
         EXPECT_TRUE(std::isnan(weights(0, 1)) && std::isnan(weights(0, 2)));

@@ -127,6 +127,15 @@ inline void store_as(std::byte* p, Vector v)
     }
 }
 
+/// As store_as and load_as would leave it.
+template <ElementType type>
+inline Vector rounded_to(Vector v)
+{
+    alignas(Vector) std::byte stored[sizeof(Vector)];
+    store_as<type>(stored, v);
+    return load_as<type>(stored);
+}
+
 template <ElementType type>
 constexpr Index bytes_each = type == ElementType::float32 ? 4 : 2;
 

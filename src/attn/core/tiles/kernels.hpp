@@ -73,6 +73,8 @@ struct TileKernels {
 
     /// Takes tile_maximum into maximum; S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
     void (*powers)(const Tile& tile, float factor);
+    /// S rounded to float16 or bfloat16; sum was made before. Nothing for another type.
+    void (*round_powers)(const Tile& tile, ElementType type);
     /// O = O · rescale + Sᵀ·V. V (keys, features).
     void (*add_values)(const Tile& tile, const TileFloats& V);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)

@@ -116,6 +116,15 @@ void find_maximum(const Tile& tile)
     }
 }
 
+void round_powers(const Tile& tile, ElementType type)
+{
+    if (type == ElementType::float16) {
+        for_each_score(tile, [](Vector s, Index, Index) { return rounded_to<ElementType::float16>(s); });
+    } else if (type == ElementType::bfloat16) {
+        for_each_score(tile, [](Vector s, Index, Index) { return rounded_to<ElementType::bfloat16>(s); });
+    }
+}
+
 // ---- results ---------------------------------------------------------------------------------------------------------
 
 template <ElementType type>
@@ -206,8 +215,9 @@ Index multiply_add(Index rounds)
     return 2 * lanes * chains * steps * rounds;
 }
 
-constexpr TileKernels table{lanes, width,        key_tile, pack_queries, copy_rows, scores,  cap,          add_bias,
-                            mask,  find_maximum, powers,   add_values,   finish,    weights, store_scores, multiply_add};
+constexpr TileKernels table{lanes,      width,    key_tile, pack_queries, copy_rows,   scores,
+                            cap,        add_bias, mask,     find_maximum, powers,      round_powers,
+                            add_values, finish,   weights,  store_scores, multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

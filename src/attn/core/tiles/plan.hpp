@@ -23,6 +23,7 @@ struct TiledPlan : AttentionDims {
     bool biased;      ///< see bias.hpp
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
+    double unit;   ///< that makes final scores of those that go into the softmax
     float factor;  ///< that makes powers of two of score differences
 };
 

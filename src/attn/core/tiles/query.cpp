@@ -4,6 +4,7 @@
 #include "attn/tensor/element.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -73,8 +74,9 @@ public:
     void attend()
     {
         const Index width = kernels_.query_tile;
-        std::fill_n(tile_.maximum, width, -std::numeric_limits<float>::infinity());
-        std::fill_n(tile_.sum, width, 0.0F);
+        const float sink = sink_of_head();
+        std::fill_n(tile_.maximum, width, sink);
+        std::fill_n(tile_.sum, width, std::isinf(sink) ? 0.0F : 1.0F);
         tile_.first = true;
         for (Index key = tile_start(least_); key < most_; key += tile_.keys) {
             start_tile(key, most_);
@@ -88,8 +90,17 @@ public:
                 kernels_.find_maximum(tile_);
             }
             kernels_.powers(tile_, plan_.factor);
+            if (plan_.options.weights_type) {
+                kernels_.round_powers(tile_, *plan_.options.weights_type);
+            }
             add_values(key);
             tile_.first = false;
+        }
+        if (tile_.first) {
+            std::fill_n(tile_.O, width * plan_.features, 0.0F); // nothing but a sink was seen
+        }
+        for (Index i = 0; plan_.outputs.lse.data != nullptr && i < rows_; ++i) {
+            store_number(target(plan_.outputs.lse, b_, h_, first_ + i, 0), log_sum_exp(i));
         }
         if (plan_.outputs.context.data != nullptr) {
             kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs.context, b_, h_, first_, 0));
@@ -130,6 +141,22 @@ public:
 private:
     [[nodiscard]] float empty() const { return plan_.options.nan_for_empty_rows ? std::numeric_limits<float>::quiet_NaN() : 0; }
 
+    /// Of all keys that row i sees, and the sink.
+    [[nodiscard]] float log_sum_exp(Index i) const
+    {
+        const auto maximum = static_cast<double>(tile_.maximum[i]);
+        const auto sum = static_cast<double>(tile_.sum[i]);
+        return sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(maximum * plan_.unit + math::log(sum));
+    }
+
+    /// -inf without sinks.
+    [[nodiscard]] float sink_of_head() const
+    {
+        const std::vector<double>& sinks = plan_.inputs.sinks;
+        return sinks.empty() ? -std::numeric_limits<float>::infinity()
+                             : static_cast<float>(sinks[static_cast<std::size_t>(h_)]);
+    }
+
     /// The keys that each row may see, and those that any may.
     void find_ranges()
     {
@@ -137,7 +164,7 @@ private:
         most_ = 0;
         latest_begin_ = 0;
         earliest_end_ = plan_.total();
-        alike_ = !plan_.options.causal && !plan_.options.window;
+        alike_ = !plan_.options.causal && !plan_.options.window && !plan_.inputs.segments;
         for (Index i = 0; i < (alike_ ? 1 : rows_); ++i) {
             KeyRange& range = scratch_.ranges[static_cast<std::size_t>(i)];
             range = visible_keys(plan_.inputs, plan_.options, b_, first_ + i);
@@ -264,14 +291,16 @@ private:
         }
     }
 
-    /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) - ln 2 · Σ w·t.
+    /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) · Σ w - ln 2 · Σ w·t; but for a sink Σ w is 1.
     void keep_entropy(Index i)
     {
         if (plan_.outputs.entropy.data == nullptr) {
             return;
         }
         const auto sum = static_cast<double>(tile_.sum[i]);
-        const double entropy = math::log(sum) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
+        const double sunk =
+            plan_.inputs.sinks.empty() ? 0 : math::exp(sink_of_head() - static_cast<double>(tile_.maximum[i])) / sum;
+        const double entropy = math::log(sum) * (1 - sunk) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
         const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
         store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);
     }

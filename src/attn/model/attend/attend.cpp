@@ -2,6 +2,7 @@
 
 #include "attn/core/tiled.hpp"
 #include "attn/model/attend/attend_layout.hpp"
+#include "attn/model/attend/packed.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ core::AttentionOutputs outputs_of(const AttendViews& views, std::vector<StoredTe
                                    .capped_scores = span(Item::capped_scores, l.total()),
                                    .masked_scores = span(Item::masked_scores, l.total()),
                                    .weights = span(Item::weights, l.total()),
-                                   .entropy = span(Item::entropy, 1)};
+                                   .entropy = span(Item::entropy, 1),
+                                   .lse = span(Item::lse, 1)};
     if (views.side_by_side) {
         outputs.context.head = l.d_v;
         outputs.context.row = l.H * l.d_v;
@@ -40,37 +42,44 @@ core::AttentionOutputs outputs_of(const AttendViews& views, std::vector<StoredTe
     return outputs;
 }
 
-/// Cached rows, then new ones, of every key/value head.
+/// Cached rows, then new ones, of every key/value head; with TensorLayout::bshd the rows of all heads together.
 template <typename Scalar>
-void save_cache(const AttendViews& views, std::vector<StoredTensor>& tensors)
+void save_cache(const AttendViews& views, TensorLayout layout, std::vector<StoredTensor>& tensors)
 {
     const core::AttentionDims& l = views.sizes;
     const auto save = [&](Item stage, const std::optional<TensorView>& past, const TensorView& now) {
         StoredTensor* tensor = find(tensors, stage);
         Index done = 0;
-        const auto append = [&](const TensorView& view, Index unit) {
-            const Matrix<Scalar> rows = load_matrix<Scalar>(view, std::array{unit / l.H_kv, unit % l.H_kv});
-            store(*tensor, done, std::span<const Scalar>(rows.data(), static_cast<std::size_t>(rows.size())));
-            done += rows.size();
+        const auto append = [&](const TensorView& view, Index b, Index g) {
+            const Tensor<Scalar> rows = layout == TensorLayout::bshd ? load<Scalar>(swap_heads(slice(view, std::array{b})))
+                                                                     : load<Scalar>(slice(view, std::array{b, g}));
+            store(*tensor, done, std::span<const Scalar>(rows.values));
+            done += std::ssize(rows.values);
         };
-        for (Index unit = 0; tensor != nullptr && unit < l.B * l.H_kv; ++unit) {
+        const Index together = layout == TensorLayout::bshd ? l.H_kv : 1;
+        for (Index unit = 0; tensor != nullptr && unit < l.B * l.H_kv; unit += together) {
             if (past) {
-                append(*past, unit);
+                append(*past, unit / l.H_kv, unit % l.H_kv);
             }
-            append(now, unit);
+            append(now, unit / l.H_kv, unit % l.H_kv);
         }
     };
     save(Item::present_key, views.past_key, views.keys);
     save(Item::present_value, views.past_value, views.values);
 }
 
-Shape shape_of(Item stage, const AttendViews& views)
+Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
 {
     const core::AttentionDims& l = views.sizes;
+    const auto cached = [&](Index columns) {
+        const Shape shape = stage_shape(views, l.H_kv, l.total(), columns);
+        return layout == TensorLayout::bshd ? swapped_heads(shape) : shape;
+    };
     switch (stage) {
     case Item::context: return context_shape(views);
-    case Item::present_key: return stage_shape(views, l.H_kv, l.total(), l.d_k);
-    case Item::present_value: return stage_shape(views, l.H_kv, l.total(), l.d_v);
+    case Item::present_key: return cached(l.d_k);
+    case Item::present_value: return cached(l.d_v);
+    case Item::lse:
     case Item::entropy: {
         Shape shape = stage_shape(views, l.H, l.T, 1);
         shape.pop_back();
@@ -82,18 +91,22 @@ Shape shape_of(Item stage, const AttendViews& views)
 
 constexpr const char* memory_asked = "memory for the stages asked for";
 
-Index result_bytes(const AttendViews& views, const Attend& options)
+/// And of what is known of every key.
+Index result_bytes(const AttendInputs& inputs, const AttendViews& views, const Attend& options)
 {
-    Index bytes = 0;
+    constexpr Index per_key = sizeof(std::int32_t) + sizeof(std::int64_t) + sizeof(core::KeyRange);
+    const core::AttentionDims& l = views.sizes;
+    Index bytes = inputs.segments ? checked_product(element_count({l.B, l.total()}), per_key, memory_asked) : 0;
     for (const Item stage : options.show) {
-        const Index count = element_count(shape_of(stage, views));
-        bytes = checked_sum(bytes, checked_product(count, size_of(views.queries.type), memory_asked), memory_asked);
+        const Index count = element_count(shape_of(stage, views, options.layout));
+        const Index size = size_of(type_of(stage, inputs, options));
+        bytes = checked_sum(bytes, checked_product(count, size, memory_asked), memory_asked);
     }
     return bytes;
 }
 
 /// Bytes of the results, and of the key/value head that is converted where it cannot be read in place.
-Index required_in_tiles(const AttendViews& views, const Attend& options, int threads)
+Index required_in_tiles(const AttendInputs& inputs, const AttendViews& views, const Attend& options, int threads)
 {
     constexpr Index row = 256; // floats that a thread keeps for each of d_k and d_v: two tiles of at most 96 rows, and padding
     const core::AttentionDims& l = views.sizes;
@@ -103,17 +116,18 @@ Index required_in_tiles(const AttendViews& views, const Attend& options, int thr
         core::readable_in_tiles(views)
             ? 0
             : checked_sum(element_count({l.H / l.H_kv, l.T, l.d_k}), element_count({l.total(), l.d_k + l.d_v}), memory_asked);
-    return checked_sum(result_bytes(views, options),
+    return checked_sum(result_bytes(inputs, views, options),
                        checked_product(checked_sum(scratch, converted, memory_asked), sizeof(float), memory_asked),
                        memory_asked);
 }
 
 /// Bytes of the results, and of the key/value head that each thread works on.
-Index required_bytes(const AttendViews& views, const Attend& options, int threads)
+Index required_bytes(const AttendInputs& inputs, const AttendViews& views, const Attend& options, int threads)
 {
     const core::AttentionDims& l = views.sizes;
     const Index heads = element_count({std::min<Index>(threads, l.B * l.H_kv), l.total(), 2, l.d_k + l.d_v});
-    return checked_sum(result_bytes(views, options), checked_product(heads, sizeof(double), memory_asked), memory_asked);
+    return checked_sum(result_bytes(inputs, views, options), checked_product(heads, sizeof(double), memory_asked),
+                       memory_asked);
 }
 
 void require_finite_inputs(const AttendInputs& inputs)
@@ -131,13 +145,12 @@ void require_finite_inputs(const AttendInputs& inputs)
 }
 
 /// Room for the stages asked for.
-std::vector<StoredTensor> make_tensors(const AttendViews& views, const Attend& options)
+std::vector<StoredTensor> make_tensors(const AttendInputs& inputs, const AttendViews& views, const Attend& options)
 {
     std::vector<StoredTensor> tensors;
     for (const Item stage : options.show) {
-        const bool cached = stage == Item::present_key || stage == Item::present_value;
-        tensors.emplace_back(std::string(name_of(stage)), cached ? views.keys.type : views.queries.type,
-                             shape_of(stage, views));
+        tensors.emplace_back(std::string(name_of(stage)), type_of(stage, inputs, options),
+                             shape_of(stage, views, options.layout));
     }
     return tensors;
 }
@@ -149,18 +162,6 @@ void require_memory(Index required, Index limit)
                                               std::to_string(limit) +
                                               " are free; ask for fewer with --show, or attend to part of the queries");
     }
-}
-
-/// What is known only once the numbers are there: lengths, and the places that depend on them.
-void read_numbers(const AttendInputs& inputs, const Attend& options, const RunSettings& settings, AttendViews& views)
-{
-    if (settings.read_numbers) {
-        settings.read_numbers();
-    }
-    if (inputs.lengths) {
-        views.lengths = read_lengths(*inputs.lengths, views.sizes);
-    }
-    views.offsets = query_offsets(views, options.align);
 }
 
 bool meets(const AttendHas& has, Needs needs)
@@ -188,31 +189,46 @@ Show attend_items(const AttendHas& has)
 {
     Show show;
     for (const ItemInfo& info : items) {
-        if (meets(has, info.needs) && is_shown_by(info, ShownBy::attend)) {
+        const bool exists = meets(has, info.needs) && !(has.packed && is_drawn(info.item));
+        if (exists && is_shown_by(info, ShownBy::attend)) {
             show.insert(info.item);
         }
     }
     return show;
 }
 
+ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
+{
+    return info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(inputs.queries.type);
+}
+
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
-    const bool masked = inputs.mask || inputs.lengths || options.causal || options.window;
-    require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
     AttendViews views = lay_out(inputs, options);
+    const bool masked = inputs.mask || inputs.lengths || inputs.segments || options.causal || options.window || options.alibi;
+    require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
+    for (const Item stage : options.show) {
+        if (inputs.cu_seqlens && is_drawn(stage)) {
+            throw Error(ErrorKind::usage, "--show", std::string(name_of(stage)), "context, entropy and lse with --cu-seqlens");
+        }
+    }
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {
         work.progress = [&](double share) { settings.observer({"attention", {}, share}); };
     }
     const bool in_tiles = core::tiles_serve(views, options, work);
     const auto required = in_tiles ? required_in_tiles : required_bytes;
-    require_memory(required(views, options, settings.threads), settings.memory_limit);
-    read_numbers(inputs, options, settings, views);
+    require_memory(required(inputs, views, options, settings.threads), settings.memory_limit);
+    if (settings.read_numbers) {
+        settings.read_numbers();
+    }
+    read_numbers(inputs, options.align, views);
+    const auto sequences = inputs.cu_seqlens ? std::optional(read_boundaries(inputs, views.sizes)) : std::nullopt;
     if (in_tiles) {
         views.range = core::score_range(views, options);
     }
     if (!in_tiles || views.range == core::ScoreRange::beyond) {
-        require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
+        require_memory(required_bytes(inputs, views, options, settings.threads), settings.memory_limit);
         if (!options.allow_nonfinite) {
             require_finite_inputs(inputs);
         }
@@ -221,10 +237,13 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     if (settings.observer) {
         settings.observer({"attention", {l.B, l.H, l.T, l.total()}, 0});
     }
-    AttendResult result{make_tensors(views, options), {}};
+    AttendResult result{make_tensors(inputs, views, options), {}};
     const bool wide = core::is_wide(views);
-    wide ? save_cache<double>(views, result.tensors) : save_cache<float>(views, result.tensors);
-    const core::AttentionNotes notes = core::attention(views, options, outputs_of(views, result.tensors), work);
+    const auto save = wide ? save_cache<double> : save_cache<float>;
+    save(views, options.layout, result.tensors);
+    const core::AttentionOutputs outputs = outputs_of(views, result.tensors);
+    const core::AttentionNotes notes =
+        sequences ? attend_packed(*sequences, views, options, outputs, work) : core::attention(views, options, outputs, work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
         result.warnings.push_back(

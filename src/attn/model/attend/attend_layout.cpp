@@ -1,7 +1,12 @@
 #include "attn/model/attend/attend_layout.hpp"
 
+#include "attn/core/positions.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
+
+#include <array>
+#include <unordered_map>
+#include <utility>
 
 namespace attn::model {
 namespace {
@@ -30,22 +35,24 @@ TensorView split_heads(TensorView view, Index heads, const char* what, const cha
     return view;
 }
 
-struct Layout {
+struct LayoutOf {
     std::size_t rank;
-    bool side_by_side;
+    const AttendViews& views;
     std::optional<Index> heads;
     const char* option; ///< that gave the heads
 };
 
 /// As (B, H, T, d).
-TensorView four_dimensions(TensorView view, const Layout& layout, const char* what)
+TensorView four_dimensions(TensorView view, const LayoutOf& layout, const char* what)
 {
     require_floating(view, what);
     if (view.shape.size() != layout.rank) {
         refuse(what, view.shape, std::to_string(layout.rank) + " dimensions, as the queries have");
     }
-    if (layout.side_by_side) {
+    if (layout.views.merged) {
         view = split_heads(std::move(view), layout.heads.value_or(1), what, layout.option);
+    } else if (layout.views.side_by_side) {
+        view = swap_heads(std::move(view));
     }
     while (view.shape.size() < 4) {
         view = core::as_batch(std::move(view));
@@ -57,33 +64,97 @@ TensorView four_dimensions(TensorView view, const Layout& layout, const char* wh
     return view;
 }
 
-/// The cache has heads as a dimension of their own, whatever the layout of the rest.
-TensorView cache(TensorView view, const char* what)
+/// The cache has heads as a dimension of their own, also where they lie side by side in the rest.
+TensorView cache(TensorView view, TensorLayout layout, const char* what)
 {
     require_floating(view, what);
+    const bool swapped = layout == TensorLayout::bshd;
     if (view.shape.size() < 2 || view.shape.size() > 4) {
-        refuse(what, view.shape, "(B, H_kv, P, d), (H_kv, P, d) or (P, d)");
+        refuse(what, view.shape,
+               swapped ? "(B, P, H_kv, d), (P, H_kv, d) or (P, d)" : "(B, H_kv, P, d), (H_kv, P, d) or (P, d)");
     }
+    view = swapped ? swap_heads(std::move(view)) : view;
     while (view.shape.size() < 4) {
         view = core::as_batch(std::move(view));
     }
     return view;
 }
 
-void require_lengths(const TensorView& view, const core::AttentionDims& l)
+void require_integers(const TensorView& view, const std::string& what)
 {
     if (!is_integer(view.type)) {
-        throw Error(ErrorKind::data, "the lengths", std::string(name_of(view.type)), "int32, int64");
+        throw Error(ErrorKind::data, what, std::string(name_of(view.type)), "int32, int64");
     }
+}
+
+void require_lengths(const TensorView& view, const core::AttentionDims& l)
+{
+    require_integers(view, "the lengths");
     if (view.shape != Shape{l.B}) {
         refuse("the lengths", view.shape, to_string({l.B}) + ", one a batch entry");
     }
 }
 
-void require_equal(const Shape& shape, const Shape& expected, const char* what)
+void require_sinks(const TensorView& view, const core::AttentionDims& l)
 {
-    if (shape != expected) {
-        refuse(what, shape, to_string(expected));
+    require_floating(view, "sinks");
+    if (view.shape != Shape{l.H}) {
+        refuse("sinks", view.shape, to_string({l.H}) + ", one per query head");
+    }
+}
+
+void require_segments(const TensorView& view, const core::AttentionDims& l)
+{
+    require_integers(view, "the segments");
+    if (view.shape != Shape{l.total()} && view.shape != Shape{l.B, l.total()}) {
+        refuse("the segments", view.shape, to_string({l.total()}) + " or " + to_string({l.B, l.total()}) + ", one per key");
+    }
+}
+
+void require_boundaries(const AttendInputs& inputs, const core::AttentionDims& l)
+{
+    const TensorView& queries = *inputs.cu_seqlens;
+    const TensorView& keys = inputs.cu_seqlens_k.value_or(queries);
+    require_integers(queries, "cu_seqlens");
+    require_integers(keys, "cu_seqlens_k");
+    if (queries.shape.size() != 1 || queries.shape[0] == 0) {
+        refuse("cu_seqlens", queries.shape, "(N+1,), for N sequences");
+    }
+    if (keys.shape != queries.shape) {
+        refuse("cu_seqlens_k", keys.shape, to_string(queries.shape) + ", as cu_seqlens has");
+    }
+    if (!inputs.cu_seqlens_k && l.S != l.T) {
+        refuse("keys", inputs.keys.shape, std::to_string(l.T) + " rows, as the queries have, or --cu-seqlens-k");
+    }
+}
+
+/// Throws Error(usage) for what does not go together.
+void require_compatible(const AttendInputs& inputs, const Attend& options)
+{
+    const auto refuse_both = [](const char* one, const char* other) {
+        throw Error(ErrorKind::usage, std::string(one) + " and " + other + " cannot be used together");
+    };
+    if (options.kv_heads && !options.heads) {
+        throw Error(ErrorKind::usage, "--kv-heads requires --heads");
+    }
+    if (inputs.past_key.has_value() != inputs.past_value.has_value()) {
+        throw Error(ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");
+    }
+    if (inputs.cu_seqlens_k && !inputs.cu_seqlens) {
+        throw Error(ErrorKind::usage, "--cu-seqlens-k requires --cu-seqlens");
+    }
+    if (options.heads && options.layout == TensorLayout::bshd) {
+        refuse_both("--heads", "--layout bshd");
+    }
+    const std::array<std::pair<bool, const char*>, 5> unpacked{{{options.heads.has_value(), "--heads"},
+                                                                {inputs.past_key.has_value(), "--past-key"},
+                                                                {inputs.mask.has_value(), "--mask"},
+                                                                {inputs.lengths.has_value(), "--lengths"},
+                                                                {inputs.segments.has_value(), "--segments"}}};
+    for (const auto& [given, option] : unpacked) {
+        if (given && inputs.cu_seqlens) {
+            refuse_both("--cu-seqlens", option);
+        }
     }
 }
 
@@ -92,22 +163,66 @@ core::AttentionDims checked_dims(const AttendViews& v)
     const Shape& q = v.queries.shape;
     const Shape& k = v.keys.shape;
     const core::AttentionDims l = v.dims();
+    const bool swapped = v.side_by_side && !v.merged;
+    const auto shown = [&](const Shape& shape) { return swapped ? swapped_heads(shape) : shape; };
+    const auto require = [&](const TensorView& view, const Shape& expected, const char* what) {
+        if (view.shape != expected) {
+            refuse(what, shown(view.shape), to_string(shown(expected)));
+        }
+    };
     if (l.d_k == 0) {
-        refuse("queries", q, "a last dimension of 1 or more");
+        refuse("queries", shown(q), "a last dimension of 1 or more");
     }
     if (k[0] != l.B || k[3] != l.d_k) {
-        refuse("keys", k, "(B, H_kv, S, d) = " + to_string({l.B, k[1], k[2], l.d_k}) + " for the queries " + to_string(q));
+        refuse("keys", shown(k),
+               (swapped ? "(B, S, H_kv, d) = " : "(B, H_kv, S, d) = ") + to_string(shown({l.B, k[1], k[2], l.d_k})) +
+                   " for the queries " + to_string(shown(q)));
     }
     if (l.H_kv == 0 || l.H % l.H_kv != 0) {
-        refuse("keys", k, "a number of heads that divides the " + std::to_string(l.H) + " of the queries");
+        refuse("keys", shown(k), "a number of heads that divides the " + std::to_string(l.H) + " of the queries");
     }
-    require_equal(v.values.shape, {l.B, l.H_kv, l.S, l.d_v}, "values");
+    require(v.values, {l.B, l.H_kv, l.S, l.d_v}, "values");
     if (v.past_key) {
-        require_equal(v.past_key->shape, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
-        require_equal(v.past_value->shape, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
+        require(*v.past_key, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
+        require(*v.past_value, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
     }
     (void)checked_sum(l.P, l.S, "keys");
     return l;
+}
+
+std::vector<Index> read_lengths(const TensorView& lengths, const core::AttentionDims& sizes)
+{
+    std::vector<Index> read;
+    for (const std::int64_t length : load<std::int64_t>(lengths).values) {
+        if (length < 0 || length > sizes.total()) {
+            throw Error(ErrorKind::data, "lengths[" + std::to_string(read.size()) + "]", std::to_string(length),
+                        "0 to " + std::to_string(sizes.total()) + ", the keys");
+        }
+        read.push_back(static_cast<Index>(length));
+    }
+    return read;
+}
+
+core::Segments read_segments(const TensorView& view, const core::AttentionDims& sizes)
+{
+    const std::vector<std::int64_t> labels = load<std::int64_t>(view).values;
+    const Index keys = sizes.total();
+    core::Segments read;
+    for (Index b = 0; b < sizes.B; ++b) {
+        std::unordered_map<std::int64_t, std::int32_t> numbers; // each batch entry has labels of its own
+        for (Index j = 0; j < keys; ++j) {
+            const std::int64_t label = labels[static_cast<std::size_t>(view.shape.size() == 1 ? j : b * keys + j)];
+            const auto [own, first] = numbers.try_emplace(label, static_cast<std::int32_t>(read.reach.size()));
+            if (first) {
+                read.reach.push_back({j, j});
+            }
+            core::KeyRange& reach = read.reach[static_cast<std::size_t>(own->second)];
+            read.interleaved = read.interleaved || reach.end != j;
+            reach.end = j + 1;
+            read.of_key.push_back(own->second);
+        }
+    }
+    return read;
 }
 
 /// The place of query 0 among the keys of batch entry b.
@@ -127,31 +242,35 @@ Index offset_of(const AttendViews& views, CausalAlign align, Index b)
 
 AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
 {
+    require_compatible(inputs, options);
     AttendViews views;
-    views.rank = inputs.queries.shape.size();
-    if (views.rank < 2 || views.rank > 4) {
-        refuse("queries", inputs.queries.shape, "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
+    const std::size_t rank = inputs.queries.shape.size();
+    if (inputs.cu_seqlens && rank != 3) {
+        refuse("queries", inputs.queries.shape, "(total, H, d) with --cu-seqlens");
     }
-    if (options.kv_heads && !options.heads) {
-        throw Error(ErrorKind::usage, "--kv-heads requires --heads");
+    if (rank < 2 || rank > 4) {
+        refuse("queries", inputs.queries.shape,
+               options.layout == TensorLayout::bshd
+                   ? "(T, d), (T, H, d) or (B, T, H, d)"
+                   : "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
     }
-    views.side_by_side = options.heads && views.rank < 4;
-    const Layout of_queries{views.rank, views.side_by_side, options.heads, "--heads"};
+    views.merged = options.heads && rank < 4;
+    views.side_by_side = views.merged || (rank > 2 && (options.layout == TensorLayout::bshd || inputs.cu_seqlens));
+    views.batched = rank == 4 || (views.merged && rank == 3);
+    views.headed = rank > 2 || views.merged;
+    const LayoutOf of_queries{rank, views, options.heads, "--heads"};
     const bool own = options.kv_heads.has_value();
-    const Layout of_keys{views.rank, views.side_by_side,
-                         own                  ? options.kv_heads
-                         : views.side_by_side ? options.heads
-                                              : std::nullopt,
-                         own ? "--kv-heads" : "--heads"};
+    const LayoutOf of_keys{rank, views,
+                           own            ? options.kv_heads
+                           : views.merged ? options.heads
+                                          : std::nullopt,
+                           own ? "--kv-heads" : "--heads"};
     views.queries = four_dimensions(inputs.queries, of_queries, "queries");
     views.keys = four_dimensions(inputs.keys, of_keys, "keys");
     views.values = four_dimensions(inputs.values, of_keys, "values");
-    if (inputs.past_key.has_value() != inputs.past_value.has_value()) {
-        throw Error(ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");
-    }
     if (inputs.past_key) {
-        views.past_key = cache(*inputs.past_key, "past_key");
-        views.past_value = cache(*inputs.past_value, "past_value");
+        views.past_key = cache(*inputs.past_key, options.layout, "past_key");
+        views.past_value = cache(*inputs.past_value, options.layout, "past_value");
     }
     views.sizes = checked_dims(views);
     if (inputs.mask) {
@@ -159,55 +278,72 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
         views.mask = broadcast_mask(*inputs.mask, {l.B, l.H, l.T, l.total()}, ShortMask::hides);
     }
     if (inputs.lengths) {
-        if (inputs.past_key) {
-            throw Error(ErrorKind::usage, "--lengths and --past-key cannot be used together");
-        }
         require_lengths(*inputs.lengths, views.sizes);
     }
+    if (inputs.sinks) {
+        require_sinks(*inputs.sinks, views.sizes);
+    }
+    if (inputs.segments) {
+        require_segments(*inputs.segments, views.sizes);
+    }
+    if (inputs.cu_seqlens) {
+        require_boundaries(inputs, views.sizes);
+    }
+    if (options.alibi) {
+        views.slopes = core::alibi_slopes(views.sizes.H);
+    }
+    views.wide = options.out_type == ElementType::float64;
     return views;
 }
 
-std::vector<Index> read_lengths(const TensorView& lengths, const core::AttentionDims& sizes)
+void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& views)
 {
-    std::vector<Index> read;
-    for (const std::int64_t length : load<std::int64_t>(lengths).values) {
-        if (length < 0 || length > sizes.S) {
-            throw Error(ErrorKind::data, "lengths[" + std::to_string(read.size()) + "]", std::to_string(length),
-                        "0 to " + std::to_string(sizes.S) + ", the keys");
-        }
-        read.push_back(static_cast<Index>(length));
+    const core::AttentionDims& l = views.sizes;
+    if (inputs.lengths) {
+        views.lengths = read_lengths(*inputs.lengths, l);
     }
-    return read;
-}
-
-std::vector<Index> query_offsets(const AttendViews& views, CausalAlign align)
-{
-    std::vector<Index> offsets;
-    for (Index b = 0; b < views.sizes.B; ++b) {
-        offsets.push_back(offset_of(views, align, b));
+    if (inputs.sinks) {
+        require_finite(*inputs.sinks, "sinks", true);
+        views.sinks = load<double>(*inputs.sinks).values;
     }
-    return offsets;
+    if (inputs.segments) {
+        views.segments = read_segments(*inputs.segments, l);
+    }
+    for (Index b = 0; b < l.B; ++b) {
+        views.offsets.push_back(offset_of(views, align, b));
+    }
 }
 
 Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index columns)
 {
-    // (T, H·d) has heads but no batch; (B, T, H·d) has both; (H, T, d) no batch; (T, d) neither.
-    if (views.rank == 4 || (views.side_by_side && views.rank == 3)) {
-        return {views.sizes.B, heads, rows, columns};
+    Shape shape{views.sizes.B, heads, rows, columns};
+    shape.erase(shape.begin(), shape.begin() + (views.batched ? 0 : views.headed ? 1 : 2));
+    return shape;
+}
+
+TensorView swap_heads(TensorView view)
+{
+    view.shape = swapped_heads(std::move(view.shape));
+    view.strides = swapped_heads(std::move(view.strides));
+    return view;
+}
+
+Shape swapped_heads(Shape shape)
+{
+    if (const std::size_t rank = shape.size(); rank > 2) {
+        std::swap(shape[rank - 3], shape[rank - 2]);
     }
-    if (views.rank == 3 || views.side_by_side) {
-        return {heads, rows, columns};
-    }
-    return {rows, columns};
+    return shape;
 }
 
 Shape context_shape(const AttendViews& views)
 {
     const core::AttentionDims& l = views.sizes;
-    if (!views.side_by_side) {
-        return stage_shape(views, l.H, l.T, l.d_v);
+    const Shape own = stage_shape(views, l.H, l.T, l.d_v);
+    if (!views.merged) {
+        return views.side_by_side ? swapped_heads(own) : own;
     }
-    return views.rank == 3 ? Shape{l.B, l.T, l.H * l.d_v} : Shape{l.T, l.H * l.d_v};
+    return views.batched ? Shape{l.B, l.T, l.H * l.d_v} : Shape{l.T, l.H * l.d_v};
 }
 
 } // namespace attn::model

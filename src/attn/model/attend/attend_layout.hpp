@@ -8,20 +8,24 @@ namespace attn::model {
 /// The inputs of core, nothing copied: split and broadcast where needed.
 struct AttendViews : core::AttentionInputs {
     core::AttentionDims sizes;
-    std::size_t rank = 4;      ///< of the queries, as given
-    bool side_by_side = false; ///< heads lie beside each other in the last dimension
+    bool batched = true, headed = true; ///< whether the queries have such dimensions
+    bool side_by_side = false;          ///< the heads of a position lie beside each other
+    bool merged = false;                ///< in one dimension, H·d
 };
 
 /// Throws Error(data) for tensors that do not belong together, naming the shapes; Error(usage) for head counts that do not fit.
 /// ModelDims are still to be read, and offsets depend on them.
 [[nodiscard]] AttendViews lay_out(const AttendInputs& inputs, const Attend& options);
-/// Throws Error(data) for a length that is out of range.
-[[nodiscard]] std::vector<Index> read_lengths(const TensorView& lengths, const core::AttentionDims& sizes);
-/// The place of query 0 among the keys of each batch entry.
-[[nodiscard]] std::vector<Index> query_offsets(const AttendViews& views, CausalAlign align);
+/// Reads lengths, sinks and segments, and with them finds the places of the queries. Throws Error(data) for a length that is
+/// out of range, and a sink that is NaN or +inf.
+void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& views);
 
 /// The shape of the context in the queries' layout.
 [[nodiscard]] Shape context_shape(const AttendViews& views);
+/// (…, heads, T, d) of (…, T, heads, d), and the other way round; nothing without heads.
+[[nodiscard]] TensorView swap_heads(TensorView view);
+/// (…, heads, rows, columns) as (…, rows, heads, columns); two dimensions stay as they are.
+[[nodiscard]] Shape swapped_heads(Shape shape);
 /// (B, H, rows, columns), without the dimensions that the queries do not have.
 [[nodiscard]] Shape stage_shape(const AttendViews& views, Index heads, Index rows, Index columns);
 

@@ -102,7 +102,7 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
         result.where = where(dims, result.of_weights, numbers.numbers(), expected_numbers, tolerance);
-        if (!result.comparison.agrees()) {
+        if (!result.comparison.agrees() && call.is_plain()) {
             result.beyond_lengths = only_beyond_lengths(call, dims, numbers.numbers(), expected_numbers, tolerance);
             result.diagnosis = diagnose({call, compared, numbers, expected_numbers}, work);
         }

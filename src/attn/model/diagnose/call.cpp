@@ -26,10 +26,8 @@ Setting Call::setting() const
 Call call_of(const AttendInputs& inputs, const Attend& options)
 {
     Call call{lay_out(inputs, options), options};
-    if (inputs.lengths) {
-        call.views.lengths = read_lengths(*inputs.lengths, call.views.sizes);
-    }
-    call.views.offsets = query_offsets(call.views, options.align);
+    call.packed = inputs.cu_seqlens.has_value();
+    read_numbers(inputs, options.align, call.views);
     return call;
 }
 

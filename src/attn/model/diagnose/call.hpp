@@ -19,10 +19,17 @@ struct Call {
     bool alibi = false;                              ///< the mask is that of ALiBi
     std::optional<Index> embedding_size = {};        ///< of a run
 
+    bool packed = false;
+
     [[nodiscard]] Setting setting() const;
+    /// Whether variants know all that this call is asked for.
+    [[nodiscard]] bool is_plain() const
+    {
+        return views.slopes.empty() && views.sinks.empty() && !views.segments && !packed && !options.weights_type;
+    }
 };
 
-/// Throws as attend(); reads the lengths.
+/// Throws as attend(); reads the numbers of lengths, sinks and segments.
 [[nodiscard]] Call call_of(const AttendInputs& inputs, const Attend& options);
 
 } // namespace attn::model::diagnose

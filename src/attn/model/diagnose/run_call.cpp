@@ -89,7 +89,7 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
     attend.mask_at = core::MaskAt::scaled;
     attend.scale = recipe.attention.factor();
     attend.allow_nonfinite = true;
-    AttendInputs inputs{queries_.view(), keys_.view(), values_.view(), {}, {}, {}, {}};
+    AttendInputs inputs{queries_.view(), keys_.view(), values_.view()};
     const Shape scores{queries_.shape[0], queries_.shape[1], keys_.shape[1]};
     if (has_alibi(recipe)) {
         mask_ = alibi(scores[0], scores[1], scores[2]);

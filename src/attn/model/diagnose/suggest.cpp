@@ -32,7 +32,7 @@ public:
         : views_(views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
     {
         const AttentionDims& l = plan.sizes;
-        const bool by_heads = !views.side_by_side;
+        const bool by_heads = !views.merged;
         add("queries", inputs.queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k),
             plan.scores);
         add("keys", inputs.keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
@@ -59,13 +59,13 @@ private:
         Shape shape{plan_.sizes.B, heads, rows, size};
         const std::size_t least = plan_.sizes.B > 1 ? 4 : heads > 1 ? 3 : 2;
         shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(std::max(given.shape.size(), least)));
-        return shape;
+        return views_.side_by_side && !views_.merged ? swapped_heads(std::move(shape)) : shape;
     }
 
     /// (B, n, H·d) or (n, H·d)
     [[nodiscard]] Shape wide(Index rows, Index size) const
     {
-        return views_.rank < 3 && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
+        return !views_.batched && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
     }
 
     void add(const char* name, const TensorView& given, Shape shape, double deviation)
@@ -163,7 +163,7 @@ std::vector<AttentionDims> other_sizes(const AttendViews& views, Index tile)
     };
     const auto more = [&](AttentionDims& l) {
         l.B = given.P > 0 ? given.B : given.B + 1;
-        const Index times = given.P > 0 || views.side_by_side ? 1 : given.H_kv == 1 ? 2 : 1; // --heads says how many
+        const Index times = given.P > 0 || views.merged ? 1 : given.H_kv == 1 ? 2 : 1; // --heads says how many
         l.H = times * given.H;
         l.H_kv = times * given.H_kv;
     };

@@ -89,6 +89,7 @@ core::StageSelection stages_to_keep(const Show& show)
             .masked_scores = show.contains(Item::masked_scores),
             .weights = show.contains(Item::weights),
             .entropy = show.contains(Item::entropy),
+            .lse = show.contains(Item::lse),
             .dropped_weights = show.contains(Item::dropped_weights)};
 }
 
@@ -267,6 +268,7 @@ private:
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
         keep(Item::entropy, std::move(stages.entropy));
+        keep(Item::lse, std::move(stages.lse));
     }
 
     /// Of each query head; nothing where scores have no parameters.

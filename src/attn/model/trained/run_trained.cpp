@@ -92,7 +92,8 @@ transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
                     .capped_scores = show.contains(Item::capped_scores),
                     .masked_scores = show.contains(Item::masked_scores),
                     .weights = summary || show.contains(Item::weights),
-                    .entropy = summary || show.contains(Item::entropy)};
+                    .entropy = summary || show.contains(Item::entropy),
+                    .lse = show.contains(Item::lse)};
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
     asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
@@ -300,6 +301,7 @@ public:
         add(Item::context, stages.context);
         add(Item::output, stages.output);
         add(Item::entropy, each.entropy);
+        add(Item::lse, each.lse);
         keep_heads(result.arrays, {result.heads, result.key_heads});
         if (show_.contains(Item::summary)) {
             result.summary = summarize(result, settings_.top.value_or(usual_top));

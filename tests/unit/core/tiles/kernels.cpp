@@ -99,6 +99,22 @@ TEST_P(TileKernel, PowersOfTwoAreGoodToTheLastPlaceAndKeepDenormals)
     EXPECT_GT(worst, 0.5); // or this looked at nothing
 }
 
+TEST_P(TileKernel, PowersAreRoundedAsTheirTypeHasThem)
+{
+    Tile tile = make_tile();
+    for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32}) {
+        for_each_value(
+            tile, tile.keys * width(), -45, 0, [](double t) { return std::exp2(t); },
+            [&] { kernels().round_powers(tile, type); },
+            [&](float power, float to) {
+                const auto exact = static_cast<double>(power);
+                ASSERT_EQ(to, type == ElementType::float16    ? attn::from_float16(attn::to_float16(exact))
+                              : type == ElementType::bfloat16 ? attn::from_bfloat16(attn::to_bfloat16(exact))
+                                                              : power);
+            });
+    }
+}
+
 TEST_P(TileKernel, PowersOfWholeNumbersAreExactDownToTheSmallestDenormal)
 {
     Tile tile = make_tile();

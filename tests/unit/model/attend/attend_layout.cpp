@@ -35,7 +35,7 @@ TensorView counted(Shape shape, ElementType type = ElementType::float32)
 
 AttendInputs inputs(const Shape& q, const Shape& k, const Shape& v)
 {
-    return {counted(q), counted(k), counted(v), {}, {}, {}, {}};
+    return {counted(q), counted(k), counted(v)};
 }
 
 AttendInputs with_cache(AttendInputs given, const Shape& key, const Shape& value)
@@ -135,10 +135,8 @@ TEST(LayOut, LeavesTheLastDimensionOfTheMaskShort)
 void expect_refused(const AttendInputs& given, const Attend& options, ErrorKind kind, const std::string& message)
 {
     try {
-        const AttendViews views = lay_out(given, options);
-        if (given.lengths) {
-            (void)attn::model::read_lengths(*given.lengths, views.sizes);
-        }
+        AttendViews views = lay_out(given, options);
+        attn::model::read_numbers(given, options.align, views);
         ADD_FAILURE() << "not refused: " << message;
     } catch (const Error& error) {
         EXPECT_EQ(error.what(), message);
@@ -225,7 +223,7 @@ TEST(LayOut, RefusesHeadCountsThatDoNotFit)
     EXPECT_EQ(lay_out(split, with_heads(4, 2)).sizes.H_kv, 2);
 }
 
-TEST(LayOut, RefusesLengthsOutOfRangeAndBesideACache)
+TEST(LayOut, RefusesLengthsOutOfRange)
 {
     AttendInputs given = inputs({1, 2, 3}, {1, 2, 3}, {1, 2, 3});
     for (const std::int64_t length : {std::int64_t{-1}, std::int64_t{3}}) {
@@ -234,9 +232,12 @@ TEST(LayOut, RefusesLengthsOutOfRangeAndBesideACache)
         given.lengths = attn::row_major_view(ElementType::int64, {1}, bytes);
         expect_refused(given, "lengths[0]: got " + std::to_string(length) + "; allowed: 0 to 2, the keys");
     }
-    given.lengths = counted({1}, ElementType::int64);
-    expect_refused(with_cache(given, {1, 2, 3}, {1, 2, 3}), {}, ErrorKind::usage,
-                   "--lengths and --past-key cannot be used together");
+    AttendInputs cached = with_cache(given, {1, 1, 3}, {1, 1, 3}); // of which the 3 are all
+    cached.queries = counted({1, 2, 3});
+    attn::model::AttendViews views = lay_out(cached, {});
+    attn::model::read_numbers(cached, attn::model::CausalAlign::offset, views);
+    EXPECT_EQ(views.lengths, std::vector<Index>{3});
+    EXPECT_EQ(views.offsets, std::vector<Index>{1});
     AttendInputs half = inputs({2, 3}, {2, 3}, {2, 3});
     half.past_key = counted({2, 3});
     expect_refused(half, {}, ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");

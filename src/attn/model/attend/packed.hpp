@@ -1,0 +1,22 @@
+// Sequences of different lengths that lie one behind the other, (total, H, d), as FlashAttention's varlen functions take them.
+#pragma once
+
+#include "attn/core/work.hpp"
+#include "attn/model/attend/attend_layout.hpp"
+
+namespace attn::model {
+
+/// (N+1) each: where every sequence begins, and the last one ends.
+struct Boundaries {
+    std::vector<Index> queries, keys;
+};
+
+/// Throws Error(data) for numbers that do not rise from 0 to the number of queries or keys.
+[[nodiscard]] Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims& sizes);
+
+/// Every sequence by itself, one after the other, with the numbers that it would give alone. Of the outputs context, entropy
+/// and lse are kept.
+[[nodiscard]] core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,
+                                                 const core::AttentionOutputs& outputs, const core::Work& work);
+
+} // namespace attn::model

@@ -1,0 +1,298 @@
+"""`attend`: log-sum-exp, sinks, segments, packed sequences, ALiBi, layouts and types. What they compute is held against loops in
+tests/oracle/attend_options.py; here, what they promise beside the numbers."""
+
+import pytest
+from program import assert_fails, run, succeeds
+from tensors import attention, close, normal, numpy
+
+B, H, H_KV, T, S, D, D_V = 2, 6, 2, 5, 7, 8, 6
+CU, CU_K = [0, 3, 3, 70, 80], [0, 90, 95, 100, 101]  # beyond a tile, and without queries
+TYPES = ["float16", "float32", "float64"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("attend")
+    files = {"q": normal(1, B, H, T, D), "k": normal(2, B, H_KV, S, D), "v": normal(3, B, H_KV, S, D_V)}
+    files |= {"pq": normal(4, CU[-1], H, D), "pk": normal(5, CU_K[-1], H_KV, D), "pv": normal(6, CU_K[-1], H_KV, D_V)}
+    files |= {"past_k": normal(7, B, H_KV, 3, D), "past_v": normal(8, B, H_KV, 3, D_V), "sinks": normal(9, H)}
+    files |= {"cu": numpy.int32(CU), "cu_k": numpy.int64(CU_K)}
+    for name, array in files.items():
+        numpy.save(path / f"{name}.npy", array)
+    return path
+
+
+def array(folder, name):
+    return numpy.load(folder / f"{name}.npy")
+
+
+def stages(folder, *options, names=("q", "k", "v"), show="context"):
+    files = [part for option, name in zip("qkv", names) for part in (f"-{option}", f"{name}.npy")]
+    succeeds("attend", *files, "--show", show, "-o", "out.npz", *options, cwd=folder)
+    with numpy.load(folder / "out.npz") as out:
+        return {name: out[name] for name in out.files}
+
+
+def context(folder, *options, names=("q", "k", "v")):
+    return stages(folder, *options, names=names)["context"]
+
+
+def same(one, other):
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+# ---- log-sum-exp -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--causal",), ("--softcap", "2"), ("--sinks", "sinks.npy"), ("--out-dtype", "float64")])
+def test_lse_makes_weights_of_the_scores_and_needs_no_other_stage(folder, options):
+    scores = "masked_scores" if "--causal" in options else "capped_scores" if "--softcap" in options else "scaled_scores"
+    all_of_it = stages(folder, *options, show=f"{scores},weights,lse")
+    assert all_of_it["lse"].shape == (B, H, T)
+    close(numpy.exp(all_of_it[scores] - all_of_it["lse"][..., None]), all_of_it["weights"])
+    assert same(stages(folder, *options, show="lse")["lse"], all_of_it["lse"])
+    assert same(stages(folder, *options, show="lse,context")["lse"], all_of_it["lse"])
+
+
+def test_lse_of_a_row_without_keys_is_minus_infinity_in_files_and_json(folder):
+    numpy.save(folder / "none.npy", numpy.arange(T)[:, None] != 2 + numpy.zeros((T, S)))
+    for isa in ("auto", "portable"):
+        lse = stages(folder, "--mask", "none.npy", "--isa", isa, "--empty-rows", "nan", show="lse")["lse"]
+        assert (lse[:, :, 2] == -numpy.inf).all() and numpy.isfinite(numpy.delete(lse, 2, 2)).all()
+    done = succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--mask", "none.npy", "--show", "lse", cwd=folder)
+    assert done.json["data"][0][0][2] == "-inf"
+
+
+def test_lse_can_be_compared(folder):
+    options = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--show", "lse")
+    for name in ("a.npy", "a.npz", "a.safetensors", "a.json"):
+        succeeds("attend", *options, "-o", name, cwd=folder)
+        assert succeeds("attend", *options, "--against", name, cwd=folder).code == 0
+    succeeds("compare", "a.npz", "a.safetensors", cwd=folder)
+    numpy.save(folder / "a.npy", array(folder, "a") + 1)
+    done = run("attend", *options, "--against", "a.npy", cwd=folder)
+    assert (done.code, done.text) == (1, f"differs: {B * H * T} of {B * H * T}, largest difference 1.00\n")
+
+
+# ---- sinks -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_a_sink_takes_its_share_also_of_a_row_without_keys(folder, isa):
+    shown = "weights,context,entropy,lse"
+    with_sinks = stages(folder, "--sinks", "sinks.npy", "--isa", isa, show=shown)
+    without = stages(folder, "--isa", isa, show=shown)
+    share = 1 / (1 + numpy.exp(array(folder, "sinks")[:, None] - without["lse"]))
+    assert (with_sinks["weights"].sum(-1) < 0.999).all()
+    close(with_sinks["weights"], without["weights"] * share[..., None])
+    close(with_sinks["context"], without["context"] * share[..., None])
+    close(with_sinks["entropy"], -(with_sinks["weights"] * numpy.log(with_sinks["weights"])).sum(-1))
+    numpy.save(folder / "hidden.npy", numpy.zeros((1, S), bool))
+    hidden = stages(folder, "--sinks", "sinks.npy", "--mask", "hidden.npy", "--isa", isa, "--empty-rows", "nan", show=shown)
+    assert not hidden["weights"].any() and not hidden["context"].any()
+    close(hidden["lse"], numpy.broadcast_to(array(folder, "sinks")[:, None], (B, H, T)))
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_a_sink_of_minus_infinity_is_none(folder, isa):
+    numpy.save(folder / "no_sinks.npy", numpy.full(H, -numpy.inf, "float16"))
+    close(context(folder, "--sinks", "no_sinks.npy", "--isa", isa), context(folder, "--isa", isa), 1e-6, 1e-7)
+
+
+# ---- packed sequences and segments -----------------------------------------------------------------------------------------
+
+PACKED = ("pq", "pk", "pv")
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--causal",),
+        ("--causal", "--causal-align", "bottom-right"),
+        ("--window", "4,1", "--alibi", "--sinks", "sinks.npy"),
+        ("--softcap", "3", "--out-dtype", "float64"),
+    ],
+)
+def test_a_packed_sequence_gives_the_bytes_that_it_gives_alone(folder, options, isa):
+    options = (*options, "--isa", isa)
+    packed = stages(folder, "--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", *options, names=PACKED, show="context,entropy,lse")
+    assert packed["context"].shape == (CU[-1], H, D_V) and packed["lse"].shape == packed["entropy"].shape == (H, CU[-1])
+    for begin, end, first, last in zip(CU, CU[1:], CU_K, CU_K[1:]):
+        if begin == end:
+            continue
+        for name, one, from_, to in (("aq", "pq", begin, end), ("ak", "pk", first, last), ("av", "pv", first, last)):
+            numpy.save(folder / f"{name}.npy", array(folder, one)[from_:to])
+        alone = stages(folder, "--layout", "bshd", *options, names=("aq", "ak", "av"), show="context,entropy,lse")
+        assert same(packed["context"][begin:end], alone["context"])
+        for stage in ("entropy", "lse"):
+            assert same(numpy.ascontiguousarray(packed[stage][:, begin:end]), alone[stage])
+
+
+def test_packed_sequences_of_one_length_need_one_file_and_are_those_of_segments(folder):
+    packed = ("pq", "tk", "tv")
+    numpy.save(folder / "tk.npy", array(folder, "pk")[: CU[-1]])
+    numpy.save(folder / "tv.npy", array(folder, "pv")[: CU[-1]])
+    numpy.save(folder / "segments.npy", numpy.repeat([7, 5, -1], [3, 67, 10]))
+    whole = ("--layout", "bshd", "--segments", "segments.npy")
+    for options in ((), ("--causal", "--alibi"), ("--window", "2,2")):
+        of_segments = context(folder, *whole, *options, names=packed)
+        close(context(folder, "--cu-seqlens", "cu.npy", *options, names=packed), of_segments)
+    seen = numpy.subtract.outer(*[numpy.load(folder / "segments.npy")] * 2) == 0
+    q, k, v = (array(folder, name).swapaxes(0, 1)[None] for name in packed)
+    close(context(folder, *whole, names=packed), attention(q, k, v, seen=seen)[1][0].swapaxes(0, 1))
+
+
+def test_no_packed_sequences_give_an_empty_result(folder):
+    numpy.save(folder / "cu0.npy", numpy.int64([0]))
+    for name, heads, size in (("eq", H, D), ("ek", H_KV, D), ("ev", H_KV, D_V)):
+        numpy.save(folder / f"{name}.npy", numpy.zeros((0, heads, size), "float32"))
+    assert context(folder, "--cu-seqlens", "cu0.npy", names=("eq", "ek", "ev")).shape == (0, H, D_V)
+
+
+def test_all_shows_what_there_is_of_packed_sequences(folder):
+    shown = stages(folder, "--cu-seqlens", "cu.npy", "--cu-seqlens-k", "cu_k.npy", "--causal", names=PACKED, show="all")
+    assert list(shown) == ["context", "entropy", "lse"]
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 1, 1, 2], [3, 1, 3, 1, 3, 1, 1], [[5, 5, 5, 5, 5, 5, 5], [1, 2, 1, 2, 2, 2, 1]]])
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_a_query_sees_the_segment_of_the_key_at_its_place(folder, labels, isa):
+    numpy.save(folder / "labels.npy", numpy.int32(labels))
+    labels = numpy.broadcast_to(labels, (B, S))
+    for align, offset in (("top-left", 0), ("bottom-right", S - T)):
+        seen = labels[:, None, offset : offset + T, None] == labels[:, None, None, :]
+        y = context(folder, "--segments", "labels.npy", "--causal-align", align, "--isa", isa)
+        close(y, attention(array(folder, "q"), array(folder, "k"), array(folder, "v"), seen=seen)[1])
+
+
+# ---- ALiBi, layouts, types -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 6, 8, 12, 20])
+def test_slopes_are_those_of_the_paper(folder, heads):
+    slopes = {1: [1 / 256], 2: [1 / 16, 1 / 256], 3: [1 / 16, 1 / 256, 1 / 4], 8: [2.0**-i for i in range(1, 9)]}
+    slopes[6] = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]
+    slopes[12] = slopes[8] + [2.0 ** -(i / 2) for i in (1, 3, 5, 7)]
+    slopes[20] = [2.0 ** -(i / 2) for i in range(1, 17)] + [2.0 ** -(i / 4) for i in (1, 3, 5, 7)]
+    numpy.save(folder / "zero.npy", numpy.zeros((heads, T, 1), "float32"))
+    numpy.save(folder / "zero_k.npy", numpy.zeros((heads, S, 1), "float32"))
+    given = stages(folder, "--alibi", names=("zero", "zero_k", "zero_k"), show="masked_scores")["masked_scores"]
+    distance = abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(S)))
+    close(given, -numpy.multiply.outer(slopes[heads], distance), 1e-7, 0)
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+def test_bshd_is_the_same_numbers_in_another_order(folder, isa):
+    options = ("--causal", "--alibi", "--isa", isa)
+    shown = "context,weights,lse,present_key,present_value"
+    cache = ("--past-key", "past_k.npy", "--past-value", "past_v.npy")
+    expected = stages(folder, *options, *cache, show=shown)
+    for name in ("q", "k", "v", "past_k", "past_v"):
+        numpy.save(folder / f"s{name}.npy", array(folder, name).swapaxes(1, 2))
+    swapped = ("--past-key", "spast_k.npy", "--past-value", "spast_v.npy", "--layout", "bshd")
+    given = stages(folder, *options, *swapped, names=("sq", "sk", "sv"), show=shown)
+    for stage, numbers in expected.items():
+        order = numbers if stage in ("weights", "lse") else numpy.ascontiguousarray(numbers.swapaxes(1, 2))
+        assert same(given[stage], order), stage
+    one = stages(folder, *options, show="context")["context"][0]
+    for name in ("q", "k", "v"):
+        numpy.save(folder / f"s{name}.npy", array(folder, name)[0].swapaxes(0, 1))
+    assert same(context(folder, *options, "--layout", "bshd", names=("sq", "sk", "sv")), numpy.ascontiguousarray(one.swapaxes(0, 1)))
+
+
+def test_bshd_can_be_held_against_a_file_with_a_mistake(folder):
+    for name in ("q", "k", "v"):
+        numpy.save(folder / f"s{name}.npy", array(folder, name).swapaxes(1, 2))
+    files = ("-q", "sq.npy", "-k", "sk.npy", "-v", "sv.npy", "--layout", "bshd")
+    wrong = attention(array(folder, "q"), array(folder, "k"), array(folder, "v"), scale=1)[1]
+    numpy.save(folder / "wrong.npy", wrong.swapaxes(1, 2).astype("float32"))
+    done = run("attend", *files, "--against", "wrong.npy", cwd=folder)
+    assert done.code == 1 and "scale" in done.text
+
+
+def test_a_file_is_compared_without_a_diagnosis_where_no_mistake_is_known(folder):
+    numpy.save(folder / "wrong.npy", context(folder))
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--sinks", "sinks.npy", "--against", "wrong.npy", cwd=folder)
+    assert done.code == 1 and done.text.startswith("differs: ") and done.text.count("\n") == 1
+
+
+@pytest.mark.parametrize("of", TYPES)
+@pytest.mark.parametrize("to", TYPES)
+def test_the_result_has_the_type_asked_for_and_the_cache_its_own(folder, of, to):
+    names = ("tq", "tk", "tv", "tpast_k", "tpast_v")
+    for name in names:
+        numpy.save(folder / f"{name}.npy", array(folder, name[1:]).astype(of))
+    cache = ("--past-key", "tpast_k.npy", "--past-value", "tpast_v.npy")
+    given = stages(folder, *cache, "--out-dtype", to, names=names[:3], show="all")
+    for stage, numbers in given.items():
+        assert numbers.dtype == (of if stage.startswith("present") else to), stage
+    joined = [numpy.concatenate([array(folder, past), array(folder, now)], 2) for past, now in (("tpast_k", "tk"), ("tpast_v", "tv"))]
+    exact = attention(array(folder, "tq"), *joined)[1]
+    close(given["context"], exact, *{"float16": (1e-3, 1e-3), "float32": (2e-5, 2e-6), "float64": (1e-12, 1e-13)}[to])
+
+
+def test_bfloat16_can_be_asked_for(folder):
+    q = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--out-dtype", "bfloat16")
+    assert succeeds("attend", *q, cwd=folder).json["dtype"] == "bfloat16"
+    assert_fails(run("attend", *q, "-o", "no.npy", cwd=folder), 2)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_lengths_count_the_keys_of_the_cache(folder, dtype):
+    lengths = numpy.array([2, 9], dtype)
+    numpy.save(folder / "lengths.npy", lengths)
+    joined = [numpy.concatenate([array(folder, f"past_{x}"), array(folder, x)], 2) for x in "kv"]
+    options = ("--past-key", "past_k.npy", "--past-value", "past_v.npy", "--lengths", "lengths.npy")
+    keys, i = numpy.arange(S + 3), numpy.arange(T)[:, None]
+    valid = keys < lengths[:, None, None, None]
+    close(context(folder, *options), attention(array(folder, "q"), *joined, seen=valid)[1])
+    causal = valid & (keys <= i + (lengths - T)[:, None, None, None])
+    close(context(folder, *options, "--causal"), attention(array(folder, "q"), *joined, seen=causal)[1])
+    numpy.save(folder / "lengths.npy", numpy.array([11, 0], dtype))
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
+    assert_fails(done, 65, "lengths[0]: got 11; allowed: 0 to 10, the keys")
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+@pytest.mark.parametrize(("dtype", "step"), [("bfloat16", 2.0**-8), ("float16", 2.0**-11)])
+def test_rounded_weights_change_the_context_by_as_much_and_no_other_stage(folder, dtype, step, isa):
+    shown = "weights,entropy,lse,context"
+    exact, coarse = stages(folder, "--isa", isa, show=shown), stages(folder, "--isa", isa, "--weights-dtype", dtype, show=shown)
+    for stage in ("weights", "entropy", "lse"):
+        assert same(exact[stage], coarse[stage])
+    v = numpy.repeat(array(folder, "v"), H // H_KV, axis=1)
+    error = abs(exact["context"] - coarse["context"]) / (exact["weights"] @ abs(v))
+    assert step / 20 < error.max() <= step
+    close(context(folder, "--weights-dtype", "float32", "--isa", isa), exact["context"], 1e-6, 1e-7)
+
+
+@pytest.mark.parametrize("isa", ["auto", "portable"])
+@pytest.mark.parametrize(
+    "options",
+    [("--alibi", "--sinks", "sinks.npy"), ("--segments", "cut.npy", "--weights-dtype", "bfloat16"), ("--cu-seqlens", "cu_300.npy", "--causal")],
+)
+def test_any_number_of_threads_gives_the_same_bytes(folder, options, isa):
+    rows = 300
+    for seed, name, heads in ((1, "mq", H), (2, "mk", H_KV), (3, "mv", H_KV)):
+        numpy.save(folder / f"{name}.npy", normal(seed, rows, heads, 64))
+    numpy.save(folder / "cut.npy", numpy.arange(rows) // 90)
+    numpy.save(folder / "cu_300.npy", numpy.int64([0, 10, 290, 300]))
+    given = [
+        stages(folder, *options, "--isa", isa, "--layout", "bshd", "--threads", threads, names=("mq", "mk", "mv"), show="context,lse")
+        for threads in (1, 2)
+    ]
+    assert same(given[0]["context"], given[1]["context"]) and same(given[0]["lse"], given[1]["lse"])
+
+
+def test_views_that_tiles_cannot_read_give_what_others_give(folder):
+    """Of the other byte order: one key/value head after the other is converted."""
+    options = ("--alibi", "--sinks", "sinks.npy", "--segments", "own.npy", "--causal-align", "top-left")
+    numpy.save(folder / "own.npy", numpy.int64([[0, 1, 0, 1, 0, 1, 1], [2, 2, 2, 2, 2, 2, 2]]))
+    expected = stages(folder, *options, show="context,lse,weights")
+    for name in ("q", "k", "v"):
+        numpy.save(folder / f"big_{name}.npy", array(folder, name).astype(">f4"))
+    given = stages(folder, *options, names=("big_q", "big_k", "big_v"), show="context,lse,weights")
+    for stage, numbers in expected.items():
+        assert same(given[stage], numbers), stage
