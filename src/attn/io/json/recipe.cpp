@@ -446,6 +446,8 @@ std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::str
     return *std::ranges::find_if(kinds, is_there);
 }
 
+} // namespace
+
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
     if (value.kind() != JsonKind::object) {
@@ -467,8 +469,6 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
         require_labels(object, recipe);
     }
 }
-
-} // namespace
 
 Dtype dtype_of_numbers(const JsonValue& value)
 {

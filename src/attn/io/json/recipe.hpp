@@ -17,6 +17,8 @@ class JsonValue;
 /// to say it.
 [[nodiscard]] model::Recipe parse_config(std::string_view json);
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
+/// A section of it alone, "attention".
+void read_section(const JsonValue& value, std::string_view section, model::Recipe& recipe);
 /// The config of a whole trained model, likewise.
 [[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
 

@@ -70,7 +70,7 @@ std::vector<std::string> listed_files(const NamedBytes& index)
     return files_of(read_weight_map(text_of(index), index.name));
 }
 
-std::optional<model::Trained> builtin_model(std::string_view name)
+std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored)
 {
     const auto found = std::ranges::find(builtin_models(), name, &BuiltinModel::name);
     if (found == builtin_models().end()) {
@@ -78,7 +78,7 @@ std::optional<model::Trained> builtin_model(std::string_view name)
     }
     const std::string shown(name);
     return read_model(
-        {.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}});
+        {.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}}, ignored);
 }
 
 } // namespace attn::io
