@@ -131,6 +131,9 @@ function capStep(cell) {
   ];
 }
 
+/// Whether a model does; then nothing else is in its masked scores.
+const addsByDistance = () => layers.length > 0 && Boolean(result.masked) && !result.attention.causal && !result.attention.window;
+
 function maskReason(cell) {
   const { causal, window, mask } = result.attention;
   const { before, masked: after } = cell.stages;
@@ -140,7 +143,7 @@ function maskReason(cell) {
   window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
   mask && reasons.push(adds ? "the numbers of a mask from a file are added to the scores" : "a mask from a file is applied");
   isAlibi() && reasons.push(`each score loses the distance of its two words times the slope of this head, ${number(slopeOf(cell.head))} (ALiBi)`);
-  const nameless = layers.length > 0 ? "the model adds a number to each score, by how far apart the two words are" : "a mask is applied";
+  const nameless = addsByDistance() ? "the model adds a number to each score, by how far apart the two words are" : "a mask is applied";
   return reasons.length ? reasons.join("; ") : nameless;
 }
 
@@ -240,7 +243,7 @@ const stepKinds = () => [
   { name: "mask", make: maskStep, there: hasMask() && masksFirst },
   { name: "scale", make: scaleStep, there: scoreFunction === "scaled_dot" || result.attention.scale !== undefined },
   { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
-  { name: "mask", make: maskStep, there: hasMask() && !masksFirst },
+  { name: addsByDistance() ? "bias" : "mask", make: maskStep, there: hasMask() && !masksFirst },
   { name: "softmax", make: softmaxStep, there: true },
   { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },

@@ -30,6 +30,8 @@ void declare_trained(Options& options, InputOptions& input, std::string_view usu
 {
     model::TrainedConfig& trained = input.trained;
     OptionInfo layers = option_of(trained_field::layers);
+    layers.meaning = "the layers to show, from 0; those above the last one are not computed; --head LAYER.HEAD names one with "
+                     "its head";
     layers.usual = usual_layer;
     options.group(trained_group);
     options.add(option_of(trained_field::name), trained.name);

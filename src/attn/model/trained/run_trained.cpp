@@ -11,6 +11,7 @@
 #include "attn/transformer/run/forward.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -226,7 +227,9 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
     const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
     Attention attention;
     attention.causal = architecture.causal;
-    attention.scale = part.scale;
+    if (part.scale != 1 / std::sqrt(static_cast<double>(part.d))) { // which holds without a scale
+        attention.scale = part.scale;
+    }
     attention.softcap = part.softcap;
     if (part.window) {
         attention.window = core::Window{part.window->left, part.window->right};
