@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/overrides.hpp"
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "cli/options/command.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Recipes as JSON ("attn-cli/recipe/1"); model/recipe/recipe_fields.hpp declares their fields.
 #pragma once
 
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 
 #include <string_view>
 

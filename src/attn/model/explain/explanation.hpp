@@ -19,9 +19,9 @@
 #pragma once
 
 #include "attn/model/explain/projected.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/model/run/run.hpp"
-#include "attn/model/trained/trained_config.hpp"
 
 #include <array>
 #include <functional>

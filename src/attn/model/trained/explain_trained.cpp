@@ -37,9 +37,9 @@ ProjectionPart part_of(Target W, const AttentionPart& attention)
 /// The projections of a layer, number by number, as transformer::forward makes them.
 class LayerProjections {
 public:
-    /// x (T, D): what queries, keys and values are made of.
-    LayerProjections(const transformer::Model& model, const AttentionPart& attention, Tensor<float> x)
-        : model_(model), attention_(attention), x_(std::move(x))
+    /// x (T, D): what queries, keys and values are made of. All of them outlive it.
+    LayerProjections(const transformer::Model& model, const AttentionPart& attention, const Tensor<float>& x)
+        : model_(model), attention_(attention), x_(x)
     {
     }
 
@@ -137,16 +137,17 @@ private:
 
     const transformer::Model& model_;
     const AttentionPart& attention_;
-    Tensor<float> x_;
+    const Tensor<float>& x_;
 };
 
-/// What the projections of the layer read.
-Tensor<float> read_by(const transformer::Model& model, const transformer::LayerPart& part, const Result& result)
+/// Makes what enters the layer what its projections read.
+Tensor<float>& normalise_embeddings(Result& result, const transformer::Model& model, const std::optional<NormPart>& norm)
 {
-    auto x = std::get<Tensor<float>>(*result.find(Item::embeddings));
-    if (part.attention_in) {
+    const auto array = std::ranges::find(result.arrays, name_of(Item::embeddings), &Array::name);
+    auto& x = std::get<Tensor<float>>(array->tensor);
+    if (norm) {
         Matrix<float> X = x.matrix();
-        transformer::normalise(X, model.norm(*part.attention_in));
+        transformer::normalise(X, model.norm(*norm));
         x.matrix() = X;
     }
     return x;
@@ -178,17 +179,13 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     if (const auto& part = architecture.relative_bias) {
         bias =
             transformer::relative_bias(*part, load_matrix<float>(trained.model.table(part->name), {}), std::ssize(run.tokens));
-        run_settings.mask = core::as_batch(*bias);
-        run_settings.mask->shape.erase(run_settings.mask->shape.begin());
-        run_settings.mask->strides.erase(run_settings.mask->strides.begin());
+        run_settings.mask = row_major_view(ElementType::float32, bias->shape, std::as_bytes(std::span(bias->values)));
     }
     std::vector<Explanation> explanations;
     for (Result& result : run.layers) {
         const transformer::LayerPart& part = architecture.layers[static_cast<std::size_t>(*result.layer)];
-        Tensor<float> x = read_by(trained.model, part, result);
-        const auto array = std::ranges::find(result.arrays, name_of(Item::embeddings), &Array::name);
-        array->tensor = x;
-        const LayerProjections projections(trained.model, part.attention, std::move(x));
+        const LayerProjections projections(trained.model, part.attention,
+                                           normalise_embeddings(result, trained.model, part.attention_in));
         LayerTerms terms{.place = {config, *result.layer, part.attention_in.has_value(), bias.has_value()},
                          .biases = projections.biases(),
                          .projected = [&](const Component& component, const std::vector<double>& context) {

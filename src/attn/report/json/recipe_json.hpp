@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/report/json_writer.hpp"
 
 namespace attn::report {
