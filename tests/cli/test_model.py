@@ -213,10 +213,11 @@ def test_each_line_is_a_sentence(bert):
 # ---- saved results ---------------------------------------------------------------------------------------------------
 
 
-def test_results_are_what_the_schema_says(bert):
+def test_results_are_what_the_schema_says(bert, llama):
     schema = succeeds("schema", "result").json
     for options in [(), ("--layer", "all", "--show", "all"), ("--layer", "1", "--show", "logits,summary", "--head", "1", "--query", "cat")]:
         jsonschema.validate(result(bert[0], *options, sentence="the cat [MASK]"), schema)
+    jsonschema.validate(result(llama[0], "--layer", "all"), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(result(bert[0]) | {"layer": 3}, schema)
 
@@ -294,6 +295,14 @@ def test_a_page_holds_the_result_and_every_layer(tmp_path, bert):
     succeeds("plot", tmp_path / "saved.json", "--head", "2.1", "-o", again)
     one = json.loads(again.read_text().split('id="result">')[1].split("</script>")[0])["layers"]
     assert [(layer["layer"], layer["heads"], len(layer["weights"])) for layer in one] == [(2, [1], 1)]
+
+
+def test_layers_are_those_of_a_model(tmp_path, bert):
+    succeeds("run", "a b c", "--show", "weights", "-o", tmp_path / "w.npz")
+    (tmp_path / "r.json").write_bytes(succeeds("run", "a b c", "--json").out)
+    for file in ("w.npz:weights", "r.json"):
+        for options in (("--layer", "0"), ("--head", "0.0")):
+            assert_fails(run("plot", tmp_path / file, *options), 2, "--layer", "whole trained models")
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

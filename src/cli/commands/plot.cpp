@@ -80,9 +80,17 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
     return std::vector<std::string>(words.begin(), words.end());
 }
 
+void refuse_layer(const PlotOptions& options)
+{
+    if (options.layer) {
+        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+    }
+}
+
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
                                std::string_view what)
 {
+    refuse_layer(options);
     return model::result_of({.weights = weights,
                              .batch = options.batch,
                              .tokens = words_of(options.tokens, inputs),
@@ -128,8 +136,8 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
                         std::string(name) + " is for tensors; a saved result has its words and one array of weights");
         }
     }
-    if (options.layer && !layers) {
-        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+    if (!layers) {
+        refuse_layer(options);
     }
     return layers ? layers_of(io::parse_saved_layers(json), options)
                   : Plotted{{model::result_of(io::parse_saved_result(json))}};
