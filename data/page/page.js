@@ -1,6 +1,6 @@
 // The page: what is chosen, and what follows from it.
 
-const state = { head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
+const state = { layer: 0, head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
 
 /// A row that attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
 function firstChoice() {
@@ -21,6 +21,7 @@ function facts() {
   const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
   const parts = [
     areWeights ? (result.cross ? "cross-attention" : "self-attention") : "",
+    layers.length > 0 ? `layer ${result.layer}` : "",
     result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
     (result.chosenHeads && H === 1 ? headText(0) : count(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
@@ -40,6 +41,11 @@ const sentences = new Sentences(find("sentences"), {
 });
 const heads = result.H > 1 ? new Heads(find("heads"), (head) => update({ head })) : null;
 const steps = hasSteps && new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
+const layerButtons = layers.map(({ layer }, place) => {
+  const button = element("button", { type: "button", role: "radio", text: String(layer) });
+  button.addEventListener("click", () => update({ layer: place }));
+  return button;
+});
 const views = { map: "Heat map", lines: "Lines" };
 const viewButtons = Object.entries(views).map(([view, text]) => {
   const button = element("button", { type: "button", role: "radio", text });
@@ -51,19 +57,25 @@ function update(change) {
   const before = { ...state };
   Object.assign(state, change);
   const changed = (...names) => names.some((name) => before[name] !== state[name]);
+  if (changed("layer")) {
+    showLayer(state.layer);
+    state.head = Math.min(state.head, result.H - 1);
+    state.step = Math.min(state.step, kinds.length - 1);
+  }
   const { head, row, column, step, view } = state;
   if (changed("view")) {
     heatMap.pointed = lines.pointed = state.pointed = null; // the pointer is over something else now
     showView(view);
   }
-  if (changed("head", "view")) {
+  if (changed("layer", "head", "view")) {
     showLegend(head, view);
   }
-  if (changed("head")) {
+  if (changed("layer", "head")) {
     showHead(head);
     announce(nameOfHead(head));
   }
-  if (changed("row", "column", "head")) {
+  if (changed("row", "column", "head", "layer")) {
+    writeLink();
     heatMap.select(row, column, changed("row", "column"));
     lines.select(row, column);
     showStep();
@@ -74,9 +86,20 @@ function update(change) {
   if (changed("row", "column")) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
-  if (changed("row", "column", "head", "pointed")) {
+  if (changed("row", "column", "head", "layer", "pointed")) {
     const { pointed } = state;
     showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
+  }
+}
+
+function showLayer(layer) {
+  result = resultOf(layer);
+  rove(layerButtons, layer);
+  layerButtons.forEach((button, i) => button.setAttribute("aria-checked", String(i === layer)));
+  find("facts").textContent = facts();
+  heads?.fill();
+  if (hasSteps) {
+    steps.fill();
   }
 }
 
@@ -163,6 +186,39 @@ find("theme").addEventListener("click", () => {
 prefersDark.addEventListener("change", showTheme);
 find("save-json").addEventListener("click", () => save("attention.json", new Blob([savedJson()], { type: "application/json" })));
 
+// ---- the link to what is chosen --------------------------------------------------------------------------------------
+
+/// "#l=3&h=5&q=7&k=2": layer, head, and positions of query and key, as the program counts them.
+function link() {
+  const layer = layers.length > 0 ? `l=${result.layer}&` : "";
+  return `#${layer}h=${result.heads[state.head]}&q=${result.positions[state.row]}&k=${state.column}`;
+}
+
+let linking;
+/// Browsers refuse more than some addresses a second.
+function writeLink() {
+  clearTimeout(linking);
+  linking = setTimeout(() => history.replaceState(null, "", link()), 200);
+}
+
+/// What the address asks for; of what is not there, nothing.
+function linked() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const choice = {};
+  const choose = (name, key, places) => {
+    const place = asked.has(key) ? places.map(String).indexOf(asked.get(key)) : -1;
+    return place >= 0 && Object.assign(choice, { [name]: place });
+  };
+  choose("layer", "l", layers.map(({ layer }) => layer));
+  choose("head", "h", result.heads);
+  const row = choose("row", "q", result.positions);
+  if (!choose("column", "k", result.columns.map((_, i) => i)) && row) {
+    [choice.column] = strongest(rowOf(resultOf(choice.layer ?? state.layer).weights, choice.head ?? state.head, choice.row), 1);
+  }
+  return choice;
+}
+addEventListener("hashchange", () => update(linked()));
+
 // ---- keys ------------------------------------------------------------------------------------------------------------
 
 heatMap.scroller.addEventListener("keydown", (event) => {
@@ -186,6 +242,15 @@ heatMap.scroller.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+find("layers").addEventListener("keydown", (event) => {
+  const layer = moved(event.key, layerButtons.indexOf(event.target), layers.length);
+  if (layer !== undefined) {
+    event.preventDefault();
+    update({ layer });
+    layerButtons[layer].focus();
+  }
+});
+
 find("view").addEventListener("keydown", (event) => {
   const at = moved(event.key, viewButtons.indexOf(event.target), viewButtons.length);
   if (at !== undefined) {
@@ -203,6 +268,8 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     "[": () => update({ head: Math.max(state.head - 1, 0) }),
     "]": () => update({ head: Math.min(state.head + 1, H - 1) }),
+    "{": () => update({ layer: Math.max(state.layer - 1, 0) }),
+    "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
     p: () => hasSteps && update({ step: Math.max(state.step - 1, 0) }),
     n: () => hasSteps && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
     v: () => update({ view: state.view === "map" ? "lines" : "map" }),
@@ -228,7 +295,11 @@ find("larger").addEventListener("click", () => zoom(1.5));
 // ---- the first picture -----------------------------------------------------------------------------------------------
 
 find("view").append(...viewButtons);
-find("facts").textContent = facts();
+find("layers").append(...layerButtons);
+find("layers-section").hidden = layers.length < 2;
+document.querySelectorAll(".of-layers").forEach((hint) => {
+  hint.hidden = layers.length < 2;
+});
 find("heads-section").hidden = !heads;
 find("heads-hint").hidden = !areWeights;
 find("picture-title").textContent = areWeights ? "Weights" : "Numbers";
@@ -243,7 +314,8 @@ find("title").textContent = `${areWeights ? "What each word attends to" : "Numbe
 find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
   result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
   isOfRun && !hasSteps ? element("p", { text: "A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about." }) : "");
-Object.assign(state, firstChoice());
+Object.assign(state, firstChoice(), linked());
+showLayer(state.layer);
 showView(state.view);
 showHead(state.head);
 showLegend(state.head, state.view);

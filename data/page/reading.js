@@ -133,34 +133,41 @@ function showPairs(root, head, onSelect) {
       element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
 }
 
-/// "Head 3, mean entropy 0.5123"; of numbers that are no weights the head alone.
-const nameOfHead = (head) => headText(head).replace(/^./, (letter) => letter.toUpperCase()) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
+/// "Layer 5, head 3, mean entropy 0.5123"; of numbers that are no weights the head alone.
+const nameOfHead = (head) => (layers.length > 0 ? `layer ${result.layer}, ` : "").concat(headText(head)).replace(/^./, (letter) => letter.toUpperCase()) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
 
 const mostThumbnails = 64;
 
 /// Every head as a small picture; many heads as a list.
 class Heads {
   constructor(root, onSelect) {
-    this.onSelect = onSelect;
+    Object.assign(this, { root, onSelect });
+    if (result.H <= mostThumbnails) {
+      root.setAttribute("role", "radiogroup");
+      root.setAttribute("aria-label", "Head");
+      root.addEventListener("keydown", (event) => {
+        const head = moved(event.key, this.buttons.indexOf(event.target), result.H);
+        if (head !== undefined) {
+          event.preventDefault();
+          onSelect(head);
+          this.buttons[head].focus();
+        }
+      });
+    }
+    this.fill();
+  }
+
+  /// The heads of this layer.
+  fill() {
     if (result.H > mostThumbnails) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
         element("option", { value: head, text: headText(head) + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
-      this.list.addEventListener("change", () => onSelect(Number(this.list.value)));
-      root.append(this.list);
+      this.list.addEventListener("change", () => this.onSelect(Number(this.list.value)));
+      this.root.replaceChildren(this.list);
       return;
     }
     this.buttons = Array.from({ length: result.H }, (_, head) => this.thumbnail(head));
-    root.append(...this.buttons);
-    root.setAttribute("role", "radiogroup");
-    root.setAttribute("aria-label", "Head");
-    root.addEventListener("keydown", (event) => {
-      const head = moved(event.key, this.buttons.indexOf(event.target), result.H);
-      if (head !== undefined) {
-        event.preventDefault();
-        onSelect(head);
-        this.buttons[head].focus();
-      }
-    });
+    this.root.replaceChildren(...this.buttons);
   }
 
   thumbnail(head) {

@@ -1,11 +1,21 @@
-// The result that the page holds, as flat arrays. Whatever --show left out is null here.
+// The result that the page holds, as flat arrays. Whatever --show left out is null here. Of a whole trained model it is that of
+// the layer which is chosen; words, query rows and shapes are those of every layer.
 
 const written = find("result").textContent;
 
 /// The JSON as the program writes it: in the page each "<" is \u003c.
 const savedJson = () => written.replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
 
-const result = readResult(JSON.parse(written));
+const json = JSON.parse(written);
+/// The layers of a whole trained model, as the file has them.
+const layers = json.layers ?? [];
+/// A result for each of them, or the only one, once it has been looked at.
+const results = [];
+function resultOf(layer) {
+  const { attention = {}, dims = {}, ...arrays } = layers[layer] ?? {};
+  return (results[layer] ??= readResult(layers.length > 0 ? { ...json, ...arrays, config: { dtype: "float32", dims, attention } } : json));
+}
+let result = resultOf(0);
 
 /// A nested array of numbers → {shape, values}; infinities and NaN are strings in JSON, a masked score is null.
 function tensor(nested, Type) {
@@ -52,6 +62,7 @@ function readResult(json) {
   }
   return {
     config,
+    layer: json.layer,
     attention: config.attention ?? {},
     round,
     byStep,
@@ -97,6 +108,7 @@ const weight = (head, row, column) => result.weights.values[(head * result.T + r
 
 /// Whether they are weights at all: none below 0, and each row sums to 1, or to 0 where all is masked. Other numbers, as `plot` takes
 /// them, have neither shares nor an entropy.
+/// Of several layers the first one tells.
 const areWeights = (() => {
   const slack = 0.02; // what rounding to bfloat16 leaves of 1
   const doubtful = (row) => {
@@ -119,10 +131,13 @@ function entropy(head, row) {
   return rowOf(result.weights, head, row).reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
 }
 
-/// A function of the head that looks at it once.
+/// A function of the head that looks at it once, in each layer.
 function ofHead(compute) {
-  const known = [];
-  return (head) => (known[head] ??= compute(head));
+  const known = new Map();
+  return (head) => {
+    const heads = known.get(result) ?? known.set(result, []).get(result);
+    return (heads[head] ??= compute(head));
+  };
 }
 
 const meanEntropy = ofHead((head) => {

@@ -37,7 +37,7 @@ function keyTable(cell, caption, headings, texts, foot) {
 }
 
 /// Whether `run`, which has --show, made the result: its config draws, that of a tensor alone does not.
-const isOfRun = result.config.draws?.length > 0;
+const isOfRun = result.config.draws?.length > 0 || layers.length > 0;
 
 const absent = (what, show) => [say(`This page holds no ${what}.` + (isOfRun ? ` A page made with ${show} among --show shows this step's numbers.` : ""))];
 
@@ -131,6 +131,9 @@ function capStep(cell) {
   ];
 }
 
+/// Whether a model does; then nothing else is in its masked scores.
+const addsByDistance = () => layers.length > 0 && Boolean(result.masked) && !result.attention.causal && !result.attention.window;
+
 function maskReason(cell) {
   const { causal, window, mask } = result.attention;
   const { before, masked: after } = cell.stages;
@@ -140,7 +143,8 @@ function maskReason(cell) {
   window && reasons.push(`a word sees ${window.map((reach) => (reach < 0 ? "all" : reach)).join(" back and ")} ahead`);
   mask && reasons.push(adds ? "the numbers of a mask from a file are added to the scores" : "a mask from a file is applied");
   isAlibi() && reasons.push(`each score loses the distance of its two words times the slope of this head, ${number(slopeOf(cell.head))} (ALiBi)`);
-  return reasons.length ? reasons.join("; ") : "a mask is applied";
+  const nameless = addsByDistance() ? "the model adds a number to each score, by how far apart the two words are" : "a mask is applied";
+  return reasons.length ? reasons.join("; ") : nameless;
 }
 
 /// "6.6934 → 6.6934"; where ALiBi alone changes the score, by how much.
@@ -234,16 +238,17 @@ function mixStep(cell) {
 
 const scoreStep = multiplies ? { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true }
   : { name: `${scoreFunction} score`, make: functionStep, there: true };
-const kinds = [
+const stepKinds = () => [
   scoreStep,
   { name: "mask", make: maskStep, there: hasMask() && masksFirst },
   { name: "scale", make: scaleStep, there: scoreFunction === "scaled_dot" || result.attention.scale !== undefined },
   { name: "softcap", make: capStep, there: result.attention.softcap !== undefined },
-  { name: "mask", make: maskStep, there: hasMask() && !masksFirst },
+  { name: addsByDistance() ? "bias" : "mask", make: maskStep, there: hasMask() && !masksFirst },
   { name: "softmax", make: softmaxStep, there: true },
   { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },
 ].filter((kind) => kind.there);
+let kinds = stepKinds();
 
 /// Whether there is anything to take steps with.
 const hasSteps = ["queries", "keys", "values", "scores", "scaled", "capped", "masked"].some((name) => result[name]);
@@ -251,10 +256,7 @@ const hasSteps = ["queries", "keys", "values", "scores", "scaled", "capped", "ma
 class Steps {
   constructor(onStep) {
     this.onStep = onStep;
-    this.tabs = kinds.map((kind, i) => element("button", { type: "button", role: "tab", id: `step-${i}`, "aria-controls": "step" },
-      element("span", { class: "step-number", text: String(i + 1) }), element("span", { text: kind.name })));
-    this.tabs.forEach((tab, i) => tab.addEventListener("click", () => onStep(i)));
-    find("step-list").append(...this.tabs);
+    this.fill();
     find("step-list").addEventListener("keydown", (event) => {
       const at = moved(event.key, this.tabs.indexOf(event.target), this.tabs.length);
       if (at !== undefined) {
@@ -265,6 +267,15 @@ class Steps {
     });
     find("previous").addEventListener("click", () => onStep(this.step - 1));
     find("next").addEventListener("click", () => onStep(this.step + 1));
+  }
+
+  /// The steps of this layer.
+  fill() {
+    kinds = stepKinds();
+    this.tabs = kinds.map((kind, i) => element("button", { type: "button", role: "tab", id: `step-${i}`, "aria-controls": "step" },
+      element("span", { class: "step-number", text: String(i + 1) }), element("span", { text: kind.name })));
+    this.tabs.forEach((tab, i) => tab.addEventListener("click", () => this.onStep(i)));
+    find("step-list").replaceChildren(...this.tabs);
   }
 
   show(head, row, column, step) {

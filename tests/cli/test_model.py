@@ -1,6 +1,7 @@
 """`run --model`: the attention of any layer and head of a whole trained model."""
 
 import json
+import shlex
 import shutil
 import struct
 
@@ -9,6 +10,7 @@ import pytest
 import tiny_models
 from program import assert_fails, run, run_unread, succeeds
 from tensors import load_safetensors, numpy, save_safetensors
+from test_terminal import on_terminal
 
 SENTENCE = "the cat sat on the mat"
 
@@ -152,7 +154,8 @@ def test_heads_and_rows_are_chosen_as_elsewhere(bert):
     whole = layer_of(result(bert[0], "--layer", "2"), 2)["weights"]
     done = result(bert[0], "--layer", "2", "--head", "1", "--query", "cat,5")
     assert done["query_positions"] == [2, 5]
-    assert layer_of(done, 2) == {"layer": 2, "heads": [1], "weights": [[whole[1][2], whole[1][5]]]}
+    layer = layer_of(done, 2)
+    assert (layer["heads"], layer["weights"]) == ([1], [[whole[1][2], whole[1][5]]])
     mean = result(bert[0], "--layer", "2", "--head", "mean")["layers"][0]["weights"]
     near(mean[0], (numpy.asarray(whole[0]) + numpy.asarray(whole[1])) / 2, 1e-7)
 
@@ -210,10 +213,11 @@ def test_each_line_is_a_sentence(bert):
 # ---- saved results ---------------------------------------------------------------------------------------------------
 
 
-def test_results_are_what_the_schema_says(bert):
+def test_results_are_what_the_schema_says(bert, llama):
     schema = succeeds("schema", "result").json
     for options in [(), ("--layer", "all", "--show", "all"), ("--layer", "1", "--show", "logits,summary", "--head", "1", "--query", "cat")]:
         jsonschema.validate(result(bert[0], *options, sentence="the cat [MASK]"), schema)
+    jsonschema.validate(result(llama[0], "--layer", "all"), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(result(bert[0]) | {"layer": 3}, schema)
 
@@ -249,6 +253,56 @@ def test_a_saved_layer_can_be_drawn_and_compared(tmp_path, bert):
     other = tmp_path / "other.npz"
     succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "-o", other)
     assert succeeds("compare", path, other).code == 0
+
+
+@pytest.mark.parametrize("changed", [None, ("entropy", 0.5), ("previous", 0.5), ("pairs", 0.5)])
+def test_summaries_are_compared_number_by_number(tmp_path, bert, changed):
+    done = result(bert[0])
+    (tmp_path / "a.json").write_text(json.dumps(done))
+    if changed:
+        name, number = changed
+        head = done["layers"][1]["summary"]["heads"][1]
+        (head["pairs"][0] if name == "pairs" else head).update({"weight" if name == "pairs" else name: number})
+    (tmp_path / "b.json").write_text(json.dumps(done))
+    compared = run("compare", tmp_path / "a.json", tmp_path / "b.json")
+    assert compared.code == (1 if changed else 0)
+    assert not changed or f"layers.1.summary.heads.{changed[0]}" in compared.text
+
+
+def test_each_layer_states_its_heads_and_its_attention(llama, tmp_path):
+    done = result(llama[0], "--layer", "1")
+    assert done["layers"][0]["dims"] == {"heads": 2, "kv_heads": 1}
+    assert done["layers"][0]["attention"] == {"causal": True, "positions": {"kind": "rope", "dim": 4}}
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(done))
+    assert succeeds("check", path).code == 0
+    done["layers"][0]["attention"]["causal"] = False
+    path.write_text(json.dumps(done))
+    checked = run("check", path)
+    assert checked.code == 1 and "attention" in checked.text
+
+
+def test_a_page_holds_the_result_and_every_layer(tmp_path, bert):
+    page = tmp_path / "page.html"
+    shown = "weights,queries,keys,values"
+    succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "-o", page)
+    held = json.loads(page.read_text().split('id="result">')[1].split("</script>")[0])
+    assert held == result(bert[0], "--layer", "all", "--show", "tokens,token_ids," + shown) | {"config": held["config"]}
+    (tmp_path / "saved.json").write_text(json.dumps(held))
+    again = tmp_path / "again.html"
+    succeeds("plot", tmp_path / "saved.json", "-o", again)
+    assert json.loads(again.read_text().split('id="result">')[1].split("</script>")[0]) == held
+    succeeds("plot", tmp_path / "saved.json", "--head", "2.1", "-o", again)
+    one = json.loads(again.read_text().split('id="result">')[1].split("</script>")[0])["layers"]
+    assert [(layer["layer"], layer["heads"], len(layer["weights"])) for layer in one] == [(2, [1], 1)]
+
+
+def test_layers_are_those_of_a_model(tmp_path, bert):
+    succeeds("run", "a b c", "--show", "weights", "-o", tmp_path / "w.npz")
+    (tmp_path / "r.json").write_bytes(succeeds("run", "a b c", "--json").out)
+    for file in ("w.npz:weights", "r.json"):
+        for options in (("--layer", "0"), ("--head", "0.0")):
+            assert_fails(run("plot", tmp_path / file, *options), 2, "--layer", "whole trained models")
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
@@ -342,7 +396,8 @@ def test_a_key_that_we_do_not_know_can_be_ignored_and_is_recorded(tmp_path, bert
         (["--recipe", "owen-2025"], 2, ["--recipe", "--model"]),
         (["--verify"], 2, ["--verify", "--model"]),
         (["--show", "vocabulary"], 2, ["--show", "vocabulary"]),
-        (["--format", "html"], 2, ["html", "--model"]),
+        (["-o", "x.recipe.json"], 2, ["recipe", "--model"]),
+        (["--ignore-config", "adapter_size"], 2, ["--ignore-config", "adapter_size"]),
     ],
 )
 def test_options_that_do_not_go_with_a_model(bert, options, code, says):
@@ -495,6 +550,44 @@ def test_an_infinite_weight_is_refused(tmp_path, bert):
     shutil.copytree(bert[0], folder)
     edit_tensors(infinite)(folder)
     assert_fails(run("run", SENTENCE, "--model", f"{folder}/", "--layer", "1"), 65, "not finite")
+
+
+def test_layers_that_nothing_is_shown_of_are_not_computed(tmp_path, bert):
+    def infinite(tensors):
+        tensors[QUERY.replace("layer.1", "layer.2")][0, 0] = numpy.inf
+        return tensors
+
+    folder = tmp_path / "changed"
+    shutil.copytree(bert[0], folder)
+    edit_tensors(infinite)(folder)
+    assert len(result(folder, "--show", "tokens")["layers"]) == 3
+    shown = ("--show", "embeddings,hidden_states")
+    assert result(folder, "--layer", "1", *shown)["layers"] == result(bert[0], "--layer", "1", *shown)["layers"]
+    assert_fails(run("run", SENTENCE, "--model", f"{folder}/", "--layer", "2", *shown), 65, "not finite")
+
+
+def test_rows_of_logits_are_those_of_the_query(bert):
+    whole = result(bert[0], "--layer", "0", "--show", "logits", sentence="the [MASK] sat")
+    rows = result(bert[0], "--layer", "0", "--show", "logits", "--query", "sat,1", sentence="the [MASK] sat")
+    assert rows["logits"] == [whole["logits"][1], whole["logits"][3]]
+    assert rows["likeliest"] == whole["likeliest"]
+    table = succeeds("run", "the [MASK] sat", "--model", f"{bert[0]}/", "--query", "sat", "--show", "logits", "--format", "csv").text
+    assert {line.split(",")[3] for line in table.splitlines()[1:]} == {"3"}
+
+
+def test_a_terminal_gets_commands_for_what_is_next(bert):
+    head = f"attn-cli run {json.dumps(SENTENCE)} --model {bert[0]}/"
+    code, shown = on_terminal("run", SENTENCE, "--model", f"{bert[0]}/", columns=200)
+    commands = [line[len("→ "):] for line in shown.decode().splitlines() if line.startswith("→ ")]
+    means = {f"{layer['layer']}.{h}": one["previous"] for layer in result(bert[0])["layers"] for h, one in enumerate(layer["summary"]["heads"])}
+    assert code == 0 and commands == [f"{head} --head {max(means, key=means.get)}", f"{head} -o page.html"]
+    _, shown = on_terminal("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "1", columns=200)
+    commands = [line[len("→ "):] for line in shown.decode().splitlines() if line.startswith("→ ")]
+    weights = numpy.asarray(result(bert[0], "--layer", "1")["layers"][0]["weights"])
+    h, query, key = numpy.unravel_index(weights.argmax(), weights.shape)
+    done = run(*shlex.split(commands[0])[1:], "--json").json
+    assert (done["layer"], done["head"], done["query"]["position"], done["key_position"]) == (1, h, query, key)
+    assert commands[1:] == [f"{head} --layer 1 -o page.html"]
 
 
 def test_a_layer_stands_once_in_a_result(bert, tmp_path):

@@ -184,3 +184,37 @@ def llama(folder, seed=0, **changed):
         return attentions, states, states[-1] @ w["lm_head.weight"].T
 
     return write(folder, config, words_alone(), weights), forward
+
+
+# ---- the same weights in other architectures, without a plain way ----------------------------------------------------
+
+
+def changed(folder, into, rename, more, **config):
+    """A copy of a folder with tensors by other names, some more, and another config, without its keys that become None."""
+    weights, _ = tensors.load_safetensors(folder / "model.safetensors")
+    renamed = {new: array for name, array in weights.items() if (new := rename(name))}
+    given = {key: value for key, value in (json.loads((folder / "config.json").read_text()) | config).items() if value is not None}
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    return write(into, given, tokenizer, renamed | random_tensors(more, 7))
+
+
+def qwen3(folder, seed=0):
+    """Llama's with norms of queries and keys."""
+    llama_folder, _ = llama(folder.with_name(folder.name + "-llama"), seed)
+    norms = {f"model.layers.{n}.self_attn.{name}_norm.weight": (D // H,) for n in range(L) for name in "qk"}
+    return changed(llama_folder, folder, str, norms, model_type="qwen3", head_dim=D // H)
+
+
+def mpnet(folder, seed=0):
+    """BERT's without types and with a bias for the distance of two words."""
+    bert_folder, _ = bert(folder.with_name(folder.name + "-bert"), seed)
+    names = {"attention.self.query": "attention.attn.q", "attention.self.key": "attention.attn.k", "attention.self.value": "attention.attn.v",
+             "attention.output.dense": "attention.attn.o", "attention.output.LayerNorm": "attention.LayerNorm", "bert.": ""}
+
+    def rename(name):
+        for old, new in names.items():
+            name = name.replace(old, new)
+        return None if name.startswith("cls.") or "token_type" in name else name
+
+    return changed(bert_folder, folder, rename, {"encoder.relative_attention_bias.weight": (32, H)}, model_type="mpnet",
+                   architectures=["MPNetModel"], relative_attention_num_buckets=32, pad_token_id=1, type_vocab_size=None)

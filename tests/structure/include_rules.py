@@ -36,7 +36,7 @@ FOLDERS = {
         "check": {"recipe", "layer", "run"},
         "explain": {"recipe", "layer", "run", "check"},
         "diagnose": {"recipe", "layer", "run", "attend", "check"},
-        "trained": {"recipe", "layer", "run", "check"},
+        "trained": {"recipe", "layer", "run", "check", "explain"},
     },
     "io": {"json": set(), "tensors": {"json"}, "words": {"tensors"}, "models": {"json", "tensors"}},
     "text": {"pieces": set()},

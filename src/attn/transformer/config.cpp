@@ -150,7 +150,9 @@ struct Config::Found {
 Config::Config(ConfigValues values, const std::vector<std::string>& ignored) : values_(of_text(std::move(values)))
 {
     for (const std::string& key : ignored) {
-        std::erase_if(values_, [&](const auto& entry) { return is_inside(entry.first, key); });
+        if (std::erase_if(values_, [&](const auto& entry) { return is_inside(entry.first, key); }) == 0) {
+            throw Error(ErrorKind::usage, "--ignore-config", in_quotes(key), "a key that this config has");
+        }
     }
 }
 

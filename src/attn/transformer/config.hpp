@@ -30,7 +30,8 @@ class Config {
 public:
     using Keys = std::initializer_list<std::string_view>;
 
-    /// `ignored`: keys that are taken as if they were not there, each with all that is inside of it. Of a model for pictures
+    /// `ignored`: keys that are taken as if they were not there, each with all that is inside of it; one that is not there
+    /// anyway is Error(usage). Of a model for pictures
     /// and text, the part "text_config" alone is read.
     explicit Config(ConfigValues values, const std::vector<std::string>& ignored = {});
 

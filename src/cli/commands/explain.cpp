@@ -2,10 +2,13 @@
 #include "attn/model/explain/explanation.hpp"
 
 #include "attn/model/run/heads.hpp"
+#include "attn/model/trained/explain_trained.hpp"
 #include "attn/report/text/explanation.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/model_folder.hpp"
 #include "cli/input/run_input.hpp"
 #include "cli/options/format.hpp"
+#include "cli/options/trained_options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
@@ -20,13 +23,15 @@ constexpr std::array examples{
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is)", "how one word attends, with every number"},
     Example{R"(attn-cli explain "Life is short, eat dessert first" --query is --key eat)", "one cell, product by product"},
     Example{R"(attn-cli explain "Life is short" --query 0 --heads 4 --head 3 --causal)", "the fourth head, under a mask"},
+    Example{R"(attn-cli explain "the cat sat and the cat" --model induction --head 1.0 --query 5)",
+            "a head of a whole trained model: head 0 of layer 1"},
     Example{"attn-cli explain --recipe owen-2025 --query 0", "a row of an article"},
     Example{R"(attn-cli explain "Life is short" --query is --component 3 -o is.md)",
             "another number of each vector, as Markdown"},
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
-constexpr std::array<std::string_view, 10> common{"--query",  "--key",  "--component", "--head", "--heads",
-                                                  "--causal", "--seed", "--recipe",    "--json", "--digits"};
+constexpr std::array<std::string_view, 10> common{"--query",  "--key",   "--component", "--head", "--heads",
+                                                  "--causal", "--model", "--recipe",    "--json", "--digits"};
 constexpr std::string_view notes = "The input, its options and the numbers are those of `run`; each number is shown\n"
                                    "with the terms that add up to it. The sums are those of --isa portable, the\n"
                                    "only one that adds in the order shown.\n";
@@ -37,6 +42,7 @@ struct ExplainOptions : InputOptions {
     OutputOptions output;
     std::optional<std::string> key;
     Index component = 0;
+    bool runs_model = false; ///< --model
 };
 
 /// Those that the recipe or --head names; without any the first.
@@ -50,16 +56,20 @@ std::vector<Index> explained_heads(const model::Recipe& recipe, const model::Ori
     return recipe.head.empty() ? std::vector<Index>{0} : recipe.head;
 }
 
-int execute_explain(const ExplainOptions& options, const Globals& globals, Log& log)
+model::Question question_of(const ExplainOptions& options)
 {
-    if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {
-        throw Error(ErrorKind::usage, "--isa", core::name_of(*globals.isa),
-                    "portable or auto: explain shows sums in the order in which portable adds");
-    }
-    const Format format = decide_format(options.output, formats);
-    const int digits = decide_digits(options.output, format);
+    return {.key = options.key, .component = options.component};
+}
+
+struct Explained {
+    std::vector<model::Explanation> rows; ///< of a word in one head each, at least one
+    bool word_is_named = false;
+};
+
+/// Of the recipe that the options describe.
+Explained explain_recipe(const ExplainOptions& options, Format format, const Globals& globals, Log& log)
+{
     RunInput input(options, make_recipe(options), globals, log);
-    Output output(options.output.path);
     StageReporter stages(log);
     input.load(format);
     input.require_apart_from(options.output.path);
@@ -69,38 +79,70 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
     input.settings().observer = stages.observer();
 
     const std::vector<Index> heads = explained_heads(input.recipe(), input.settings().origin);
-    model::Question question{.position = model::query_position(input.recipe(), input.settings().origin),
-                             .key = options.key,
-                             .component = options.component};
-    const std::vector<model::Explanation> explanations =
-        input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
-            const model::Result result = model::run_for(question.position, recipe, settings);
-            std::vector<model::Explanation> each;
-            for (const Index head : heads) {
-                question.head = head;
-                each.push_back(model::explain(result, question, settings));
-            }
-            return each;
-        });
+    model::Question question = question_of(options);
+    question.position = model::query_position(input.recipe(), input.settings().origin);
+    std::vector<model::Explanation> rows = input.computed([&](const model::Recipe& recipe, const model::RunSettings& settings) {
+        const model::Result result = model::run_for(question.position, recipe, settings);
+        std::vector<model::Explanation> each;
+        for (const Index head : heads) {
+            question.head = head;
+            each.push_back(model::explain(result, question, settings));
+        }
+        return each;
+    });
     input.warn_of_assumptions();
     input.files().require_unchanged();
-    for (const std::string& warning : explanations.front().warnings) {
+    return {std::move(rows), !input.recipe().query.empty()};
+}
+
+/// Of --model.
+Explained explain_model(const ExplainOptions& options, Format format, const Globals& globals, Log& log)
+{
+    model::TrainedConfig config = options.trained;
+    if (options.source == Source::standard_input || options.source == Source::pipe) {
+        config.sentence = standard_sentence(options, "SENTENCE");
+    }
+    const ModelFolder folder(config, info_of(format).holds_config ? Digests::all : Digests::stated);
+    folder.require_apart_from(options.output.path);
+    StageReporter stages(log);
+    model::RunSettings settings;
+    settings.origin = model::Origin::options_alone(option_name);
+    settings.threads = globals.threads;
+    settings.memory_limit = memory_limit();
+    settings.observer = stages.observer();
+    std::vector<model::Explanation> rows = model::explain_trained(config, folder.trained(), question_of(options), settings);
+    folder.require_unchanged();
+    return {std::move(rows), !config.query.empty()};
+}
+
+int execute_explain(const ExplainOptions& options, const Globals& globals, Log& log)
+{
+    if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {
+        throw Error(ErrorKind::usage, "--isa", core::name_of(*globals.isa),
+                    "portable or auto: explain shows sums in the order in which portable adds");
+    }
+    const Format format = decide_format(options.output, formats);
+    const int digits = decide_digits(options.output, format);
+    Output output(options.output.path);
+    const Explained explained =
+        options.runs_model ? explain_model(options, format, globals, log) : explain_recipe(options, format, globals, log);
+    for (const std::string& warning : explained.rows.front().warnings) {
         if (format != Format::json) {
             log.warning(warning);
         }
     }
-    for (const model::Explanation& explanation : explanations) {
+    for (const model::Explanation& explanation : explained.rows) {
         if (format == Format::json) {
             report::write_explanation_json(explanation, output.sink());
         } else {
-            output.write(&explanation == &explanations.front() ? "" : "\n");
+            output.write(&explanation == &explained.rows.front() ? "" : "\n");
             report::write_explanation(explanation,
                                       {.digits = digits, .width = output.columns(), .markdown = format == Format::markdown},
                                       output.sink());
         }
     }
     output.finish();
-    if (input.recipe().query.empty()) {
+    if (!explained.word_is_named) {
         log.warning("the first word is explained; --query WORD or POSITION chooses another");
     }
     return success;
@@ -124,7 +166,8 @@ Execute declare(Options& options)
     head.meaning = "which head; of several, one after the other";
     head.usual = "0";
     head.symbol = "N|LIST";
-    options.add(head, [&into = explain->overrides](const model::FieldValue& heads) { into.set(model::field::head, heads); });
+    declare_head(options, head, explain->layer_of_head,
+                 [&into = explain->overrides](const model::FieldValue& heads) { into.set(model::field::head, heads); });
     options.add({.name = "--component",
                  .allowed = model::allow::integer(0, model::field::largest_int32),
                  .meaning = "which number of the query, of a key, its value and the output is shown term by term",
@@ -132,11 +175,13 @@ Execute declare(Options& options)
                  .symbol = "N"},
                 explain->component);
     declare_input(options, *explain);
+    declare_trained(options, *explain, "0");
     options.group("Output");
     declare_output(options, explain->output, formats);
     declare_digits(options, explain->output);
     return [explain](const Operands& operands, const Globals& globals, Log& log) {
         read_source(operands, *explain);
+        explain->runs_model = finish_trained(operands, *explain);
         return execute_explain(*explain, globals, log);
     };
 }

@@ -11,6 +11,7 @@
 #include "cli/input/tensor_inputs.hpp"
 #include "cli/options/command.hpp"
 #include "cli/options/picture_options.hpp"
+#include "cli/options/trained_options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
 #include "cli/output/shading.hpp"
@@ -42,6 +43,7 @@ struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
     std::optional<Index> batch, layer, top;
+    std::optional<Index> layer_of_head; ///< of --head LAYER.HEAD
     std::vector<Index> head;
     std::vector<std::string> query;
     OutputOptions output;
@@ -58,6 +60,7 @@ void finish_options(const Operands& operands, PlotOptions& plot)
         throw Error(ErrorKind::usage, "plot: give a file: a saved result, or weights as .npy, .npz:NAME or .safetensors:NAME");
     }
     plot.file = split_tensor_argument(operands.words.front());
+    plot.layer = one_layer(plot.layer_of_head, plot.layer);
     plot.format = decide_format(plot.output, formats);
     plot.picture = picture_of(plot.picture_options, plot.top, plot.output, plot.format);
     if (plot.format != Format::svg && plot.top) {
@@ -77,9 +80,17 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
     return std::vector<std::string>(words.begin(), words.end());
 }
 
+void refuse_layer(const PlotOptions& options)
+{
+    if (options.layer) {
+        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+    }
+}
+
 model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
                                std::string_view what)
 {
+    refuse_layer(options);
     return model::result_of({.weights = weights,
                              .batch = options.batch,
                              .tokens = words_of(options.tokens, inputs),
@@ -88,11 +99,30 @@ model::Result result_of_tensor(const TensorView& weights, const PlotOptions& opt
                             what);
 }
 
-model::Result result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
+/// Of a whole trained model the layer that is asked for, or for a page all of them; of anything else one result.
+struct Plotted {
+    std::vector<model::Result> results;
+    std::optional<model::TrainedConfig> model = {};
+};
+
+Plotted layers_of(const model::SavedLayers& saved, const PlotOptions& options)
+{
+    Plotted plotted{.results = {}, .model = saved.config};
+    if (options.layer || options.format != Format::html) {
+        plotted.results.push_back(model::result_of(model::layer_of(saved, options.layer)));
+        return plotted;
+    }
+    for (const model::SavedResult& layer : saved.layers) {
+        plotted.results.push_back(model::result_of(model::layer_of(saved, layer.layer)));
+    }
+    return plotted;
+}
+
+Plotted result_of_json(std::string_view json, const PlotOptions& options, TensorInputs& inputs)
 {
     if (io::kind_of(json) == io::Document::tensor) {
         const StoredTensor tensor = io::parse_tensor_json(json);
-        return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
+        return {{result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name)}};
     }
     const bool layers = io::kind_of(json) == io::Document::layers;
     if (!layers && io::kind_of(json) != io::Document::result) {
@@ -106,18 +136,18 @@ model::Result result_of_json(std::string_view json, const PlotOptions& options, 
                         std::string(name) + " is for tensors; a saved result has its words and one array of weights");
         }
     }
-    if (options.layer && !layers) {
-        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+    if (!layers) {
+        refuse_layer(options);
     }
-    return model::result_of(layers ? model::layer_of(io::parse_saved_layers(json), options.layer)
-                                   : io::parse_saved_result(json));
+    return layers ? layers_of(io::parse_saved_layers(json), options)
+                  : Plotted{{model::result_of(io::parse_saved_result(json))}};
 }
 
-model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
+Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.json_or_tensors(options.file.path);
     if (!begins_json(file.bytes())) {
-        return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
+        return {{result_of_tensor(inputs.open(options.file), options, inputs, file.name())}};
     }
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);
@@ -135,13 +165,32 @@ model::Result read_file(const PlotOptions& options, TensorInputs& inputs)
     }
 }
 
-void write(model::Result result, const PlotOptions& options, Output& output, Colour colour)
+/// All that the file holds, since a page has steps.
+void write_page_of(Plotted plotted, Output& output)
 {
-    if (options.format == Format::html) { // all that the file holds, since a page has steps
+    for (model::Result& result : plotted.results) {
         result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
         leave_out_stages(result);
-        return write_page(result, output);
     }
+    model::Result& first = plotted.results.front();
+    if (!plotted.model) {
+        return write_page(first, output);
+    }
+    model::LayeredResult layered;
+    layered.config = *plotted.model;
+    layered.tokens = first.tokens;
+    layered.token_ids = first.token_ids;
+    layered.warnings = first.warnings;
+    layered.layers = std::move(plotted.results);
+    write_page(layered, output);
+}
+
+void write(Plotted plotted, const PlotOptions& options, Output& output, Colour colour)
+{
+    if (options.format == Format::html) {
+        return write_page_of(std::move(plotted), output);
+    }
+    model::Result& result = plotted.results.front();
     result.show = {model::Item::weights};
     switch (options.format) {
     case Format::table:
@@ -160,18 +209,20 @@ int execute_plot(const PlotOptions& options, Log& log)
 {
     Output output(options.output.path);
     TensorInputs inputs;
-    model::Result result = read_file(options, inputs);
-    if (!options.head.empty()) {
-        result = model::with_heads(std::move(result), options.head, model::Origin::options_alone(option_name));
-    }
-    if (!options.query.empty()) {
-        result = model::with_rows(std::move(result), options.query);
-    }
-    if (const auto doubt = model::doubt_about(result)) {
-        log.warning(*doubt);
+    Plotted plotted = read_file(options, inputs);
+    for (model::Result& result : plotted.results) {
+        if (!options.head.empty()) {
+            result = model::with_heads(std::move(result), options.head, model::Origin::options_alone(option_name));
+        }
+        if (!options.query.empty()) {
+            result = model::with_rows(std::move(result), options.query);
+        }
+        if (const auto doubt = model::doubt_about(result)) {
+            log.warning(*doubt);
+        }
     }
     inputs.require_unchanged();
-    write(std::move(result), options, output, log.colour());
+    write(std::move(plotted), options, output, log.colour());
     output.finish();
     return success;
 }
@@ -195,7 +246,8 @@ Execute declare(Options& options)
                  .symbol = "N"},
                 plot->layer);
     options.group("Output");
-    options.add(option_of(model::field::head), plot->head);
+    declare_head(options, option_of(model::field::head), plot->layer_of_head,
+                 [plot](const model::FieldValue& heads) { model::assign(plot->head, heads); });
     options.add(option_of(model::field::query), plot->query);
     declare_output(options, plot->output, formats);
     options.add({.name = "--top",

@@ -272,7 +272,7 @@ int execute_run(const RunOptions& options, const Operands& operands, const Globa
 {
     warn_of_names(operands, options, log);
     if (options.runs_model) {
-        return run_trained(options, globals, log);
+        return run_trained(operands, options, globals, log);
     }
     Runner runner(operands, options, make_recipe(options), globals, log);
     if (options.against.given()) {

@@ -7,12 +7,16 @@
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/input/run_input.hpp"
+#include "cli/output/hints.hpp"
 #include "cli/output/isa_note.hpp"
+#include "cli/output/page.hpp"
 #include "cli/output/result_tensors.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/output/tensor_output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
+
+#include <unistd.h>
 
 namespace attn::cli {
 namespace {
@@ -48,13 +52,14 @@ void write(const model::LayeredResult& result, const RunOptions& options, const 
     case Format::svg:
         report::write_svg(result.layers.front(), picture_of(result.layers.front(), options), output.sink());
         break;
+    case Format::html: write_page(result, output); break;
     default: write_result_tensors(result, options.format, output);
     }
 }
 
 } // namespace
 
-int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
+int run_trained(const Operands& operands, const RunOptions& typed, const Globals& globals, Log& log)
 {
     RunOptions options = typed;
     Output output(options.output.path);
@@ -73,7 +78,10 @@ int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
     settings.show = options.show.all ? model::everything(options.trained, folder.trained()) : model::Show{};
     settings.show.insert(options.show.items.begin(), model::Show::end());
     const bool has_summary = options.format == Format::table || options.format == Format::json;
-    if (settings.show.empty() && options.trained.layers.empty() && !has_summary) {
+    const bool usual_page = options.format == Format::html && !options.show.given();
+    if (usual_page) {
+        settings.show = page_items(options.trained, folder.trained());
+    } else if (settings.show.empty() && options.trained.layers.empty() && !has_summary) {
         settings.show = {model::Item::tokens, model::Item::token_ids, model::Item::weights};
     }
     settings.top = options.top;
@@ -98,8 +106,17 @@ int run_trained(const RunOptions& typed, const Globals& globals, Log& log)
             log.warning(warning);
         }
     }
+    if (usual_page) {
+        leave_out_vectors(result);
+    }
     write(result, options, table, output);
     output.finish();
+    const bool by_hand = options.source == Source::overrides && options.format == Format::table && !options.show.given();
+    if (by_hand && table.width && ::isatty(STDERR_FILENO) != 0) {
+        for (const std::string& command : next_commands(operands, result, 2 * *table.width)) {
+            log.hint(command);
+        }
+    }
     return success;
 }
 

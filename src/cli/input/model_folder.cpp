@@ -106,7 +106,7 @@ std::string ModelFolder::listing() const
 
 ModelFolder::ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside)
 {
-    if (std::optional<model::Trained> inside = io::builtin_model(config.name)) {
+    if (std::optional<model::Trained> inside = io::builtin_model(config.name, config.ignored_keys)) {
         trained_ = std::make_unique<model::Trained>(std::move(*inside));
         return;
     }

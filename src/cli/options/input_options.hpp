@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/overrides.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "cli/options/command.hpp"
 
 #include <optional>
@@ -25,6 +26,8 @@ struct InputOptions {
     Index first_index = 0;            ///< of its first line
     std::optional<std::string> recipe;
     model::Overrides overrides;
+    model::TrainedConfig trained;                   ///< of --model
+    std::optional<Index> layer_of_head;             ///< of --head LAYER.HEAD
     std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
     bool allow_nonfinite = false;                   ///< in the files of parameters and embeddings
     std::size_t max_input_bytes = std::size_t{64} << 20U;

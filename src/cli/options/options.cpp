@@ -1,6 +1,6 @@
 #include "cli/options/options.hpp"
 
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/options/suggest.hpp"

@@ -1,6 +1,7 @@
 #include "cli/options/run_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/options/trained_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -88,46 +89,18 @@ Operands without_files(const Operands& given, RunOptions& run)
     return rest;
 }
 
-void declare_trained(Options& options, model::TrainedConfig& trained)
+/// One layer fits into a picture.
+void require_one_layer(const RunOptions& run)
 {
-    namespace field = model::trained_field;
-    options.group("Trained model");
-    options.add(option_of(field::name), trained.name);
-    options.add(option_of(field::layers), trained.layers);
-    options.add(option_of(field::pair), trained.pair);
-    options.add(option_of(field::ignored_keys), trained.ignored_keys);
-    options.need({option_name(field::layers), option_name(field::pair), option_name(field::ignored_keys)},
-                 option_name(field::name));
-}
-
-/// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
-void require_trained(const Operands& given, const RunOptions& run)
-{
-    constexpr std::array<std::string_view, 3> of_text{"--lines", "--first-index", "--max-input-bytes"};
-    const std::string model = option_name(model::trained_field::name);
-    for (const TypedOption& option : given.options) {
-        const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.name) == of_text.end();
-        if (other || option.name == "--verify" || option.name == "--against") {
-            throw Error(ErrorKind::usage, option.name + " cannot be used with " + model);
-        }
+    const std::vector<Index>& layers = run.trained.layers;
+    if (run.format == Format::svg && (layers.size() != 1 || layers.front() < 0)) {
+        throw Error(ErrorKind::usage, option_name(model::trained_field::layers), layers.empty() ? "none" : "several",
+                    "one layer in a picture");
     }
-    const bool picture = run.format == Format::svg;
-    if (picture && (run.trained.layers.size() != 1 || run.trained.layers.front() < 0)) {
-        throw Error(ErrorKind::usage, option_name(model::trained_field::layers),
-                    run.trained.layers.empty() ? "none" : "several", "one layer in a picture");
-    }
-    if (run.format == Format::html || run.format == Format::recipe) {
+    if (run.format == Format::recipe) {
         throw Error(ErrorKind::usage, "--format", name_of(run.format),
-                    "with " + model + " table, json, csv, npz, safetensors, svg");
+                    "with " + option_name(model::trained_field::name) + " table, json, csv, npz, safetensors, svg, html");
     }
-}
-
-/// What the options say that are no field of a trained model alone.
-void take_common(RunOptions& run)
-{
-    run.trained.sentence = run.overrides.find<std::string>(model::field::sentence).value_or("");
-    run.trained.query = run.overrides.find<std::vector<std::string>>(model::field::query).value_or(std::vector<std::string>());
-    run.trained.head = run.overrides.find<std::vector<Index>>(model::field::head).value_or(std::vector<Index>());
 }
 
 } // namespace
@@ -146,10 +119,11 @@ void declare_run(Options& options, RunOptions& run)
                 run.first_index);
     options.need({"--first-index"}, "--lines");
     declare_input(options, run);
-    declare_trained(options, run.trained);
+    declare_trained(options, run, model::trained_field::layers.usual);
     options.group("Output");
     options.add(model::field::query, run.overrides);
-    options.add(model::field::head, run.overrides);
+    declare_head(options, option_of(model::field::head), run.layer_of_head,
+                 [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
     declare_show(options, model::ShownBy::run,
                  {"what to print, such as weights,scores (all leaves out summary)",
                   "tokens, vocabulary, weights, context and, with a projection, output"},
@@ -202,11 +176,9 @@ void finish_run_options(const Operands& given, RunOptions& run)
         throw Error(ErrorKind::usage, "--against takes every word behind it as a FILE; SENTENCE goes before it, or - for "
                                       "standard input");
     }
-    run.runs_model =
-        std::ranges::find(given.options, option_name(model::trained_field::name), &TypedOption::name) != given.options.end();
+    run.runs_model = finish_trained(given, run);
     if (run.runs_model) {
-        require_trained(given, run);
-        take_common(run);
+        require_one_layer(run);
     }
     if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,

@@ -1,7 +1,6 @@
 // The options of `run` beyond its input.
 #pragma once
 
-#include "attn/model/trained/trained_config.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "cli/options/against_options.hpp"
 #include "cli/options/input_options.hpp"
@@ -15,8 +14,7 @@
 namespace attn::cli {
 
 struct RunOptions : InputOptions {
-    model::TrainedConfig trained; ///< of --model
-    bool runs_model = false;
+    bool runs_model = false; ///< --model
     ShowOption show;
     std::optional<Index> top; ///< pairs of each head in the summary; of arcs, lines
     OutputOptions output;

@@ -3,7 +3,7 @@
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/strongest.hpp"
 #include "attn/report/text/display.hpp"
-#include "cli/options/input_options.hpp"
+#include "cli/options/trained_options.hpp"
 
 #include <algorithm>
 
@@ -28,39 +28,77 @@ std::string place_of(const std::vector<std::string>& words, Index position)
     return plain && !a_number && std::ranges::count(words, word) == 1 ? word : std::to_string(position);
 }
 
-/// The input, and what leads from it to the weights.
-std::string computation(const Operands& typed)
+/// The input, and what leads from it to the weights, but for one option.
+std::string computation(const Operands& typed, std::string_view without = {})
 {
     std::string text = typed.words.empty() ? "" : ' ' + shell_word(typed.words.front());
     for (const TypedOption& option : typed.options) {
-        if (is_of_computation(option.group)) {
+        if ((is_of_computation(option.group) || option.group == trained_group) && option.name != without) {
             text += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
         }
     }
     return text;
 }
 
-/// " --query short --key short", with --head where there are several; nothing where every weight is 0.
-std::string strongest_cell(const model::Result& result)
+/// " --head 3", of a whole trained model " --head 5.3".
+std::string head_option(const model::Result& result, Index place)
+{
+    const std::string layer = result.layer ? std::to_string(*result.layer) + "." : "";
+    return " --head " + layer + std::to_string(result.head_at(place));
+}
+
+struct Cell {
+    double weight = 0;
+    std::string options; ///< " --query short --key short", with --head where there are several; empty: every weight is 0
+};
+
+Cell strongest_cell(const model::Result& result)
 {
     const AnyTensor* weights = result.find(model::Item::weights);
     if (weights == nullptr || model::is_mean(result.heads)) { // explain is of one head
-        return "";
+        return {};
     }
     return std::visit(
-        [&]<typename Scalar>(const Tensor<Scalar>& tensor) -> std::string {
+        [&]<typename Scalar>(const Tensor<Scalar>& tensor) -> Cell {
             const auto strongest = model::strongest_pairs(std::span<const Scalar>(tensor.values), tensor.columns(), 1);
             if (strongest.empty()) {
-                return "";
+                return {};
             }
             const Index row = strongest.front().query % tensor.rows();
             const Index head = strongest.front().query / tensor.rows();
             const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
-            const bool several = tensor.shape.front() > 1 || !result.heads.empty();
-            return (several ? " --head " + std::to_string(result.head_at(head)) : "") + " --query " +
-                   place_of(result.tokens, position) + " --key " + place_of(result.words_of_keys(), strongest.front().key);
+            const bool several = tensor.shape.front() > 1 || !result.heads.empty() || result.layer;
+            return {strongest.front().weight, (several ? head_option(result, head) : "") + " --query " +
+                                                  place_of(result.tokens, position) + " --key " +
+                                                  place_of(result.words_of_keys(), strongest.front().key)};
         },
         *weights);
+}
+
+/// Of the head that looks at the previous word most; empty where none does.
+std::string previous_word_head(const std::vector<model::Result>& layers)
+{
+    double most = 0;
+    std::string option;
+    for (const model::Result& layer : layers) {
+        for (std::size_t h = 0; layer.summary && h < layer.summary->heads.size(); ++h) {
+            const double previous = layer.summary->heads[h].previous.value_or(0);
+            if (previous > most) {
+                most = previous;
+                option = head_option(layer, static_cast<Index>(h));
+            }
+        }
+    }
+    return option;
+}
+
+/// Those that can be typed and are not too long.
+std::vector<std::string> printable(std::vector<std::string> commands, Index most)
+{
+    std::erase_if(commands, [&](const std::string& command) {
+        return report::visible(command) != command || report::display_width(command) > most;
+    });
+    return commands;
 }
 
 } // namespace
@@ -89,16 +127,35 @@ std::vector<std::string> next_commands(const Operands& typed, const model::Resul
         return {};
     }
     const std::string computed = computation(typed);
-    const std::string cell = strongest_cell(result);
+    const Cell cell = strongest_cell(result);
     std::vector<std::string> commands;
-    if (!cell.empty()) {
-        commands.push_back("attn-cli explain" + computed + cell);
+    if (!cell.options.empty()) {
+        commands.push_back("attn-cli explain" + computed + cell.options);
     }
     commands.push_back("attn-cli run" + computed + " -o page.html");
-    std::erase_if(commands, [&](const std::string& command) {
-        return report::visible(command) != command || report::display_width(command) > most;
-    });
-    return commands;
+    return printable(std::move(commands), most);
+}
+
+std::vector<std::string> next_commands(const Operands& typed, const model::LayeredResult& result, Index most)
+{
+    if (typed.after_dashes > 0) {
+        return {};
+    }
+    const std::string computed = computation(typed, option_name(model::trained_field::layers));
+    std::vector<std::string> commands;
+    if (const std::string head = previous_word_head(result.layers); !head.empty()) {
+        commands.push_back("attn-cli run" + computed + head);
+    }
+    Cell strongest;
+    for (const model::Result& layer : result.layers) {
+        Cell cell = strongest_cell(layer);
+        strongest = cell.weight > strongest.weight ? std::move(cell) : strongest;
+    }
+    if (!strongest.options.empty()) {
+        commands.push_back("attn-cli explain" + computed + strongest.options);
+    }
+    commands.push_back("attn-cli run" + computation(typed) + " -o page.html");
+    return printable(std::move(commands), most);
 }
 
 } // namespace attn::cli

@@ -1,7 +1,7 @@
 // What one might type after `run`.
 #pragma once
 
-#include "attn/model/run/result.hpp"
+#include "attn/model/trained/layered_result.hpp"
 #include "cli/options/command.hpp"
 
 #include <string>
@@ -16,5 +16,9 @@ namespace attn::cli {
 /// the page. `typed` is what `run` was given. Nothing where the input cannot be typed again, or a command takes over `most`
 /// columns.
 [[nodiscard]] std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most);
+
+/// The same of a whole trained model: of a summary the head that looks at the previous word most, of weights `explain` of the
+/// strongest cell; and the page.
+[[nodiscard]] std::vector<std::string> next_commands(const Operands& typed, const model::LayeredResult& result, Index most);
 
 } // namespace attn::cli

@@ -13,7 +13,17 @@ namespace {
 using model::Item;
 
 constexpr Index many_weights = 100'000;
-constexpr Index most_numbers = 5'000'000; // of queries, keys or values
+constexpr Index most_numbers = 5'000'000;   // of queries, keys or values
+constexpr Index most_of_layers = 1'000'000; // of all of them, in all layers
+
+template <typename AnyResult>
+void write(const AnyResult& result, Output& output)
+{
+    const io::BuiltinPage page = io::builtin_page();
+    const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
+    const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
+    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, output.sink());
+}
 
 } // namespace
 
@@ -52,17 +62,47 @@ void leave_out_stages(model::Result& result)
         result.show = result.show.without({Item::scores});
     }
     result.show = result.show.without({Item::scaled_scores, Item::capped_scores});
-    if (!attention.has_mask() && !attention.positions) { // causal and window follow from the config alone
+    const bool by_place = attention.causal || attention.window; // which follow from the config alone
+    if (by_place && !attention.has_mask() && !attention.positions) {
         result.show = result.show.without({Item::masked_scores});
     }
 }
 
 void write_page(const model::Result& result, Output& output)
 {
-    const io::BuiltinPage page = io::builtin_page();
-    const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
-    const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
-    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, output.sink());
+    write(result, output);
+}
+
+model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained)
+{
+    model::Show items{Item::tokens,  Item::token_ids, Item::query_positions, Item::heads,
+                      Item::queries, Item::keys,      Item::values,          Item::weights};
+    if (trained.model.architecture().relative_bias) { // masks follow from the attention alone
+        items.insert(Item::masked_scores);
+    }
+    model::Show given = model::everything(config, trained);
+    given.insert({Item::query_positions, Item::heads});
+    return items.without(items.without(given));
+}
+
+void leave_out_vectors(model::LayeredResult& result)
+{
+    const model::Show steps{Item::queries, Item::keys, Item::values, Item::masked_scores};
+    Index numbers = 0;
+    for (const model::Result& layer : result.layers) {
+        for (const Item item : steps) {
+            const AnyTensor* array = layer.find(item);
+            numbers += array == nullptr ? 0 : element_count(shape_of(*array));
+        }
+    }
+    for (model::Result& layer : result.layers) {
+        layer.show = numbers > most_of_layers ? layer.show.without(steps) : layer.show;
+    }
+}
+
+void write_page(const model::LayeredResult& result, Output& output)
+{
+    write(result, output);
 }
 
 } // namespace attn::cli

@@ -1,7 +1,7 @@
 // The HTML page of a result: what it holds, and the file.
 #pragma once
 
-#include "attn/model/run/run.hpp"
+#include "attn/model/trained/run_trained.hpp"
 #include "cli/output/output.hpp"
 
 namespace attn::cli {
@@ -17,5 +17,13 @@ namespace attn::cli {
 void leave_out_stages(model::Result& result);
 
 void write_page(const model::Result& result, Output& output);
+
+// ---- of whole trained models -----------------------------------------------------------------------------------------
+
+/// What a page shows of them unless --show says otherwise: weights, and what the page computes their steps from.
+[[nodiscard]] model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained);
+/// Shows the weights alone where queries, keys and values are many numbers.
+void leave_out_vectors(model::LayeredResult& result);
+void write_page(const model::LayeredResult& result, Output& output);
 
 } // namespace attn::cli

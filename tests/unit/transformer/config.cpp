@@ -46,6 +46,12 @@ TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
     EXPECT_TRUE(config.has({"quantization_configs"}));
 }
 
+TEST(Config, IgnoresNoKeyThatIsNotThere)
+{
+    EXPECT_EQ(message_of([] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); }),
+              "--ignore-config: got 'hidden_sizes'; allowed: a key that this config has");
+}
+
 TEST(Config, PassesOverWhatChangesNothing)
 {
     Config config(

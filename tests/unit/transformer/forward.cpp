@@ -133,6 +133,7 @@ TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
     EXPECT_EQ(ran.layers[1].layer, 2);
     EXPECT_EQ(ran.layers[1].stages.weights.shape, (attn::Shape{4, 2, 2})); // every query head
     EXPECT_TRUE(ran.layers[1].stages.scores.values.empty());
+    EXPECT_EQ(run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .hidden_states = true}).outputs.hidden_states.size(), 4U);
     EXPECT_EQ(
         message_of([&] {
             (void)run(model, {.ids = {1, 2}}, {.layers = {3}});

@@ -466,6 +466,8 @@ std::vector<const field::Recipes*> fields_given(const JsonValue& value, std::str
     return *std::ranges::find_if(kinds, is_there);
 }
 
+} // namespace
+
 void read_section(const JsonValue& value, std::string_view section, Recipe& recipe)
 {
     if (value.kind() != JsonKind::object) {
@@ -487,8 +489,6 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
         require_labels(object, recipe);
     }
 }
-
-} // namespace
 
 model::ModelDraws parse_model_draws(std::string_view json, std::string_view what)
 {

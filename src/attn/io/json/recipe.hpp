@@ -1,8 +1,8 @@
 // Recipes as JSON ("attn-cli/recipe/1"); model/recipe/recipe_fields.hpp declares their fields.
 #pragma once
 
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/trained/drawn_model.hpp"
-#include "attn/model/trained/trained_config.hpp"
 
 #include <string_view>
 
@@ -18,6 +18,8 @@ class JsonValue;
 /// to say it.
 [[nodiscard]] model::Recipe parse_config(std::string_view json);
 [[nodiscard]] model::Recipe recipe_of(const JsonValue& value);
+/// A section of it alone, "attention".
+void read_section(const JsonValue& value, std::string_view section, model::Recipe& recipe);
 /// The config of a whole trained model, likewise.
 [[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
 

@@ -220,12 +220,18 @@ model::SavedLayers saved_layers_of(const JsonValue& value)
     if (const JsonValue* index = object.find("index")) {
         saved.index = index->integer(0, largest);
     }
+    constexpr std::array sections{model::field::heads.section(), model::field::causal.section()};
     for (const JsonValue& element : object.at("layers").elements()) {
-        const JsonObject layer(element, keys_with({"layer"}, model::Standing::in_layer));
+        const JsonObject layer(element, keys_with({"layer", sections[0], sections[1]}, model::Standing::in_layer));
         SavedResult& one = saved.layers.emplace_back();
         one.layer = layer.at("layer").integer(0, model::trained_field::most_layers - 1);
         if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].layer >= one.layer) {
             layer.at("layer").refuse("ascending layers");
+        }
+        for (const std::string_view section : sections) {
+            if (const JsonValue* stated = layer.find(section)) {
+                read_section(*stated, section, one.config);
+            }
         }
         read_items(layer, one);
     }

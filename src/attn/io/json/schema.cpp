@@ -320,8 +320,6 @@ OrderedJson result_schema()
             properties(standing == model::Standing::in_layer ? "layer" : "layered_result")[name] = item_schema(item);
         }
     }
-    properties("layered_result")["config"] =
-        object_schema({model::trained_field::all.begin(), model::trained_field::all.end()}, "");
     return schema;
 }
 
@@ -333,6 +331,9 @@ std::string json_schema(std::string_view name)
     if (OrderedJson& parts = schema["$defs"]; parts.contains("config")) {
         parts["config"] = recipe_schema(Form::config);
         parts["config"].erase("$schema");
+    }
+    if (OrderedJson& parts = schema["$defs"]; parts.contains("model_config")) {
+        parts["model_config"] = object_schema({model::trained_field::all.begin(), model::trained_field::all.end()}, "");
     }
     return schema.dump(2) + "\n";
 }

@@ -84,7 +84,7 @@ std::vector<std::string> listed_files(const NamedBytes& index)
     return files_of(read_weight_map(text_of(index), index.name));
 }
 
-std::optional<model::Trained> builtin_model(std::string_view name)
+std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored)
 {
     const auto found = std::ranges::find(builtin_models(), name, &BuiltinModel::name);
     if (found == builtin_models().end()) {
@@ -97,7 +97,7 @@ std::optional<model::Trained> builtin_model(std::string_view name)
     } else {
         files.weights.push_back({shown, as_bytes(found->weights)});
     }
-    return read_model(files);
+    return read_model(files, ignored);
 }
 
 } // namespace attn::io

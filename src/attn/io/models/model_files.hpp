@@ -31,6 +31,6 @@ struct ModelFiles {
 [[nodiscard]] std::vector<std::string> listed_files(const NamedBytes& index);
 
 /// The model of data/models; nothing where there is none of that name.
-[[nodiscard]] std::optional<model::Trained> builtin_model(std::string_view name);
+[[nodiscard]] std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored = {});
 
 } // namespace attn::io

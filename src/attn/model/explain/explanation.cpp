@@ -74,7 +74,7 @@ public:
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
         if (const std::optional<TensorView> mask = stated_mask_ ? std::optional(stated_mask_->view()) : settings.mask;
-            mask && attention_.has_mask()) {
+            mask && (attention_.has_mask() || result.layer)) {
             mask_ = broadcast_mask(*mask, {heads(), T_, S_}, ShortMask::repeats);
         }
         if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
@@ -287,7 +287,7 @@ Index strongest_word(const Explanation& explanation)
 }
 
 /// One number of each vector that is made of words, and of the output.
-void add_projections(Explanation& explanation, const Result& result, Index component)
+void add_projections(Explanation& explanation, const Result& result, Index component, const LayerTerms* terms)
 {
     const Index S = std::ssize(explanation.cross ? explanation.key_tokens : explanation.tokens);
     const Index key = explanation.key.value_or(strongest_word(explanation));
@@ -295,7 +295,9 @@ void add_projections(Explanation& explanation, const Result& result, Index compo
     const Target other = explanation.swapped ? Target::W_q : Target::W_k;
     const auto add = [&](Target W, Index position) {
         const Index head = W == Target::W_q ? explanation.head : W == Target::W_o ? 0 : explanation.kv_head;
-        if (auto made = projected(result, {W, position, head, component}, explanation.joined)) {
+        const Component one{W, position, head, component};
+        if (auto made =
+                terms != nullptr ? terms->projected(one, explanation.joined) : projected(result, one, explanation.joined)) {
             explanation.projections.push_back(std::move(*made));
         }
     };
@@ -322,6 +324,9 @@ void require_component(Index component, const Explanation& explanation)
 /// How many numbers of a word W_k or W_v reads.
 Index width_read(const Result& result, Target W, Item made)
 {
+    if (result.layer) {
+        return shape_of(array(result, name_of(Item::embeddings))).back();
+    }
     const Shape& shape = shape_of(array(result, name_of(made)));
     return element_count(shape_of(array(result, name_of(W)))) / (shape.front() * shape.back());
 }
@@ -350,23 +355,28 @@ double after_step(const Recipe& recipe, double number)
     return rounds ? static_cast<double>(static_cast<float>(number)) : number;
 }
 
+Index one_position(const std::vector<Index>& places, const std::vector<std::string>& typed,
+                   const std::vector<std::string>& words, const Origin& origin)
+{
+    if (places.size() > 1) {
+        std::string text;
+        for (const std::string& item : typed) {
+            text += (text.empty() ? "" : ",") + item;
+        }
+        throw Error(origin.fault({&field::query}), origin.name_of(field::query),
+                    in_quotes(text) + ", which is at " + std::to_string(places.size()) + " positions",
+                    "one of them: " + numbered_words(places, words));
+    }
+    return places.front();
+}
+
 Index query_position(const Recipe& recipe, const Origin& origin)
 {
     const Words words = read_words(recipe, origin);
     if (recipe.query.empty()) {
         return 0;
     }
-    const std::vector<Index> places = query_positions(recipe, words, origin);
-    if (places.size() > 1) {
-        std::string typed;
-        for (const std::string& item : recipe.query) {
-            typed += (typed.empty() ? "" : ",") + item;
-        }
-        throw Error(origin.fault({&field::query}), origin.name_of(field::query),
-                    in_quotes(typed) + ", which is at " + std::to_string(places.size()) + " positions",
-                    "one of them: " + numbered_words(places, words.tokens));
-    }
-    return places.front();
+    return one_position(query_positions(recipe, words, origin), recipe.query, words.tokens, origin);
 }
 
 Result run_for(Index position, Recipe recipe, RunSettings settings)
@@ -380,7 +390,7 @@ Result run_for(Index position, Recipe recipe, RunSettings settings)
     return run(recipe, settings);
 }
 
-Explanation explain(const Result& result, const Question& question, const RunSettings& settings)
+Explanation explain(const Result& result, const Question& question, const RunSettings& settings, const LayerTerms* terms)
 {
     Explanation explanation;
     explanation.tokens = result.tokens;
@@ -405,6 +415,10 @@ Explanation explain(const Result& result, const Question& question, const RunSet
     explanation.swapped = result.config.attention.order == ScoreOrder::key_query;
     explanation.keys_read = width_read(result, Target::W_k, Item::keys);
     explanation.values_read = width_read(result, Target::W_v, Item::values);
+    if (terms != nullptr) {
+        explanation.place = terms->place;
+        explanation.biases = terms->biases;
+    }
     for (const Target bias : {Target::b_q, Target::b_k, Target::b_v, Target::b_o, Target::b_Wa, Target::b_Ua, Target::b_va}) {
         if (result.find(name_of(bias)) != nullptr) {
             explanation.biases.push_back(bias);
@@ -428,7 +442,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
         explanation.output = row.joined(Item::output);
     }
     require_component(question.component, explanation);
-    add_projections(explanation, result, question.component);
+    add_projections(explanation, result, question.component, terms);
     return explanation;
 }
 

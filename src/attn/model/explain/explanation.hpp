@@ -19,10 +19,12 @@
 #pragma once
 
 #include "attn/model/explain/projected.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/model/run/run.hpp"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +54,7 @@ struct ExplainedKey {
     double score = 0, scaled = 0;          ///< of the result, as are the next two
     std::optional<double> capped = {};     ///< with a softcap
     std::optional<double> masked = {};     ///< with masks or biases
-    double mask = 0;                       ///< what the mask's file adds; -inf: this key is not seen
+    double mask = 0;                       ///< what the mask's file, or a model, adds; -inf: this key is not seen
     double distance = 0;                   ///< what ALiBi adds: -slope·|position - key's position|
     Hidden hidden = Hidden::no;            ///< why `masked` is -inf
     double exponential = 0;                ///< exp(s - maximum); of overflowed scores 1, beside which all others are 0
@@ -75,8 +77,25 @@ struct ExplainedKey {
     [[nodiscard]] double last_weight() const { return dropped.value_or(weight); }
 };
 
+/// Where in a whole trained model a row of attention is.
+struct ModelPlace {
+    TrainedConfig config;
+    Index layer = 0;
+    bool normed = false;            ///< x is behind the norm in front of the attention
+    bool biased = false;            ///< the model adds a number for the distance of query and key
+    std::string_view frequencies{}; ///< what becomes of those of rotary positions; empty: nothing
+};
+
+/// What such a model has beside the result of its layer.
+struct LayerTerms {
+    ModelPlace place;
+    std::vector<Target> biases = {};
+    std::function<std::optional<Projected>(const Component& component, const std::vector<double>& context)> projected;
+};
+
 struct Explanation {
     Recipe config;
+    std::optional<ModelPlace> place = {};
     std::vector<std::string> warnings;
     std::vector<std::string> tokens;     ///< (T)
     std::vector<std::string> key_tokens; ///< only with cross-attention
@@ -125,6 +144,10 @@ struct Explanation {
 /// What a step of the recipe's arithmetic leaves of a number: a float with Rounding::step, the number itself otherwise.
 [[nodiscard]] double after_step(const Recipe& recipe, double number);
 
+/// The one of these places, which `typed` chose. Throws Error: usage or data, as `origin` says, where they are several.
+[[nodiscard]] Index one_position(const std::vector<Index>& places, const std::vector<std::string>& typed,
+                                 const std::vector<std::string>& words, const Origin& origin);
+
 /// The place of the one word that the recipe's query chooses. Throws Error: usage when it chooses none, usage or data, as
 /// `origin` says, when it chooses several; each lists the places. Otherwise as query_positions.
 [[nodiscard]] Index query_position(const Recipe& recipe, const Origin& origin);
@@ -134,6 +157,9 @@ struct Explanation {
 
 /// `settings` are those of the run, of which the mask, the origin and the memory limit count. Throws as heads_of,
 /// Error(usage) for a key or component that is not there, Error(too_large) when the terms would need too much memory.
-[[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings);
+/// `terms`: of a layer of a whole trained model, whose result has in `embeddings` what its projections read, and whose bias is
+/// the mask.
+[[nodiscard]] Explanation explain(const Result& result, const Question& question, const RunSettings& settings,
+                                  const LayerTerms* terms = nullptr);
 
 } // namespace attn::model

@@ -265,6 +265,7 @@ Result result_of(const SavedResult& saved)
 {
     Result result;
     result.config = saved.config;
+    result.layer = saved.layer;
     result.warnings = saved.warnings.value_or(std::vector<std::string>{});
     take_words(result, saved);
     for (const StoredTensor& tensor : tensors_of(saved).tensors) {

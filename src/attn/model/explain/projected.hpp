@@ -11,6 +11,15 @@
 
 namespace attn::model {
 
+/// What a norm of queries or keys makes of the number: (value - mean)·factor·weight + bias.
+struct Normed {
+    double mean = 0;   ///< of all numbers that the norm reads; 0 of an RMS norm
+    double factor = 1; ///< 1 / √(mean of the squares + ε)
+    double weight = 1;
+    std::optional<double> bias = {};
+    double value = 0; ///< rounded
+};
+
 /// What RoPE makes of the number together with the other one of its pair: value·own + other·others.
 struct Turn {
     Index partner = 0;          ///< where the other one stands
@@ -28,7 +37,10 @@ struct Projected {
     std::vector<double> products; ///< (D) weights[i]·x[i]
     std::optional<double> bias = {};
     double value = 0;
+    std::optional<Normed> norm = {}; ///< of a whole trained model
     std::optional<Turn> turn = {};
+
+    [[nodiscard]] double before_turn() const { return norm ? norm->value : value; }
 };
 
 /// Which number it is.

@@ -134,6 +134,37 @@ std::string quoted_words(const std::vector<std::string>& words)
     return list + (words.size() > most ? ", …" : "");
 }
 
+std::string_view without_spaces(std::string_view word)
+{
+    const std::size_t begin = word.find_first_not_of(' ');
+    return begin == std::string_view::npos ? word : word.substr(begin, word.find_last_not_of(' ') + 1 - begin);
+}
+
+/// The places of the first pieces that a tokenizer has cut `word` into; none where it has not. A piece that goes on begins with
+/// "##" or, where other pieces do, with no space.
+std::vector<Index> pieces_of(const std::string& word, const std::vector<std::string>& pieces)
+{
+    constexpr std::string_view on = "##";
+    const bool spaced = std::ranges::any_of(pieces, [](const std::string& piece) { return piece.starts_with(' '); });
+    const std::string wanted = text::casefold(word);
+    for (std::size_t first = 0; first + 1 < pieces.size(); ++first) {
+        std::string joined(without_spaces(pieces[first]));
+        std::vector<Index> places{static_cast<Index>(first)};
+        for (std::size_t i = first + 1; i < pieces.size() && joined.size() < word.size(); ++i) {
+            const bool hashes = pieces[i].starts_with(on);
+            if (!hashes && (!spaced || pieces[i].starts_with(' '))) {
+                break;
+            }
+            joined += pieces[i].substr(hashes ? on.size() : 0);
+            places.push_back(static_cast<Index>(i));
+        }
+        if (places.size() > 1 && text::casefold(joined) == wanted) {
+            return places;
+        }
+    }
+    return {};
+}
+
 /// "; did you mean 'short'?", if one of the first words is near.
 std::string near_word(const std::string& word, const std::vector<std::string>& words)
 {
@@ -178,11 +209,15 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
     const std::string word = lookup.casefold ? text::casefold(wanted) : wanted;
     std::vector<Index> places;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] == word) {
+        if (words[i] == word || without_spaces(words[i]) == word) {
             places.push_back(static_cast<Index>(i));
         }
     }
     if (places.empty()) {
+        if (const std::vector<Index> pieces = pieces_of(word, words); !pieces.empty()) {
+            throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word) + ", which the tokenizer cuts into pieces",
+                        "one of them, by its position: " + numbered_words(pieces, words));
+        }
         const std::string all =
             "a word of the input (" + quoted_words(words) + ") or a position, " + positions + near_word(word, words);
         throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word), lookup.allowed.empty() ? all : lookup.allowed);

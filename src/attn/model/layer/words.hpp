@@ -42,7 +42,7 @@ struct Lookup {
     std::string allowed = {}; ///< in place of all words and positions, where only some are to be found
 };
 /// Where `wanted` stands among `words`, ascending, at least one place: digits are always a position; a word stands wherever it
-/// occurs. Throws Error for a position or word that is not there.
+/// occurs, with or without the spaces that a tokenizer left around it. Throws Error for a position or word that is not there.
 [[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
                                            const Lookup& lookup);
 

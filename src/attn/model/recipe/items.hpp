@@ -150,7 +150,7 @@ inline constexpr std::array items{
             "(H, T): ln Σ exp of what goes into the softmax; -inf for a row without keys"),
     numbers(Item::present_key, "present_key", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_k)"),
     numbers(Item::present_value, "present_value", Needs::cache, ShownBy::attend, Heads::keys, per_key, "(H_kv, S, d_v)"),
-    numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::tokens, Axis::vocabulary},
+    numbers(Item::logits, "logits", Needs::model, ShownBy::run, Heads::none, {Axis::queries, Axis::vocabulary},
             "(T, V): scores of the next word, or of a masked one"),
     ItemInfo{Item::summary, "summary", ItemKind::summary, Needs::nothing, ShownBy::run},
 };

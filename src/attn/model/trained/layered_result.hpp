@@ -1,8 +1,8 @@
 // What a run of a whole trained model gives: plain values, in the order and with the names of the JSON result.
 #pragma once
 
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/model/run/result.hpp"
-#include "attn/model/trained/trained_config.hpp"
 
 #include <string>
 #include <vector>

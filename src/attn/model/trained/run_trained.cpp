@@ -11,6 +11,7 @@
 #include "attn/transformer/run/forward.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -86,7 +87,10 @@ std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const
 transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
 {
     const bool summary = show.contains(Item::summary);
-    transformer::Asked asked{.layers = layers};
+    transformer::Asked asked;
+    if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
+        asked.layers = layers;
+    }
     asked.stages = {.scores = show.contains(Item::scores),
                     .scaled_scores = show.contains(Item::scaled_scores),
                     .capped_scores = show.contains(Item::capped_scores),
@@ -186,19 +190,13 @@ Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
     return tokens;
 }
 
-std::string without_spaces(const std::string& token)
-{
-    const std::size_t begin = token.find_first_not_of(' ');
-    return begin == std::string::npos ? token : token.substr(begin, token.find_last_not_of(' ') + 1 - begin);
-}
-
-/// The rows that --query names: a word stands for its token, with or without the space in front.
+/// The rows that --query names.
 std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
 {
     Recipe recipe;
     recipe.query = config.query;
     Words words;
-    std::ranges::transform(tokens, std::back_inserter(words.tokens), without_spaces);
+    words.tokens = tokens;
     return query_positions(recipe, words, origin);
 }
 
@@ -235,10 +233,15 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
     const transformer::AttentionPart& part = architecture.layers[static_cast<std::size_t>(layer)].attention;
     Attention attention;
     attention.causal = architecture.causal;
-    attention.scale = part.scale;
+    if (part.scale != 1 / std::sqrt(static_cast<double>(part.d))) { // which holds without a scale
+        attention.scale = part.scale;
+    }
     attention.softcap = part.softcap;
     if (part.window) {
         attention.window = core::Window{part.window->left, part.window->right};
+    }
+    if (part.rope) {
+        attention.positions = Positions{.kind = PositionKind::rope, .rope = {.base = part.rope->base, .dim = part.rope->dim}};
     }
     return attention;
 }
@@ -276,6 +279,8 @@ public:
         Result result = result_;
         result.layer = stages.layer;
         std::get<SentenceInput>(result.config.input).sentence = config_.sentence;
+        result.config.dims.heads = part.H;
+        result.config.dims.kv_heads = part.H_kv;
         result.config.attention = attention_of(trained_.model.architecture(), stages.layer);
         result.portable_because = stages.stages.portable_because;
         result.heads = heads_of(config_.head, part.H, settings_.origin);
@@ -453,6 +458,11 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         transformer::forward(trained.model, input, asked, work, [&](transformer::LayerStages&& stages) {
             result.layers.push_back(results.of(std::move(stages)));
         });
+    for (const Index layer : asked.layers.empty() ? layers : std::vector<Index>{}) { // nothing of them is shown
+        transformer::LayerStages nothing;
+        nothing.layer = layer;
+        result.layers.push_back(results.of(std::move(nothing)));
+    }
     if (asked.hidden_states) {
         add_hidden_states(result.layers, outputs.hidden_states, result.show);
     }
@@ -460,7 +470,8 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         for (const Index place : open_places(result, trained)) {
             result.guesses.push_back(guesses_at(place, outputs.logits, [&](Index id) { return word_of(id, result, trained); }));
         }
-        result.logits = std::move(outputs.logits);
+        const std::vector<Index>& rows = result.front().query_positions;
+        result.logits = rows.empty() ? std::move(outputs.logits) : with_rows(outputs.logits, info_of(Item::logits), rows);
         if (result.guesses.empty()) {
             result.warnings.emplace_back(
                 "no likeliest word: the sentence has no [MASK]; the logits themselves are in JSON, CSV and "

@@ -35,6 +35,45 @@ Result result_with(const AnyTensor& logits)
     return result;
 }
 
+/// "summary.heads[0].pairs[1].weight" → "summary.heads.pairs.weight"
+std::string without_places(std::string_view name)
+{
+    std::string plain;
+    bool inside = false;
+    for (const char c : name) {
+        inside = c == '[' || (inside && c != ']');
+        if (!inside && c != ']') {
+            plain += c;
+        }
+    }
+    return plain;
+}
+
+/// The numbers and words of a summary, those of one kind of all heads one after the other: "summary.heads.entropy".
+void add_summary(ResultTensors& to, const StatedSummary& summary)
+{
+    for (const StatedArray& value : summary.values) {
+        const std::string name = without_places(value.name);
+        const bool word = name.ends_with("token");
+        if (word) {
+            auto words = std::ranges::find(to.words, name, &NamedWords::name);
+            if (words == to.words.end()) {
+                words = to.words.insert(words, {name, {}});
+            }
+            words->words.push_back(value.decimals.front());
+            continue;
+        }
+        auto tensor = std::ranges::find(to.tensors, name, &StoredTensor::name);
+        if (tensor == to.tensors.end()) {
+            tensor = to.tensors.insert(tensor, StoredTensor{name, ElementType::float32, {0}});
+        }
+        const double number = number_of(value.decimals.front(), Dtype::float32);
+        const std::vector<std::byte> bytes = to_bytes<double>(tensor->type, std::span(&number, 1));
+        tensor->bytes.insert(tensor->bytes.end(), bytes.begin(), bytes.end());
+        ++tensor->shape.front();
+    }
+}
+
 /// The likeliest words as a file states them.
 std::vector<StatedArray> stated(const std::vector<Guesses>& guesses)
 {
@@ -91,7 +130,6 @@ SavedResult with_words_of(const SavedLayers& saved, SavedResult layer)
     }
     layer.tokens = first.tokens;
     layer.config.input = PositionsInput{.count = std::ssize(*first.tokens), .labels = {}};
-    layer.config.dims.heads = field::most_heads;
     const auto rows = std::ranges::find(first.arrays, name_of(Item::query_positions), &StatedArray::name);
     if (layer.layer != first.layer && rows != first.arrays.end()) {
         layer.arrays.push_back(*rows);
@@ -121,6 +159,10 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
             report.findings.push_back(mismatch(name + "there", name + "stated, but no part of this run"));
             continue;
         }
+        const Recipe& config = stated_layer.config; // older files do not state it
+        if (config.dims.heads && (config.dims != found->config.dims || config.attention != found->config.attention)) {
+            report.findings.push_back(mismatch(name + "dims and attention", name + "stated otherwise than the model has them"));
+        }
         for (Finding& finding : findings_of(stated_layer, *found, tolerance)) {
             finding.what.insert(0, name);
             report.findings.push_back(std::move(finding));
@@ -139,14 +181,21 @@ ResultTensors tensors_of(const SavedLayers& saved)
 {
     ResultTensors all;
     for (const SavedResult& layer : saved.layers) {
+        const std::string prefix = "layers." + std::to_string(layer.layer.value_or(0)) + ".";
         ResultTensors one = tensors_of(layer);
+        if (layer.summary) {
+            add_summary(one, *layer.summary);
+        }
         for (StoredTensor& tensor : one.tensors) {
             const std::optional<Item> item = item_called(tensor.name);
             const bool common = item == Item::token_ids || item == Item::query_positions;
-            tensor.name.insert(0, common ? "" : "layers." + std::to_string(layer.layer.value_or(0)) + ".");
+            tensor.name.insert(0, common ? "" : prefix);
             all.tensors.push_back(std::move(tensor));
         }
-        std::ranges::move(one.words, std::back_inserter(all.words));
+        for (NamedWords& words : one.words) {
+            words.name.insert(0, item_called(words.name) ? "" : prefix);
+            all.words.push_back(std::move(words));
+        }
     }
     if (saved.logits) {
         SavedResult one;

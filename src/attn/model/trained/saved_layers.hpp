@@ -21,9 +21,8 @@ struct SavedLayers {
 /// As tensors_of a result; those of a layer are called "layers.3.weights".
 [[nodiscard]] ResultTensors tensors_of(const SavedLayers& saved);
 
-/// The layer of that number, or where there is one alone, that one; with the words and, so that pictures can be made of it,
-/// what its model does not say of its attention left open. Throws Error(usage) for one that is not there, and where one must be
-/// named.
+/// The layer of that number, or where there is one alone, that one; with the words. Throws Error(usage) for one that is not
+/// there, and where one must be named.
 [[nodiscard]] SavedResult layer_of(const SavedLayers& saved, std::optional<Index> layer);
 
 } // namespace attn::model

@@ -28,53 +28,31 @@ std::string colours()
     return text + '"';
 }
 
-void write_result(const model::Result& result, Buffer& out)
+/// JSON in which no word ends the script that holds it.
+void write_escaped(std::string_view json, Buffer& out)
 {
-    write_json(result, std::nullopt, [&](std::string_view json) {
-        while (!json.empty()) {
-            const std::size_t end = std::min(json.find('<'), json.size());
-            out.append(json.substr(0, end));
-            if (end < json.size()) {
-                out.append("\\u003c");
-            }
-            json.remove_prefix(std::min(end + 1, json.size()));
+    while (!json.empty()) {
+        const std::size_t end = std::min(json.find('<'), json.size());
+        out.append(json.substr(0, end));
+        if (end < json.size()) {
+            out.append("\\u003c");
         }
-    });
-}
-
-} // namespace
-
-void require_page_size(const Shape& weights)
-{
-    const auto refuse = [](Index count, const char* what, Index most, const char* instead) {
-        throw Error(ErrorKind::too_large, "HTML", std::to_string(count) + what,
-                    "up to " + std::to_string(most) + what + " in a page; " + instead);
-    };
-    const Index H = weights[0];
-    const Index T = weights[1];
-    const Index S = weights[2];
-    if (T > most_rows) {
-        refuse(T, " query words", most_rows, "--query shows some of them");
-    }
-    if (S > most_columns) {
-        refuse(S, " key words", most_columns, "a shorter text has fewer");
-    }
-    if (H > most_heads) {
-        refuse(H, " heads", most_heads, "--heads computes fewer");
-    }
-    if (H * T * S > most_weights) {
-        refuse(H * T * S, " weights", most_weights, "--query shows those of some words");
+        json.remove_prefix(std::min(end + 1, json.size()));
     }
 }
 
-void write_html(const model::Result& result, const PageParts& parts, const Sink& sink)
+const Shape& shape_of_weights(const model::Result& result)
 {
     const AnyTensor* weights = result.find(model::Item::weights);
     if (weights == nullptr || shape_of(*weights).size() != 3) {
         throw Error(ErrorKind::internal, "an HTML page needs weights (H, T, S)");
     }
-    require_page_size(shape_of(*weights));
+    return shape_of(*weights);
+}
 
+template <typename AnyResult>
+void write_frame(const AnyResult& result, const PageParts& parts, const Sink& sink)
+{
     const std::string colour_text = colours();
     const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
                                                                               {"script", parts.script},
@@ -95,7 +73,7 @@ void write_html(const model::Result& result, const PageParts& parts, const Sink&
         const auto* const text =
             std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
         if (name == "result") {
-            write_result(result, out);
+            write_json(result, std::nullopt, [&](std::string_view json) { write_escaped(json, out); });
         } else if (text != texts.end()) {
             out.append(text->second);
         } else {
@@ -104,6 +82,46 @@ void write_html(const model::Result& result, const PageParts& parts, const Sink&
         rest.remove_prefix(end + 2);
     }
     out.flush();
+}
+
+} // namespace
+
+void require_page_size(const Shape& weights, Index layers)
+{
+    const auto refuse = [](Index count, const char* what, Index most, const char* instead) {
+        throw Error(ErrorKind::too_large, "HTML", std::to_string(count) + what,
+                    "up to " + std::to_string(most) + what + " in a page; " + instead);
+    };
+    const Index H = weights[0];
+    const Index T = weights[1];
+    const Index S = weights[2];
+    if (T > most_rows) {
+        refuse(T, " query words", most_rows, "--query shows some of them");
+    }
+    if (S > most_columns) {
+        refuse(S, " key words", most_columns, "a shorter text has fewer");
+    }
+    if (H > most_heads) {
+        refuse(H, " heads", most_heads, "--heads computes fewer");
+    }
+    if (layers * H * T * S > most_weights) {
+        refuse(layers * H * T * S, " weights", most_weights,
+               layers > 1 ? "--layer and --head show some of them" : "--query shows those of some words");
+    }
+}
+
+void write_html(const model::Result& result, const PageParts& parts, const Sink& sink)
+{
+    require_page_size(shape_of_weights(result));
+    write_frame(result, parts, sink);
+}
+
+void write_html(const model::LayeredResult& result, const PageParts& parts, const Sink& sink)
+{
+    for (const model::Result& layer : result.layers) {
+        require_page_size(shape_of_weights(layer), std::ssize(result.layers));
+    }
+    write_frame(result, parts, sink);
 }
 
 } // namespace attn::report

@@ -22,7 +22,7 @@ public:
         json_.begin_object();
         json_.member("schema", "attn-cli/explanation/1");
         json_.key("config");
-        write_recipe_object(json_, e_.config, WithPublished::no);
+        e_.place ? write_config_object(json_, e_.place->config) : write_recipe_object(json_, e_.config, WithPublished::no);
         json_.member(name_of(model::Item::tokens), e_.tokens);
         write_place();
         write_query();
@@ -57,6 +57,9 @@ public:
 private:
     void write_place()
     {
+        if (e_.place) {
+            json_.member("layer", e_.place->layer);
+        }
         json_.member("head", e_.head);
         json_.member("heads", e_.heads);
         json_.member("kv_head", e_.kv_head);
@@ -98,6 +101,17 @@ private:
             taken("bias", *made.bias);
         }
         taken("value", made.value);
+        if (made.norm) {
+            json_.begin_object("norm");
+            json_.member("mean", made.norm->mean);
+            json_.member("factor", made.norm->factor);
+            json_.member("weight", made.norm->weight);
+            if (made.norm->bias) {
+                json_.member("bias", *made.norm->bias);
+            }
+            taken("value", made.norm->value);
+            json_.end_object();
+        }
         if (made.turn) {
             json_.begin_object("turn");
             json_.member("partner", made.turn->partner);

@@ -155,6 +155,7 @@ void write_json(const model::LayeredResult& result, std::optional<Index> index, 
     for (const Result& layer : result.layers) {
         json.begin_object();
         json.member("layer", layer.layer);
+        write_dims_and_attention(json, layer.config);
         write_items(json, layer, model::Standing::in_layer);
         json.end_object();
     }

@@ -225,6 +225,17 @@ void write_config_object(JsonWriter& json, const model::TrainedConfig& config)
     json.end_object();
 }
 
+void write_dims_and_attention(JsonWriter& json, const model::Recipe& recipe)
+{
+    Sections sections(json);
+    for (const field::Recipes* f : field::all) {
+        if (f->section() == field::heads.section() || f->section().starts_with(field::causal.section())) {
+            write_field(json, *f, field::all, recipe, sections);
+        }
+    }
+    sections.enter("");
+}
+
 void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published)
 {
     json.begin_object();

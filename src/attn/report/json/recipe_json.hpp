@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe.hpp"
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/report/json_writer.hpp"
 
 namespace attn::report {
@@ -12,6 +12,9 @@ enum class WithPublished { no, yes };
 
 /// What equals its default is left out where the format allows it; io/json/recipe.hpp reads the same object.
 void write_recipe_object(JsonWriter& json, const model::Recipe& recipe, WithPublished published);
+
+/// "dims" and "attention" of a recipe alone, as members of the object that is open.
+void write_dims_and_attention(JsonWriter& json, const model::Recipe& recipe);
 
 /// The "config" of a result of a whole trained model.
 void write_config_object(JsonWriter& json, const model::TrainedConfig& config);

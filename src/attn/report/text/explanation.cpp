@@ -72,12 +72,13 @@ void ExplanationSteps::write_title()
         prose_.remark("attends to each word of");
         sentence(e_.key_tokens);
     }
-    if (e_.heads > 1) {
-        const std::string head = "head " + std::to_string(e_.head) + " of " + std::to_string(e_.heads);
+    if (e_.heads > 1 || e_.place) {
+        const std::string layer = e_.place ? "layer " + std::to_string(e_.place->layer) + ", " : "";
+        const std::string head = layer + "head " + std::to_string(e_.head) + " of " + std::to_string(e_.heads);
         const std::string shared = e_.kv_heads == e_.heads ? ""
                                                            : ", which reads key/value head " + std::to_string(e_.kv_head) +
                                                                  " of " + std::to_string(e_.kv_heads);
-        prose_.remark(head + shared + "; --head N shows another");
+        prose_.remark(head + shared + (e_.place ? "; --layer N and --head N show others" : "; --head N shows another"));
     }
 }
 
@@ -85,6 +86,13 @@ void ExplanationSteps::write_embedding()
 {
     const std::string x = "x(" + words_.query_word() + ")";
     const auto size = static_cast<Index>(e_.x.size());
+    if (e_.place) {
+        step("Word " + x + ": " + shape_text({size}) + ", what enters " + (e_.place->normed ? "" : "the attention of ") +
+             "layer " + std::to_string(e_.place->layer) +
+             (e_.place->normed ? ", behind the norm in front of its attention" : ""));
+        prose_.vector(words_.numbers(e_.x));
+        return;
+    }
     const std::string row =
         e_.id ? "row " + std::to_string(*e_.id) + " of the embedding table " + shape_text({e_.table_rows, size})
               : "row " + std::to_string(e_.position) + " of the embeddings";
@@ -111,10 +119,17 @@ void ExplanationSteps::write_query()
     const Index read = e_.swapped ? e_.keys_read : std::ssize(e_.x);
     step((e_.swapped ? "Key " : "Query ") + words_.own_vector() + " = " +
          words_.projection(e_.swapped ? Target::W_k : Target::W_q, "x(" + words_.query_word() + ")", d_k, read));
+    const model::Projected* made = e_.projection(e_.swapped ? Target::W_k : Target::W_q);
+    if (made != nullptr && made->norm) {
+        prose_.paragraph("normalised, as keys are");
+    }
     if (positions_are(PositionKind::rope)) {
         prose_.paragraph("turned by RoPE: pair i by the angle " + std::to_string(e_.position) + " / " +
                          plain(attention().positions->rope.base) + "^(2i/" +
-                         std::to_string(attention().positions->rope.dim.value_or(d_k)) + ")");
+                         std::to_string(attention().positions->rope.dim.value_or(d_k)) + ")" +
+                         (e_.place && !e_.place->frequencies.empty()
+                              ? ", its frequencies scaled (" + std::string(e_.place->frequencies) + ")"
+                              : ""));
     }
     prose_.vector(words_.numbers(e_.query));
     write_projection(e_.swapped ? Target::W_k : Target::W_q, words_.own_vector(), "x(" + words_.query_word() + ")");
@@ -242,8 +257,9 @@ void ExplanationSteps::write_masks()
                                : e_.keys.front().capped                    ? "capped"
                                                                            : "scaled";
     const bool alibi = positions_are(PositionKind::alibi);
-    const std::string name = attention().has_mask() ? " + mask" : "";
-    step("Mask: masked = " + before + name + (alibi ? " + distance" : "") + ", -inf where a key is hidden");
+    const std::string name = attention().has_mask() ? " + mask" : is_biased() ? " + bias" : "";
+    step((is_biased() ? "Bias: masked = " : "Mask: masked = ") + before + name + (alibi ? " + distance" : "") +
+         (is_biased() && !attention().causal ? "" : ", -inf where a key is hidden"));
     if (attention().causal) {
         prose_.paragraph("causal: hides the keys after position " + std::to_string(e_.position));
     }
@@ -255,6 +271,10 @@ void ExplanationSteps::write_masks()
     if (attention().has_mask()) {
         prose_.paragraph("mask: what " + (attention().mask ? in_quotes(attention().mask->file) : "the recipe") +
                          " holds for this row");
+    }
+    if (is_biased()) {
+        prose_.paragraph("bias: a number of the model, by head and by how far the key is from position " +
+                         std::to_string(e_.position));
     }
     if (alibi) {
         prose_.paragraph("distance: ALiBi, minus the head's slope times |" + std::to_string(e_.position) +
@@ -273,15 +293,15 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         prose_.paragraph(in_quotes(cell_word()) + " is hidden: -inf");
         return;
     }
-    if (!attention().has_mask() && !alibi) {
+    if (!attention().has_mask() && !is_biased() && !alibi) {
         prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
         return;
     }
     const double score = before == "capped" ? *key.capped : before == "score" ? key.score : key.scaled;
     const std::vector<std::string> numbers = words_.numbers({score, key.mask, key.distance, *key.masked});
     std::vector<std::string> terms{numbers[0]};
-    if (attention().has_mask()) {
-        terms.push_back(glued(bracketed(numbers[1]) + " (mask)"));
+    if (attention().has_mask() || is_biased()) {
+        terms.push_back(glued(bracketed(numbers[1]) + (is_biased() ? " (bias)" : " (mask)")));
     }
     if (alibi) {
         terms.push_back(glued(bracketed(numbers[2]) + " (distance)"));

@@ -71,9 +71,13 @@ void ExplanationSteps::write_projection(Target W, const std::string& vector, con
     const std::string line = (left ? "row " : "column ") + std::to_string(e_.component) + " of " +
                              (one_of_several ? "this head's " : "") + std::string(name_of(W));
     const std::string number = at(vector, e_.component);
-    prose_.paragraph(number + (made->turn ? ", before it is turned," : "") + " is " +
-                     (left ? line + " times " + x : x + " times " + line) + (made->bias ? ", plus " + bias_name(W) : "") + ":");
-    write_projected_terms(*made, made->turn ? "before" : number);
+    const std::string before = made->norm ? ", before it is normalised," : made->turn ? ", before it is turned," : "";
+    prose_.paragraph(number + before + " is " + (left ? line + " times " + x : x + " times " + line) +
+                     (made->bias ? ", plus " + bias_name(W) : "") + ":");
+    write_projected_terms(*made, before.empty() ? number : "before");
+    if (made->norm) {
+        write_norm(*made, made->turn ? "normalised" : number);
+    }
     if (made->turn) {
         write_turn(*made, number);
     }
@@ -117,10 +121,26 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
     prose_.sum(start, terms);
 }
 
+void ExplanationSteps::write_norm(const Projected& made, const std::string& number)
+{
+    const model::Normed& norm = *made.norm;
+    const std::vector<std::string> numbers = words_.numbers({made.value, norm.mean, norm.value});
+    const std::vector<std::string> factors = words_.numbers({norm.factor, norm.weight});
+    const std::string of_mean = norm.mean == 0 ? bracketed(numbers[0]) : "(" + numbers[0] + " - " + bracketed(numbers[1]) + ")";
+    std::vector<std::string> terms{of_mean + "·" + factors[0] + "·" + bracketed(factors[1])};
+    if (norm.bias) {
+        terms.push_back(bracketed(words_.number(*norm.bias)));
+    }
+    terms.back() += glued(" = " + numbers[2]);
+    prose_.paragraph("normalised: times " + factors[0] + ", 1 over the root of the mean square, and its weight " + factors[1] +
+                     ":");
+    prose_.sum(number + " = ", terms);
+}
+
 void ExplanationSteps::write_turn(const Projected& made, const std::string& number)
 {
     const model::Turn& turn = *made.turn;
-    const std::vector<std::string> numbers = words_.numbers({made.value, turn.other, turn.value});
+    const std::vector<std::string> numbers = words_.numbers({made.before_turn(), turn.other, turn.value});
     const std::vector<std::string> shares = words_.numbers({turn.own, turn.others});
     prose_.paragraph("turned with its partner [" + std::to_string(turn.partner) + "], which is " + numbers[1] + " before:");
     prose_.sum(number + " = ", {bracketed(numbers[0]) + "·" + bracketed(shares[0]),
@@ -151,12 +171,13 @@ double ExplanationSteps::write_terms(const Terms& terms, const std::vector<doubl
 void ExplanationSteps::write_rounding()
 {
     const bool single = e_.config.dtype == Dtype::float32;
+    const std::string of_model = e_.place ? "; products with the matrices of a model are summed in float32" : "";
     const std::string steps = e_.config.rounding == core::Rounding::step ? "after each operation" : "once it is done";
     prose_.blank();
     prose_.remark("Print rounds each number to " + counted(words_.digits(), "digit") +
                   " after the point, so that the printed terms of a sum may differ from it in the last digit; --digits and "
                   "--json show more. The arithmetic is in float64" +
-                  std::string(single ? ", and each number is rounded to float32 " + steps : "") + ".");
+                  std::string(single ? ", and each number is rounded to float32 " + steps : "") + of_model + ".");
 }
 
 } // namespace attn::report

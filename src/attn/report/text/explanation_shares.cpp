@@ -76,8 +76,8 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     if (first.capped) {
         add("capped", of([](const ExplainedKey& key) { return *key.capped; }));
     }
-    if (first.masked && attention().has_mask()) {
-        add("mask", of(&ExplainedKey::mask));
+    if (first.masked && (attention().has_mask() || is_biased())) {
+        add(is_biased() ? "bias" : "mask", of(&ExplainedKey::mask));
     }
     if (first.masked && positions_are(PositionKind::alibi)) {
         add("distance", of(&ExplainedKey::distance));

@@ -27,6 +27,7 @@ private:
     /// How one number of x·W + b comes about, if it is explained: `vector` is what it belongs to, `x` what W reads.
     void write_projection(model::Target W, const std::string& vector, const std::string& x);
     void write_projected_terms(const model::Projected& made, const std::string& number);
+    void write_norm(const model::Projected& made, const std::string& number);
     void write_turn(const model::Projected& made, const std::string& number);
     /// Two factors, what they are made of, their products and the sum so far, line by line. Returns the sum.
     struct Terms {
@@ -57,6 +58,8 @@ private:
     {
         return attention().positions && attention().positions->kind == kind;
     }
+    /// Whether a model adds a number for the distance of query and key.
+    [[nodiscard]] bool is_biased() const { return e_.place && e_.place->biased; }
     /// The key that was asked for.
     [[nodiscard]] const model::ExplainedKey& cell() const { return e_.keys[static_cast<std::size_t>(*e_.key)]; }
     [[nodiscard]] std::string cell_word() const { return words_.key_word(static_cast<std::size_t>(*e_.key)); }

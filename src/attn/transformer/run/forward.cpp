@@ -222,7 +222,7 @@ void require_asked(const Model& model, const Asked& asked)
 /// How many layers have to run.
 Index layers_to_run(const Model& model, const Asked& asked)
 {
-    if (asked.hidden_states || asked.logits != Logits::none) {
+    if (asked.logits != Logits::none || (asked.hidden_states && asked.layers.empty())) {
         return static_cast<Index>(model.architecture().layers.size());
     }
     return asked.layers.empty() ? 0 : *std::ranges::max_element(asked.layers) + 1;
@@ -270,7 +270,9 @@ Outputs forward(const Model& model, const Input& input, const Asked& asked, cons
     if (!asked.hidden_states && asked.logits == Logits::none) {
         return outputs;
     }
-    normalise_by(model, architecture.final_norm, X);
+    if (count == std::ssize(architecture.layers)) {
+        normalise_by(model, architecture.final_norm, X);
+    }
     if (asked.hidden_states) {
         outputs.hidden_states.push_back(as_tensor(X));
     }

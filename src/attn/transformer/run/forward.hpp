@@ -36,7 +36,7 @@ struct Asked {
     std::vector<Index> layers = {};   ///< counted from 0; in any order
     core::StageSelection stages = {}; ///< of each of them
     bool queries_keys_values = false; ///< of each of them
-    bool hidden_states = false;       ///< all of them; runs every layer
+    bool hidden_states = false;       ///< up to that behind the last layer that is asked for; without any, all
     Logits logits = Logits::none;     ///< unless none, runs every layer
 };
 
@@ -51,7 +51,7 @@ struct LayerStages {
 };
 
 struct Outputs {
-    std::vector<Tensor<float>> hidden_states; ///< L + 1 of (T, D), or none
+    std::vector<Tensor<float>> hidden_states; ///< (T, D) each: of all layers L + 1; or none
     Tensor<float> logits;                     ///< (T, V), (1, V), or empty
 };
 

@@ -104,6 +104,31 @@ TEST(QueryPositions, SaysWhichWordsThereAre)
               "--query: got position '99999999999999999999'; allowed: 0 to 1");
 }
 
+TEST(PlacesOf, FindsAWordWithOrWithoutTheSpacesOfATokenizer)
+{
+    EXPECT_EQ(model::places_of("the", {"the", " cat", " the"}, {}), (Indices{0, 2}));
+    EXPECT_EQ(model::places_of(" the", {"the", " cat", " the"}, {}), Indices{2});
+}
+
+TEST(PlacesOf, NamesThePiecesOfAWordThatWasCut)
+{
+    const auto message = [](const std::string& word, const Names& words) -> std::string {
+        try {
+            (void)model::places_of(word, words, {.name = "--query"});
+        } catch (const attn::Error& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    const std::string cut =
+        "--query: got the word 'Unseen', which the tokenizer cuts into pieces; allowed: one of them, by its position: ";
+    EXPECT_EQ(message("Unseen", {"un", "see", "un", "##see", "##n", "##s"}), cut + "2 'un', 3 '##see', 4 '##n'");
+    EXPECT_EQ(message("Unseen", {"un", " un", "seen", " it"}), cut + "1 ' un', 2 'seen'");
+    for (const Names& whole : {Names{"Un", "seen"}, Names{" un", " seen"}, Names{"un", "##see"}}) {
+        EXPECT_NE(message("Unseen", whole).find("a word of the input"), std::string::npos);
+    }
+}
+
 TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
 {
     const model::SentenceInput input{"Life is", {}, {}, false};

@@ -1,0 +1,98 @@
+#include "cli/options/trained_options.hpp"
+
+#include "attn/tensor/error.hpp"
+#include "cli/options/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attn::cli {
+namespace {
+
+namespace trained_field = model::trained_field;
+
+/// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
+void refuse_other_options(const Operands& given, const std::string& model)
+{
+    constexpr std::array<std::string_view, 3> of_text{"--lines", "--first-index", "--max-input-bytes"};
+    for (const TypedOption& option : given.options) {
+        const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.name) == of_text.end();
+        if (other || option.name == "--verify" || option.name == "--against") {
+            throw Error(ErrorKind::usage, option.name + " cannot be used with " + model);
+        }
+    }
+}
+
+} // namespace
+
+void declare_trained(Options& options, InputOptions& input, std::string_view usual_layer)
+{
+    model::TrainedConfig& trained = input.trained;
+    OptionInfo layers = option_of(trained_field::layers);
+    layers.meaning = "the layers to show, from 0; those above the last one are not computed; --head LAYER.HEAD names one with "
+                     "its head";
+    layers.usual = usual_layer;
+    options.group(trained_group);
+    options.add(option_of(trained_field::name), trained.name);
+    options.add(layers, trained.layers);
+    options.add(option_of(trained_field::pair), trained.pair);
+    options.add(option_of(trained_field::ignored_keys), trained.ignored_keys);
+    options.need({layers.name, option_name(trained_field::pair), option_name(trained_field::ignored_keys)},
+                 option_name(trained_field::name));
+}
+
+void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer, const Options::Set& set)
+{
+    const model::Allowed allowed = std::exchange(head.allowed, model::allow::text);
+    options.add(head, [name = head.name, allowed, set, &layer](const model::FieldValue& value) {
+        std::string heads;
+        for (std::string_view item : list_of_words(name, std::get<std::string>(value))) {
+            if (const std::size_t dot = item.find('.'); dot != std::string_view::npos) {
+                const Index named =
+                    integer(name, item.substr(0, dot), 0, trained_field::most_layers - 1, "LAYER.HEAD, such as 5.11");
+                if (layer.value_or(named) != named) {
+                    throw Error(ErrorKind::usage, name, in_quotes(std::get<std::string>(value)), "heads of one layer");
+                }
+                layer = named;
+                item.remove_prefix(dot + 1);
+            }
+            heads += (heads.empty() ? "" : ",") + std::string(item);
+        }
+        set(value_of(name, heads, allowed));
+    });
+}
+
+std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index> of_layer)
+{
+    if (of_head && of_layer && of_head != of_layer) {
+        throw Error(ErrorKind::usage, "--head", "a head of layer " + std::to_string(*of_head),
+                    "one of " + option_name(trained_field::layers) + " " + std::to_string(*of_layer));
+    }
+    return of_head ? of_head : of_layer;
+}
+
+bool finish_trained(const Operands& given, InputOptions& input)
+{
+    const std::string model = option_name(trained_field::name);
+    if (std::ranges::find(given.options, model, &TypedOption::name) == given.options.end()) {
+        if (input.layer_of_head) {
+            throw Error(ErrorKind::usage, "--head LAYER.HEAD requires " + model);
+        }
+        return false;
+    }
+    refuse_other_options(given, model);
+    model::TrainedConfig& trained = input.trained;
+    trained.sentence = input.overrides.find<std::string>(model::field::sentence).value_or("");
+    trained.query = input.overrides.find<std::vector<std::string>>(model::field::query).value_or(std::vector<std::string>());
+    trained.head = input.overrides.find<std::vector<Index>>(model::field::head).value_or(std::vector<Index>());
+    if (input.layer_of_head) {
+        for (const Index layer : trained.layers) {
+            (void)one_layer(input.layer_of_head, layer);
+        }
+        trained.layers = {*input.layer_of_head};
+    }
+    return true;
+}
+
+} // namespace attn::cli
