@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+import tiny_models
 from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
 
 OLD = ("qemu-x86_64", "-cpu", "Nehalem")  # of 2008: neither AVX nor FMA
@@ -121,6 +122,29 @@ def test_an_old_processor_attends_by_the_portable_path(folder):
 @pytest.mark.skipif("avx2" not in TILED, reason="this machine has no AVX2 to compare with")
 def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folder):
     assert attend(folder, on=WITH_AVX2) == attend(folder, "--isa", "avx2")
+
+
+# ---- whole models: the same bytes everywhere -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[tiny_models.bert, tiny_models.llama, None])
+def model(request, tmp_path_factory):
+    name = f"{request.param(tmp_path_factory.mktemp('model') / 'model')[0]}/" if request.param else "induction"
+    return ["run", "the cat sat on the mat " * 3, "--model", name, "--layer", "all", "--show", "all", "--json"]
+
+
+def test_a_model_gives_the_same_bytes_with_each_and_for_any_threads(model):
+    plain = succeeds(*model).out
+    for name in available():
+        for threads in ("1", "2", "3"):
+            assert succeeds(*model, "--isa", name, "--threads", threads).out == plain
+
+
+@played
+@pytest.mark.parametrize("processor", [OLD, WITH_AVX2])
+def test_a_model_gives_the_same_bytes_on_another_processor(model, processor):
+    done = subprocess.run([*processor, PROGRAM, *model], capture_output=True, stdin=subprocess.DEVNULL, timeout=300, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, b"", succeeds(*model).out)
 
 
 # ---- what no tiles compute -------------------------------------------------------------------------------------------

@@ -17,6 +17,14 @@ namespace attn::text {
 /// (- U+2010 U+2011); the rest is dropped. "Don't stop—well-known, 3rd!" → Don't, stop, well-known, 3rd.
 [[nodiscard]] std::vector<std::string> plain_words(std::string_view sentence);
 
+/// Bytes [begin, end) of a sentence.
+struct WordBounds {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+/// Where the plain words stand.
+[[nodiscard]] std::vector<WordBounds> plain_word_bounds(std::string_view sentence);
+
 /// How many words these two would give, with no memory for them.
 [[nodiscard]] std::size_t count_document_words(std::string_view sentence);
 [[nodiscard]] std::size_t count_plain_words(std::string_view sentence);

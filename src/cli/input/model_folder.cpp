@@ -3,6 +3,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/sha256.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/named.hpp"
 #include "cli/options/options.hpp"
 
 #include <filesystem>
@@ -44,6 +45,7 @@ std::string folder_of(const std::string& name)
 /// What is in the folder in place of model.safetensors.
 [[noreturn]] void refuse_weights(const std::string& folder)
 {
+    ErrorKind kind = ErrorKind::no_input;
     std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
     std::string advice = "both are what save_pretrained() of the Python package transformers writes";
     const std::string before = "model.safetensors, which from_pretrained(…";
@@ -54,12 +56,14 @@ std::string folder_of(const std::string& name)
         if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
             found = in_quotes(name) + ", a pickle, which can run any program";
             advice = before + ").save_pretrained(…, safe_serialization=True" + behind;
+            kind = ErrorKind::data;
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
             advice = before + ", gguf_file=…).save_pretrained(…" + behind;
+            kind = ErrorKind::data;
         }
     }
-    throw Error(ErrorKind::data, quoted_path(folder), found, advice);
+    throw Error(kind, quoted_path(folder), found, advice);
 }
 
 } // namespace
@@ -69,7 +73,7 @@ io::NamedBytes ModelFolder::map(const std::string& name)
     const std::string path = folder_ + name;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
-        throw Error(ErrorKind::data, quoted_path(folder_),
+        throw Error(ErrorKind::no_input, quoted_path(folder_),
                     (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
                     "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
     }
@@ -85,7 +89,8 @@ std::vector<io::NamedBytes> ModelFolder::weights()
         if (!is_there(folder_ + index_file)) {
             refuse_weights(folder_);
         }
-        names = io::listed_files(map(index_file));
+        const io::NamedBytes index = map(index_file);
+        names = named(index.name, [&] { return io::listed_files(index.bytes); });
     }
     std::vector<io::NamedBytes> files;
     for (const std::string& name : names) {
@@ -125,8 +130,14 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
 {
     const bool relative = !beside.empty() && !config.name.starts_with('/') && config.name.find('/') != std::string::npos;
     folder_ = folder_of(relative && is_there(beside + config.name) ? beside + config.name : config.name);
-    io::ModelFiles files{.config = map(config_file), .tokenizer = map(tokenizer_file), .weights = weights()};
-    trained_ = std::make_unique<model::Trained>(io::read_model(files, config.ignored_keys));
+    const io::NamedBytes config_json = map(config_file);
+    const io::NamedBytes tokenizer_json = map(tokenizer_file);
+    const auto tensors = io::read_weights(weights());
+    auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, config.ignored_keys); });
+    auto tokenizer = named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
+    trained_ = named(quoted_path(folder_), [&] {
+        return std::make_unique<model::Trained>(io::assembled(std::move(architecture), tensors, std::move(tokenizer)));
+    });
 }
 
 void ModelFolder::require_unchanged() const

@@ -95,9 +95,11 @@ void declare_trained(Options& options, model::TrainedConfig& trained)
     options.add(option_of(field::name), trained.name);
     options.add(option_of(field::layers), trained.layers);
     options.add(option_of(field::pair), trained.pair);
+    options.add(option_of(field::join), trained.join);
     options.add(option_of(field::ignored_keys), trained.ignored_keys);
     options.need({option_name(field::layers), option_name(field::pair), option_name(field::ignored_keys)},
                  option_name(field::name));
+    options.need({option_name(field::join)}, option_name(field::layers));
 }
 
 /// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
@@ -173,6 +175,7 @@ void declare_run(Options& options, RunOptions& run)
     for (const char* other : {"--lines", "--head", "--top", "--verify"}) {
         options.exclude({"--against", other});
     }
+    options.exclude({option_name(model::trained_field::join), "--top"});
     declare_pictures(options, run.picture_options);
 }
 

@@ -4,34 +4,23 @@
 #include "attn/io/json/model_config.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
-#include "attn/tensor/error.hpp"
 #include "attn/transformer/architectures/describe.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace attn::io {
-namespace {
-
-std::string_view text_of(const NamedBytes& file)
+transformer::Architecture read_architecture(Bytes config, const std::vector<std::string>& ignored)
 {
-    return {reinterpret_cast<const char*>(file.bytes.data()),
-            file.bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return transformer::describe(transformer::Config(read_model_config(as_text(config)), ignored));
 }
 
-/// Calls read(); an error of it names the file, which the library does not know.
-template <typename Read>
-auto read_named(const std::string& name, Read read)
+text::PieceTokenizer read_pieces(Bytes tokenizer)
 {
-    try {
-        return read();
-    } catch (const Error& error) {
-        const std::string message = error.what();
-        throw Error(error.kind(), message.starts_with(name) ? message : name + ": " + message);
-    }
+    return text::PieceTokenizer(read_tokenizer(as_text(tokenizer)));
 }
 
-transformer::Weights weights_of(const std::vector<NamedBytes>& files)
+transformer::Weights read_weights(const std::vector<NamedBytes>& files)
 {
     transformer::Weights weights;
     for (const NamedBytes& file : files) {
@@ -46,28 +35,15 @@ transformer::Weights weights_of(const std::vector<NamedBytes>& files)
     return weights;
 }
 
-} // namespace
-
-model::Trained read_model(const ModelFiles& files, const std::vector<std::string>& ignored)
+std::vector<std::string> listed_files(Bytes index)
 {
-    transformer::Architecture architecture = read_named(files.config.name, [&] {
-        return transformer::describe(transformer::Config(read_model_config(text_of(files.config), files.config.name), ignored));
-    });
-    std::optional<text::PieceTokenizer> tokenizer;
-    if (files.tokenizer) {
-        tokenizer = read_named(files.tokenizer->name, [&] {
-            return text::PieceTokenizer(read_tokenizer(text_of(*files.tokenizer), files.tokenizer->name));
-        });
-    }
-    const transformer::Weights weights = weights_of(files.weights);
-    const std::string& where = files.weights.empty() ? files.config.name : files.weights.front().name;
-    return read_named(
-        where, [&] { return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer)); });
+    return files_of(read_weight_map(as_text(index)));
 }
 
-std::vector<std::string> listed_files(const NamedBytes& index)
+model::Trained assembled(transformer::Architecture architecture, const transformer::Weights& weights,
+                         std::optional<text::PieceTokenizer> tokenizer)
 {
-    return files_of(read_weight_map(text_of(index), index.name));
+    return {transformer::Model(std::move(architecture), weights), std::move(tokenizer)};
 }
 
 std::optional<model::Trained> builtin_model(std::string_view name)
@@ -76,9 +52,8 @@ std::optional<model::Trained> builtin_model(std::string_view name)
     if (found == builtin_models().end()) {
         return std::nullopt;
     }
-    const std::string shown(name);
-    return read_model(
-        {.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {{shown, as_bytes(found->weights)}}});
+    return assembled(read_architecture(as_bytes(found->config)), read_weights({{std::string(name), as_bytes(found->weights)}}),
+                     {});
 }
 
 } // namespace attn::io
