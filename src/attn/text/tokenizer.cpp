@@ -1,9 +1,8 @@
 #include "attn/text/tokenizer.hpp"
 
 #include "attn/tensor/utf8.hpp"
-#include "attn/text/pieces/characters.hpp"
 
-#include <cstdint>
+#include <utf8proc.h>
 
 namespace attn::text {
 namespace {
@@ -75,6 +74,12 @@ void each_plain_word(std::string_view sentence, Take take)
 }
 
 } // namespace
+
+bool is_letter_mark_or_digit(std::int32_t c)
+{
+    const utf8proc_category_t category = utf8proc_category(c); // LU LL LT LM LO MN MC ME ND, in a row
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ND;
+}
 
 std::vector<std::string> document_words(std::string_view sentence)
 {

@@ -1,5 +1,7 @@
 #include "attn/text/pieces/characters.hpp"
 
+#include "attn/text/tokenizer.hpp"
+
 #include <utf8proc.h>
 
 #include <array>
@@ -66,12 +68,6 @@ bool is_bert_chinese(std::int32_t c)
     return between(c, 0x3400, 0x4DBF) || between(c, 0x4E00, 0x9FFF) || between(c, 0xF900, 0xFAFF) ||
            between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2B81F) || between(c, 0x2B920, 0x2CEAF) ||
            between(c, 0x2F800, 0x2FA1F);
-}
-
-bool is_letter_mark_or_digit(std::int32_t c)
-{
-    const utf8proc_category_t category = utf8proc_category(c); // LU LL LT LM LO MN MC ME ND, in a row
-    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ND;
 }
 
 bool is_word_character(std::int32_t c)

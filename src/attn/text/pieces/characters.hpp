@@ -19,8 +19,6 @@ namespace attn::text {
 [[nodiscard]] bool is_bert_control(std::int32_t c);
 /// What BERT takes for Chinese: the ideographs of its time; U+2B820 to U+2B91F are missing in its source too.
 [[nodiscard]] bool is_bert_chinese(std::int32_t c);
-/// Letters, marks and decimal digits: categories L, M and Nd.
-[[nodiscard]] bool is_letter_mark_or_digit(std::int32_t c);
 /// What \w means in Unicode (UTS 18, annex C): letters, marks, decimal digits and what else is alphabetic, connectors, joiners.
 [[nodiscard]] bool is_word_character(std::int32_t c);
 
