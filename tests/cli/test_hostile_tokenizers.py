@@ -77,7 +77,7 @@ HOSTILE = {
     "backtracking at every place": (splitter(split(IN_VAIN)), BUDGET, RUNS),
     "backtracking in a replacement": (normalizer(replace(IN_VAIN, "y", "Regex")), BUDGET, RUNS),
     "backtracking a little, many times": (splitter(*[split("(?:x+x+#)?.")] * 64), BUDGET, RUNS),
-    "runs without brackets": (splitter(split("x*x*x*x*x*x*#|.")), "within 262144 steps", RUNS),
+    "runs without brackets": (splitter(split("x*x*x*x*x*x*#|.")), "within 1048576 steps", RUNS),
     "looking ahead": (splitter(split("".join(f"(?=[^{chr(97 + i % 23)}]*+)" for i in range(200)) + ".")), BUDGET, "中 " * 2000),
     "looking behind": (splitter(split("".join(f"(?<!{chr(97 + i % 23)}{{200}})" for i in range(200)) + ".")), None, "a" * 4000),
     "thousands of splits": (splitter(*[split("x+")] * 5000), "up to 64 steps", RUNS),

@@ -15,8 +15,8 @@ constexpr std::size_t longest_pattern = 4096;   ///< bytes; those of real tokeni
 constexpr std::size_t largest_code = 16384;     ///< bytes, compiled
 constexpr std::uint32_t first_steps = 64;       ///< that a match is tried with,
 constexpr std::size_t first_window = 256;       ///< and bytes that it sees
-constexpr unsigned more = 16;                   ///< times as many, each time that is too little
-constexpr std::uint32_t most_steps = 1U << 18U; ///< of one match
+constexpr unsigned more = 4;                    ///< times as many, each time that is too little
+constexpr std::uint32_t most_steps = 1U << 20U; ///< of one match
 constexpr std::uint32_t most_depth = 10'000;    ///< of backtracking within backtracking
 constexpr std::uint32_t most_heap = 16 * 1024;  ///< KiB of one match
 
