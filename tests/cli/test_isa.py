@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+import tiny_models
 from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
 
 OLD = ("qemu-x86_64", "-cpu", "Nehalem")  # of 2008: neither AVX nor FMA
@@ -121,6 +122,37 @@ def test_an_old_processor_attends_by_the_portable_path(folder):
 @pytest.mark.skipif("avx2" not in TILED, reason="this machine has no AVX2 to compare with")
 def test_a_processor_with_avx2_gives_the_bytes_that_this_one_gives_with_it(folder):
     assert attend(folder, on=WITH_AVX2) == attend(folder, "--isa", "avx2")
+
+
+# ---- whole models: the same bytes everywhere -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[tiny_models.bert, tiny_models.llama, None])
+def model(request, tmp_path_factory):
+    name = f"{request.param(tmp_path_factory.mktemp('model') / 'model')[0]}/" if request.param else "induction"
+    return ["run", "the cat sat on the mat " * 3, "--model", name, "--layer", "all", "--show", "all", "--json"]
+
+
+def test_a_model_gives_the_same_bytes_for_any_threads(model):
+    plain = succeeds(*model).out
+    for name in ["auto", *available()]:
+        told = [succeeds(*model, "--isa", name, "--threads", threads).out for threads in ("1", "2", "3")]
+        assert told[0] == told[1] == told[2]
+        assert (told[0] == plain) == (name not in TILED)  # attention adds in another order there
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_a_model_gives_the_same_numbers_with_each(model, name):
+    told, plain = ([layer["weights"] for layer in succeeds(*model, "--isa", isa).json["layers"]] for isa in (name, "portable"))
+    numpy = pytest.importorskip("numpy")
+    assert numpy.abs(numpy.subtract(told, plain)).max() <= 2e-5
+
+
+@played
+@pytest.mark.parametrize("processor", [OLD, WITH_AVX2])
+def test_a_model_gives_the_same_bytes_on_another_processor(model, processor):
+    done = subprocess.run([*processor, PROGRAM, *model], capture_output=True, stdin=subprocess.DEVNULL, timeout=300, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, b"", succeeds(*model).out)
 
 
 # ---- what no tiles compute -------------------------------------------------------------------------------------------

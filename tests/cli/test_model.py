@@ -166,13 +166,6 @@ def test_layers_above_the_asked_one_change_nothing_below(bert):
     assert both["layers"] == result(bert[0], "--layer", "2,0,2")["layers"]
 
 
-def test_any_number_of_threads_and_any_instruction_set_give_the_same_bytes(bert):
-    def text(*options):
-        return run("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "all", "--show", "all", "--json", *options).out
-
-    assert text("--threads", "1") == text("--threads", "3") == text("--isa", "portable")
-
-
 def test_csv_has_a_column_of_layers(bert):
     rows = succeeds("run", "the cat", "--model", f"{bert[0]}/", "--layer", "0,1", "--head", "1", "--query", "cat", "--format", "csv").text
     lines = rows.splitlines()
@@ -208,6 +201,67 @@ def test_each_line_is_a_sentence(bert):
     assert third["layers"] == result(bert[0], "--layer", "1", sentence="the dog sat")["layers"]
     threads = run("run", "--lines", "-", "--model", f"{bert[0]}/", "--layer", "1", "--json", "--threads", "3", stdin=lines)
     assert threads.out == done.out
+
+
+# ---- pieces and words ------------------------------------------------------------------------------------------------
+
+
+def test_each_piece_says_which_characters_it_stands_for(bert):
+    done = result(bert[0], "--layer", "0", "--show", "tokens,token_types,offsets", "--pair", "é it", sentence="The cats")
+    assert done["tokens"] == ["[CLS]", "the", "cat", "##s", "[SEP]", "[UNK]", "it", "[SEP]"]
+    assert done["token_types"] == [0, 0, 0, 0, 0, 1, 1, 1]
+    assert done["offsets"] == [[0, 0], [0, 3], [4, 7], [7, 8], [0, 0], [0, 1], [2, 4], [0, 0]]
+    rows = succeeds("run", "The cats", "--model", f"{bert[0]}/", "--layer", "0", "--show", "offsets", "--format", "csv").text
+    assert rows.splitlines()[5:7] == ["offsets,,,2,0,cat,,4", "offsets,,,2,1,cat,,7"]
+    table = succeeds("run", "The cats", "--model", f"{bert[0]}/", "--layer", "0", "--show", "tokens,offsets").text
+    assert table.splitlines()[1] == "offsets  0-0 0-3 4-7 7-8 0-0"
+
+
+WORDS = "The cats sat, the é-it's"
+PIECES = [[0], [1], [2, 3], [4], [5], [6], [7, 8, 9, 10, 11], [12]]  # of its words, the second to last of them é - it ' s
+
+
+def joined(weights):
+    return [[[sum(numpy.float32(head)[i][key].sum() for i in query) / len(query) for key in PIECES] for query in PIECES] for head in weights]
+
+
+def test_pieces_are_joined_to_words(bert):
+    done = result(bert[0], "--layer", "0,2", "--join", "words", "--show", "all", sentence=WORDS)
+    assert done["tokens"] == ["[CLS]", "The", "cats", "sat", ",", "the", "é-it's", "[SEP]"]
+    assert done["offsets"] == [[0, 0], [0, 3], [4, 8], [9, 12], [12, 13], [14, 17], [18, 24], [0, 0]]
+    assert done["config"]["join"] == "words"
+    for layer in (0, 2):
+        whole = layer_of(result(bert[0], "--layer", "2,0", sentence=WORDS), layer)["weights"]
+        near(layer_of(done, layer)["weights"], joined(whole), 1e-6)
+        near(numpy.sum(layer_of(done, layer)["weights"], -1), numpy.ones((2, 8)), 1e-6)
+    one = result(bert[0], "--layer", "2", "--join", "words", "--query", "cats,é-it's", "--head", "1", sentence=WORDS)
+    assert one["query_positions"] == [2, 6]
+    assert one["layers"][0]["weights"] == [[layer_of(done, 2)["weights"][1][i] for i in (2, 6)]]
+    jsonschema.validate(done, succeeds("schema", "result").json)
+
+
+def test_joined_words_are_words_in_every_format(bert, tmp_path):
+    options = ("--model", f"{bert[0]}/", "--layer", "1", "--join", "words")
+    assert "cats" in succeeds("run", WORDS, *options).text.splitlines()[0]
+    assert "weights,1,0,2,6,cats,é-it's," in succeeds("run", WORDS, *options, "--format", "csv").text
+    assert succeeds("run", WORDS, *options, "--head", "0", "--format", "svg").text.count("cats") >= 2
+    alone = succeeds("run", WORDS, *options, "--json").json
+    assert run("run", "--lines", "-", *options, "--json", stdin=WORDS + "\n").json == {"schema": alone["schema"], "index": 0} | alone
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(alone))
+    assert succeeds("check", path).text.endswith("passed\n")
+    assert "cats" in succeeds("plot", path, "--format", "table").text
+    path.write_text(json.dumps(alone | {"config": {key: value for key, value in alone["config"].items() if key != "join"}}))
+    assert run("check", path).code == 1
+
+
+def test_joined_words_have_weights_alone(bert):
+    options = ("run", WORDS, "--model", f"{bert[0]}/", "--join", "words")
+    assert_fails(run(*options), 2, "--join", "--layer")
+    assert_fails(run(*options, "--layer", "0", "--top", "3"), 2, "--join", "--top")
+    for item in ("scores", "token_ids", "summary", "logits", "entropy"):
+        assert_fails(run(*options, "--layer", "0", "--show", item), 2, item, "tokens, token_types, offsets, weights")
+    assert_fails(run(*options[:-1], "sentences", "--layer", "0"), 2, "--join", "pieces, words")
 
 
 # ---- saved results ---------------------------------------------------------------------------------------------------
@@ -352,8 +406,10 @@ def without_query(tensors):
         (edit_config(hidden_act="softplus"), ["softplus", "gelu"]),
         (edit_config(vocab_size=13), ["word_embeddings", "13"]),
         (lambda folder: (folder / "config.json").write_text("{"), ["config.json"]),
-        (lambda folder: (folder / "config.json").unlink(), ["config.json"]),
-        (lambda folder: (folder / "tokenizer.json").unlink(), ["tokenizer.json"]),
+        (edit_config(layer_norm_eps={}), ["layer_norm_eps", "an object", "a number above 0"]),
+        (edit_config(hidden_act={"name": None}), ["hidden_act", "an object", "a text"]),
+        (edit_config(hidden_size=[8]), ["hidden_size", "a list of 1", "a whole number"]),
+        (edit_config(type_vocab_size=[]), ["type_vocab_size", "a list of 0"]),
         (lambda folder: (folder / "tokenizer.json").write_text('{"model": {"type": "Morse", "vocab": {"a": 0}}}'), ["Morse"]),
         (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"), ["pickle", "safetensors"]),
         (lambda folder: (folder / "model.safetensors").rename(folder / "model.gguf"), ["llama.cpp", "safetensors"]),
@@ -361,7 +417,35 @@ def without_query(tensors):
     ],
 )
 def test_a_folder_that_is_no_model_is_refused_in_one_line(tmp_path, bert, edit, says):
-    assert_fails(changed(tmp_path, bert, edit), 65, *says)
+    done = changed(tmp_path, bert, edit)
+    assert_fails(done, 65, *says)
+    assert done.message.count("/changed/") == 1  # of the folder, or of the file in it
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_file_that_is_not_there_is_no_input(tmp_path, bert, name):
+    assert_fails(changed(tmp_path, bert, lambda folder: (folder / name).unlink()), 66, name)
+
+
+def test_a_part_that_is_not_there_is_no_input(tmp_path, bert):
+    def edit(folder):
+        (folder / "model.safetensors").unlink()
+        (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {QUERY: "model-1.safetensors"}}))
+
+    assert_fails(changed(tmp_path, bert, edit), 66, "model-1.safetensors")
+
+
+def test_a_list_of_lists_is_no_list_of_texts(tmp_path):
+    folder, _ = tiny_models.llama(tmp_path / "llama", model_type="qwen2", layer_types=[["full_attention"]] * 3)
+    assert_fails(run("run", SENTENCE, "--model", f"{folder}/"), 65, "layer_types", "an object or a list")
+
+
+def test_a_tensor_that_the_index_leaves_out_counts_as_the_others(tmp_path, bert):
+    folder = tmp_path / "listed"
+    shutil.copytree(bert[0], folder)
+    (folder / "model.safetensors").rename(folder / "all.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {QUERY: "all.safetensors"}}))
+    assert result(folder, "--layer", "0")["layers"] == result(bert[0], "--layer", "0")["layers"]
 
 
 def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path, bert):

@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     attn::transformer::ConfigValues values;
-    if (fuzz::refused([&] { values = attn::io::read_model_config(text, "config.json"); })) {
+    if (fuzz::refused([&] { values = attn::io::read_model_config(text); })) {
         return 0;
     }
     (void)fuzz::refused([&] {

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     (void)fuzz::refused([&] {
-        for (const std::string& file : attn::io::files_of(attn::io::read_weight_map(text, "index"))) {
+        for (const std::string& file : attn::io::files_of(attn::io::read_weight_map(text))) {
             if (file.empty() || file.find('/') != std::string::npos || file.front() == '.') {
                 std::abort();
             }

@@ -95,9 +95,8 @@ struct Loaded {
 void load_weights(const std::filesystem::path& directory, Loaded& loaded)
 {
     const std::filesystem::path index = directory / "model.safetensors.index.json";
-    const std::vector<std::string> names = std::filesystem::exists(index)
-                                               ? io::files_of(io::read_weight_map(contents(index), index.string()))
-                                               : std::vector<std::string>{"model.safetensors"};
+    const std::vector<std::string> names = std::filesystem::exists(index) ? io::files_of(io::read_weight_map(contents(index)))
+                                                                          : std::vector<std::string>{"model.safetensors"};
     for (const std::string& name : names) {
         loaded.bytes.push_back(contents(directory / name));
         loaded.files.push_back(io::read_tensors(std::as_bytes(std::span(loaded.bytes.back())), name));
@@ -121,7 +120,7 @@ double seconds_of_one(const transformer::Model& model, const transformer::Input&
 void run(const Arguments& arguments)
 {
     const std::filesystem::path config = arguments.directory / "config.json";
-    transformer::ConfigValues values = io::read_model_config(contents(config), config.string());
+    transformer::ConfigValues values = io::read_model_config(contents(config));
     for (const std::string& set : arguments.set) {
         replace(values, set);
     }

@@ -112,7 +112,7 @@ try {
         print_times(json, arguments.size() > 2 ? file_text(arguments[2]) : "one sentence");
         return 0;
     }
-    const PieceTokenizer tokenizer(attn::io::read_tokenizer(json, arguments[0]));
+    const PieceTokenizer tokenizer(attn::io::read_tokenizer(json));
     for (std::string line; std::getline(std::cin, line);) {
         std::cout << answer(tokenizer, line) << '\n';
     }

@@ -166,10 +166,12 @@ void write_ids(Buffer& buffer, const Beginning& beginning, Item item, const std:
                const std::vector<std::string>& words)
 {
     const bool of_keys = item == Item::key_token_ids;
+    const std::size_t columns = is_paired(item) ? 2 : 1;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        const std::string word = field(words.at(i));
-        const Row row{beginning.of(model::name_of(item)) + ',' + std::to_string(i) + ',', "", ""};
-        write_record(buffer.text(), row, "", of_keys ? "" : word, of_keys ? word : "");
+        const std::string word = field(words.at(i / columns));
+        const Row row{beginning.of(model::name_of(item)) + ',' + std::to_string(i / columns) + ',', "", ""};
+        write_record(buffer.text(), row, columns > 1 ? std::to_string(i % columns) : "", of_keys ? "" : word,
+                     of_keys ? word : "");
         buffer.append(std::to_string(ids[i]) + "\n");
     }
 }
@@ -183,7 +185,10 @@ void write_arrays(Buffer& buffer, const Beginning& beginning, const Result& resu
 
 void write_ids(Buffer& buffer, const Beginning& beginning, const Result& result)
 {
-    for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens), {Item::key_token_ids, Item::key_tokens}}) {
+    for (const auto& [item, words] : {std::pair(Item::token_ids, Item::tokens),
+                                      {Item::key_token_ids, Item::key_tokens},
+                                      {Item::token_types, Item::tokens},
+                                      {Item::offsets, Item::tokens}}) {
         if (result.show.contains(item) && result.integers(item) != nullptr) {
             write_ids(buffer, beginning, item, *result.integers(item), *result.words(words));
         }

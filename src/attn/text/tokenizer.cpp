@@ -4,8 +4,6 @@
 
 #include <utf8proc.h>
 
-#include <cstdint>
-
 namespace attn::text {
 namespace {
 
@@ -15,23 +13,6 @@ bool is_python_space(std::int32_t c)
 {
     return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-/// General categories L*, M* and Nd.
-bool is_word_part(std::int32_t c)
-{
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND: return true;
-    default: return false;
-    }
 }
 
 /// Apostrophes and hyphens, which belong to a word when they stand alone between two parts of it.
@@ -63,37 +44,42 @@ void each_document_word(std::string_view sentence, Take take)
     finish();
 }
 
-/// take(word) for each of plain_words; it may move the word away.
+/// take(bounds) for each of plain_words.
 template <typename Take>
 void each_plain_word(std::string_view sentence, Take take)
 {
-    std::string word;
-    std::string joiner; // seen after `word`, kept only if the word goes on
+    WordBounds word;
+    bool joiner = false; // behind the word, a part of it only if the word goes on
     const auto finish = [&] {
-        if (!word.empty()) {
+        if (word.end > word.begin) {
             take(word);
-            word.clear();
         }
-        joiner.clear();
+        word = {};
+        joiner = false;
     };
-    while (!sentence.empty()) {
-        const CodePoint point = front(sentence);
-        const std::string_view bytes = sentence.substr(0, point.bytes);
-        if (is_word_part(point.value)) {
-            word += joiner;
-            word += bytes;
-            joiner.clear();
-        } else if (is_joiner(point.value) && !word.empty() && joiner.empty()) {
-            joiner = bytes;
+    for (std::size_t at = 0; at < sentence.size();) {
+        const CodePoint point = front(sentence.substr(at));
+        const std::size_t end = at + point.bytes;
+        if (is_letter_mark_or_digit(point.value)) {
+            word = {word.end > word.begin ? word.begin : at, end};
+            joiner = false;
+        } else if (is_joiner(point.value) && word.end > word.begin && !joiner) {
+            joiner = true;
         } else {
             finish();
         }
-        sentence.remove_prefix(point.bytes);
+        at = end;
     }
     finish();
 }
 
 } // namespace
+
+bool is_letter_mark_or_digit(std::int32_t c)
+{
+    const utf8proc_category_t category = utf8proc_category(c); // LU LL LT LM LO MN MC ME ND, in a row
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ND;
+}
 
 std::vector<std::string> document_words(std::string_view sentence)
 {
@@ -105,8 +91,15 @@ std::vector<std::string> document_words(std::string_view sentence)
 std::vector<std::string> plain_words(std::string_view sentence)
 {
     std::vector<std::string> words;
-    each_plain_word(sentence, [&](std::string& word) { words.push_back(std::move(word)); });
+    each_plain_word(sentence, [&](WordBounds word) { words.emplace_back(sentence.substr(word.begin, word.end - word.begin)); });
     return words;
+}
+
+std::vector<WordBounds> plain_word_bounds(std::string_view sentence)
+{
+    std::vector<WordBounds> bounds;
+    each_plain_word(sentence, [&](WordBounds word) { bounds.push_back(word); });
+    return bounds;
 }
 
 std::size_t count_document_words(std::string_view sentence)
@@ -119,7 +112,7 @@ std::size_t count_document_words(std::string_view sentence)
 std::size_t count_plain_words(std::string_view sentence)
 {
     std::size_t count = 0;
-    each_plain_word(sentence, [&](const std::string&) { ++count; });
+    each_plain_word(sentence, [&](WordBounds) { ++count; });
     return count;
 }
 

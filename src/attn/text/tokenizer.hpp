@@ -2,20 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace attn::text {
 
+/// General categories L*, M* and Nd.
+[[nodiscard]] bool is_letter_mark_or_digit(std::int32_t c);
+
 /// The articles' rule, `sentence.replace(',', '').split()` in Python: commas removed, then split at runs of white space as
 /// str.split() sees it (str.isspace: also U+001C…U+001F, U+0085, U+00A0, U+2028, U+3000 …), case kept.
 /// `sentence` is well-formed UTF-8. May be empty.
 [[nodiscard]] std::vector<std::string> document_words(std::string_view sentence);
 
-/// Runs of letters, marks and digits (general categories L*, M*, Nd) with inner apostrophes (' U+2019) and hyphens
+/// Runs of letters, marks and digits with inner apostrophes (' U+2019) and hyphens
 /// (- U+2010 U+2011); the rest is dropped. "Don't stop—well-known, 3rd!" → Don't, stop, well-known, 3rd.
 [[nodiscard]] std::vector<std::string> plain_words(std::string_view sentence);
+
+/// Bytes [begin, end) of a sentence.
+struct WordBounds {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+/// Where the plain words stand.
+[[nodiscard]] std::vector<WordBounds> plain_word_bounds(std::string_view sentence);
 
 /// How many words these two would give, with no memory for them.
 [[nodiscard]] std::size_t count_document_words(std::string_view sentence);

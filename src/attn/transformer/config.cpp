@@ -42,6 +42,9 @@ bool is_inside(std::string_view key, std::string_view outer)
 
 std::string written(const ConfigScalar& value)
 {
+    if (std::holds_alternative<ConfigObject>(value)) {
+        return "an object or a list";
+    }
     if (const auto* truth = std::get_if<bool>(&value)) {
         return *truth ? "true" : "false";
     }
@@ -75,6 +78,12 @@ std::string written(const ConfigValue& value)
         value);
 }
 
+/// What is inside an object counts, not the object.
+bool is_nothing(const ConfigValue& value)
+{
+    return std::holds_alternative<ConfigNull>(value) || std::holds_alternative<ConfigObject>(value);
+}
+
 /// A config for pictures and text has one for each.
 ConfigValues of_text(ConfigValues values)
 {
@@ -88,18 +97,12 @@ ConfigValues of_text(ConfigValues values)
     return inner.empty() ? std::move(values) : std::move(inner);
 }
 
-std::string thing_of(std::string_view key)
-{
-    return "config.json: " + std::string(key);
-}
-
 Index to_count(std::string_view key, const ConfigValue& value, Index least)
 {
     const auto* number = std::get_if<double>(&value);
     if (number == nullptr || *number != std::floor(*number) || *number < static_cast<double>(least) ||
         *number > largest_count) {
-        throw Error(ErrorKind::data, thing_of(key), written(value),
-                    "a whole number from " + std::to_string(least) + " to 1,000,000,000");
+        throw Error(ErrorKind::data, key, written(value), "a whole number from " + std::to_string(least) + " to 1,000,000,000");
     }
     return static_cast<Index>(*number);
 }
@@ -108,7 +111,7 @@ double to_positive(std::string_view key, const ConfigValue& value)
 {
     const auto* number = std::get_if<double>(&value);
     if (number == nullptr || !(*number > 0) || !std::isfinite(*number)) {
-        throw Error(ErrorKind::data, thing_of(key), written(value), "a number above 0");
+        throw Error(ErrorKind::data, key, written(value), "a number above 0");
     }
     return *number;
 }
@@ -117,7 +120,7 @@ bool to_flag(std::string_view key, const ConfigValue& value)
 {
     const auto* truth = std::get_if<bool>(&value);
     if (truth == nullptr) {
-        throw Error(ErrorKind::data, thing_of(key), written(value), "true or false");
+        throw Error(ErrorKind::data, key, written(value), "true or false");
     }
     return *truth;
 }
@@ -126,7 +129,7 @@ const std::string& to_text(std::string_view key, const ConfigValue& value)
 {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) {
-        throw Error(ErrorKind::data, thing_of(key), written(value), "a text");
+        throw Error(ErrorKind::data, key, written(value), "a text");
     }
     return *text;
 }
@@ -135,7 +138,7 @@ const std::vector<ConfigScalar>& to_list(std::string_view key, const ConfigValue
 {
     const auto* list = std::get_if<std::vector<ConfigScalar>>(&value);
     if (list == nullptr) {
-        throw Error(ErrorKind::data, thing_of(key), written(value), "a list");
+        throw Error(ErrorKind::data, key, written(value), "a list");
     }
     return *list;
 }
@@ -176,7 +179,7 @@ std::optional<Config::Found> Config::find(Keys keys)
 bool Config::has(Keys keys) const
 {
     return std::ranges::any_of(values_, [&](const auto& entry) {
-        return !std::holds_alternative<ConfigNull>(entry.second) &&
+        return !is_nothing(entry.second) &&
                std::ranges::any_of(keys, [&](std::string_view key) { return is_inside(entry.first, key); });
     });
 }
@@ -189,7 +192,7 @@ namespace {
     for (const std::string_view key : keys) {
         names.append(names.empty() ? "" : " or ").append(key);
     }
-    throw Error(ErrorKind::data, "config.json: it has no " + names + ", which this model_type needs");
+    throw Error(ErrorKind::data, "it has no " + names + ", which this model_type needs");
 }
 
 } // namespace
@@ -299,7 +302,7 @@ void Config::require(std::string_view key, const ConfigScalar& value)
 {
     const auto found = find({key});
     if (found && !std::holds_alternative<ConfigNull>(found->value) && found->value != as_value(value)) {
-        throw Error(ErrorKind::data, thing_of(key), written(found->value), written(value) + ", the one that is computed here");
+        throw Error(ErrorKind::data, key, written(found->value), written(value) + ", the one that is computed here");
     }
 }
 
@@ -316,10 +319,10 @@ void Config::require_all_used() const
 {
     for (const auto& entry : values_) {
         const std::string& key = entry.first;
-        const bool known = std::holds_alternative<ConfigNull>(entry.second) || used_.contains(key) ||
+        const bool known = is_nothing(entry.second) || used_.contains(key) ||
                            std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(key, outer); });
         if (!known) {
-            throw Error(ErrorKind::data, "config.json: " + in_quotes(key) + " = " + written(entry.second) +
+            throw Error(ErrorKind::data, in_quotes(key) + " = " + written(entry.second) +
                                              " is not known here and may change what the model computes; if it does not, "
                                              "--ignore-config with this key leaves it out");
         }

@@ -18,8 +18,12 @@
 namespace attn::transformer {
 
 using ConfigNull = std::monostate;
-using ConfigScalar = std::variant<ConfigNull, bool, double, std::string>;
-using ConfigValue = std::variant<ConfigNull, bool, double, std::string, std::vector<ConfigScalar>>;
+/// Stands for an object, or inside a list for an object or a list; what is inside has entries of its own.
+struct ConfigObject {
+    bool operator==(const ConfigObject&) const = default;
+};
+using ConfigScalar = std::variant<ConfigNull, bool, double, std::string, ConfigObject>;
+using ConfigValue = std::variant<ConfigNull, bool, double, std::string, ConfigObject, std::vector<ConfigScalar>>;
 /// By key; inside an object "outer.inner", and of an object or list inside a list "outer.0" and on.
 using ConfigValues = std::map<std::string, ConfigValue, std::less<>>;
 

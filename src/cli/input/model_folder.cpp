@@ -3,6 +3,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/sha256.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/named.hpp"
 #include "cli/options/options.hpp"
 
 #include <filesystem>
@@ -30,7 +31,8 @@ std::string folder_of(const std::string& name)
             names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    names + ", which are built in, or a folder, its path with a slash" + (is_there(name) ? ", such as ./" + name : ""));
+                    names + ", which are built in, or a folder, its path with a slash" +
+                        (is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
@@ -45,6 +47,7 @@ std::string folder_of(const std::string& name)
 /// What is in the folder in place of model.safetensors.
 [[noreturn]] void refuse_weights(const std::string& folder)
 {
+    ErrorKind kind = ErrorKind::no_input;
     std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
     std::string advice = "both are what save_pretrained() of the Python package transformers writes";
     const std::string before = "model.safetensors, which from_pretrained(…";
@@ -55,12 +58,14 @@ std::string folder_of(const std::string& name)
         if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
             found = in_quotes(name) + ", a pickle, which can run any program";
             advice = before + ").save_pretrained(…, safe_serialization=True" + behind;
+            kind = ErrorKind::data;
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
             advice = before + ", gguf_file=…).save_pretrained(…" + behind;
+            kind = ErrorKind::data;
         }
     }
-    throw Error(ErrorKind::data, quoted_path(folder), found, advice);
+    throw Error(kind, quoted_path(folder), found, advice);
 }
 
 } // namespace
@@ -70,7 +75,7 @@ io::NamedBytes ModelFolder::map(const std::string& name)
     const std::string path = folder_ + name;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
-        throw Error(ErrorKind::data, quoted_path(folder_),
+        throw Error(ErrorKind::no_input, quoted_path(folder_),
                     (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
                     "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
     }
@@ -86,7 +91,8 @@ std::vector<io::NamedBytes> ModelFolder::weights()
         if (!is_there(folder_ + index_file)) {
             refuse_weights(folder_);
         }
-        names = io::listed_files(map(index_file));
+        const io::NamedBytes index = map(index_file);
+        names = named(index.name, [&] { return io::listed_files(index.bytes); });
     }
     std::vector<io::NamedBytes> files;
     for (const std::string& name : names) {
@@ -126,19 +132,27 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
 {
     const bool relative = !beside.empty() && !config.name.starts_with('/') && config.name.find('/') != std::string::npos;
     folder_ = folder_of(relative && is_there(beside + config.name) ? beside + config.name : config.name);
-    io::ModelFiles files{.config = map(config_file), .tokenizer = {}, .weights = {}, .draws = {}};
-    const bool drawn = is_there(folder_ + draws_file);
-    if (!drawn || is_there(folder_ + tokenizer_file)) {
-        files.tokenizer = map(tokenizer_file);
+    const io::NamedBytes config_json = map(config_file);
+    auto architecture = named(config_json.name, [&] { return io::read_architecture(config_json.bytes, config.ignored_keys); });
+    const bool is_drawn = is_there(folder_ + draws_file);
+    std::optional<text::PieceTokenizer> tokenizer;
+    if (!is_drawn || is_there(folder_ + tokenizer_file)) {
+        const io::NamedBytes tokenizer_json = map(tokenizer_file);
+        tokenizer = named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
     }
-    if (!drawn) {
-        files.weights = weights();
-    } else if (is_there(folder_ + weights_file)) {
+    if (is_drawn && is_there(folder_ + weights_file)) {
         throw Error(ErrorKind::data, quoted_path(folder_), std::string(weights_file) + " and " + draws_file, "one of them");
-    } else {
-        files.draws = map(draws_file);
     }
-    trained_ = std::make_unique<model::Trained>(io::read_model(files, config.ignored_keys));
+    std::vector<model::DrawnTensor> drawn;
+    if (is_drawn) {
+        const io::NamedBytes draws_json = map(draws_file);
+        drawn = named(draws_json.name, [&] { return io::read_draws(draws_json.bytes, architecture); });
+    }
+    const transformer::Weights tensors = is_drawn ? io::weights_of(drawn) : io::read_weights(weights());
+    trained_ = named(quoted_path(folder_), [&] {
+        return std::make_unique<model::Trained>(
+            io::assembled(std::move(architecture), tensors, std::move(tokenizer), std::move(drawn)));
+    });
 }
 
 void ModelFolder::require_unchanged() const

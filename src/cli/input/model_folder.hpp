@@ -16,10 +16,10 @@ namespace attn::cli {
 class ModelFolder {
 public:
     /// Opens the folder that the config names, with its slash, or the model of that name that is built in, and states or
-    /// compares its digest, as `digests` says. Throws Error(no_input) for a folder that is not there; Error(data) for what a
-    /// model lacks or has too many, for configs, tokenizers and tensors that are not understood, and for a model that is there
-    /// in another form, with what to do.
-    /// `beside`: a folder with its slash, where a relative name is looked for first.
+    /// compares its digest, as `digests` says. Throws Error(no_input) for a folder or a file of it that is not there;
+    /// Error(data) for tensors that it lacks or has too many, for configs, tokenizers and tensors that are not understood, and
+    /// for a model that is there in another form, with what to do. `beside`: a folder with its slash, where a relative name is
+    /// looked for first.
     ModelFolder(model::TrainedConfig& config, Digests digests, const std::string& beside = {});
 
     [[nodiscard]] const model::Trained& trained() const { return *trained_; }

@@ -10,6 +10,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/found_file.hpp"
+#include "cli/input/named.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -83,12 +84,8 @@ void take_hints(io::TensorFile& tensors, model::Recipe& recipe, const std::strin
     if (find_text(tensors, "schema") != "attn-cli/result/1") {
         return;
     }
-    model::Recipe config;
-    try {
-        config = io::parse_config(find_text(tensors, "config").value_or(""));
-    } catch (const Error& error) { // the library does not know whose it is
-        throw Error(error.kind(), file + ": config in its metadata: " + error.what());
-    }
+    const model::Recipe config =
+        named(file + ": config in its metadata", [&] { return io::parse_config(find_text(tensors, "config").value_or("")); });
     turn_matrices(tensors, model::sides_of(config), layout);
     if (!recipe.dims.heads) {
         recipe.dims.heads = model::dims_of(config).heads.value_or(1);

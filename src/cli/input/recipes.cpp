@@ -5,6 +5,7 @@
 #include "attn/io/json/saved_result.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/named.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/system/files.hpp"
 
@@ -52,7 +53,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
         throw Error(ErrorKind::no_input, "no recipe and no file " + quoted_path(name_or_path) + recipe_hint(name_or_path));
     }
     const std::string json = read_json_file(name_or_path, most_bytes);
-    try {
+    return named(name_of_input(name_or_path), [&] {
         const std::vector<JsonText> documents = split_documents(json);
         if (documents.size() > 1 && io::kind_of(documents.front().text) == io::Document::result) {
             throw Error(ErrorKind::data, "got " + counted(std::ssize(documents), "result") +
@@ -62,9 +63,7 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
             throw Error(ErrorKind::data, "got a result of --model; allowed: a recipe, or a result without --model");
         }
         return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
-    } catch (const Error& error) { // the library does not know the file's name
-        throw Error(error.kind(), name_of_input(name_or_path) + ": " + error.what());
-    }
+    });
 }
 
 } // namespace attn::cli

@@ -6,6 +6,7 @@
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/named.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,11 +55,7 @@ io::TensorFile read(std::string_view text)
 
 io::TensorFile tensors_of_result(const MappedFile& file)
 {
-    try {
-        return read({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
-    } catch (const Error& error) { // the library does not know the file's name
-        throw Error(error.kind(), file.name() + ": " + error.what());
-    }
+    return named(file.name(), [&] { return read({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}); });
 }
 
 } // namespace attn::cli

@@ -120,6 +120,8 @@ void declare_run(Options& options, RunOptions& run)
     options.need({"--first-index"}, "--lines");
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
+    options.add(option_of(model::trained_field::join), run.trained.join);
+    options.need({option_name(model::trained_field::join)}, option_name(model::trained_field::layers));
     options.group("Output");
     options.add(model::field::query, run.overrides);
     declare_head(options, option_of(model::field::head), run.layer_of_head,
@@ -147,6 +149,7 @@ void declare_run(Options& options, RunOptions& run)
     for (const char* other : {"--lines", "--head", "--top", "--verify"}) {
         options.exclude({"--against", other});
     }
+    options.exclude({option_name(model::trained_field::join), "--top"});
     declare_pictures(options, run.picture_options);
 }
 

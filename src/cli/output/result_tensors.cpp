@@ -34,7 +34,8 @@ private:
             const bool of_layer = info.item == model::Item::heads;
             const bool there = !of_layer && result.layer && !tensors_.empty(); // layers have the same words
             if (const auto* list = result.integers(info.item); list != nullptr && result.shows(info.item) && !there) {
-                add((of_layer ? prefix : "") + std::string(info.name), *list);
+                add((of_layer ? prefix : "") + std::string(info.name), *list,
+                    model::Result::shape_of_integers(info.item, *list));
             }
         }
         for (const model::Array* array : report::shown_arrays(result)) {
@@ -42,10 +43,10 @@ private:
         }
     }
 
-    void add(const std::string& name, const std::vector<Index>& values)
+    void add(const std::string& name, const std::vector<Index>& values, const Shape& shape)
     {
         static_assert(sizeof(Index) == sizeof(std::int64_t));
-        tensors_.push_back({name, ElementType::int64, {static_cast<Index>(values.size())}, std::as_bytes(std::span(values))});
+        tensors_.push_back({name, ElementType::int64, shape, std::as_bytes(std::span(values))});
     }
 
     void add(const model::Array& array, const std::string& prefix)

@@ -34,7 +34,7 @@ TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
 {
     const Config config({{"hidden_sizes", 3.0}});
     EXPECT_EQ(message_of([&] { config.require_all_used(); }),
-              "config.json: 'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
+              "'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
               "--ignore-config with this key leaves it out");
 }
 
@@ -48,7 +48,9 @@ TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
 
 TEST(Config, IgnoresNoKeyThatIsNotThere)
 {
-    EXPECT_EQ(message_of([] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); }),
+    EXPECT_EQ(message_of([] {
+                  (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"});
+              }),
               "--ignore-config: got 'hidden_sizes'; allowed: a key that this config has");
 }
 
@@ -74,22 +76,20 @@ TEST(Config, RefusesValuesOfAnotherKindOrOutOfRange)
     };
     const auto count = [](Config& config) { (void)config.count({"key"}); };
     const std::string whole = "; allowed: a whole number from 1 to 1,000,000,000";
-    EXPECT_EQ(refusal(0.0, count), "config.json: key: got 0" + whole);
-    EXPECT_EQ(refusal(-1.0, count), "config.json: key: got -1" + whole);
-    EXPECT_EQ(refusal(1.5, count), "config.json: key: got 1.500000" + whole);
-    EXPECT_EQ(refusal(1e10, count), "config.json: key: got 10000000000" + whole);
-    EXPECT_EQ(refusal("three", count), "config.json: key: got 'three'" + whole);
-    EXPECT_EQ(refusal(true, count), "config.json: key: got true" + whole);
-    EXPECT_EQ(refusal(std::vector<ConfigScalar>{1.0, 2.0}, count), "config.json: key: got a list of 2" + whole);
-    EXPECT_EQ(refusal(ConfigNull{}, count), "config.json: it has no key, which this model_type needs");
-    EXPECT_EQ(refusal(0.0, [](Config& config) { (void)config.positive({"key"}); }),
-              "config.json: key: got 0; allowed: a number above 0");
-    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.flag({"key"}, true); }),
-              "config.json: key: got 1; allowed: true or false");
-    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.text({"key"}); }), "config.json: key: got 1; allowed: a text");
-    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.texts({"key"}); }), "config.json: key: got 1; allowed: a list");
+    EXPECT_EQ(refusal(0.0, count), "key: got 0" + whole);
+    EXPECT_EQ(refusal(-1.0, count), "key: got -1" + whole);
+    EXPECT_EQ(refusal(1.5, count), "key: got 1.500000" + whole);
+    EXPECT_EQ(refusal(1e10, count), "key: got 10000000000" + whole);
+    EXPECT_EQ(refusal("three", count), "key: got 'three'" + whole);
+    EXPECT_EQ(refusal(true, count), "key: got true" + whole);
+    EXPECT_EQ(refusal(std::vector<ConfigScalar>{1.0, 2.0}, count), "key: got a list of 2" + whole);
+    EXPECT_EQ(refusal(ConfigNull{}, count), "it has no key, which this model_type needs");
+    EXPECT_EQ(refusal(0.0, [](Config& config) { (void)config.positive({"key"}); }), "key: got 0; allowed: a number above 0");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.flag({"key"}, true); }), "key: got 1; allowed: true or false");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.text({"key"}); }), "key: got 1; allowed: a text");
+    EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.texts({"key"}); }), "key: got 1; allowed: a list");
     EXPECT_EQ(refusal("relative", [](Config& config) { config.require("key", "absolute"); }),
-              "config.json: key: got 'relative'; allowed: 'absolute', the one that is computed here");
+              "key: got 'relative'; allowed: 'absolute', the one that is computed here");
     EXPECT_NE(refusal(std::numeric_limits<double>::infinity(), count), "");
 }
 

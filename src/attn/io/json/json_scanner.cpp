@@ -47,10 +47,9 @@ bool is_plain(char c)
 
 void JsonScanner::malformed() const
 {
-    Reviewer reviewer(text_, what_);
+    Reviewer reviewer(text_);
     reviewer.walk(reviewer);
-    const std::string prefix = what_.empty() ? "" : std::string(what_) + ": ";
-    throw Error(ErrorKind::data, prefix + "byte " + std::to_string(at_), "a value of another kind or the end",
+    throw Error(ErrorKind::data, "byte " + std::to_string(at_), "a value of another kind or the end",
                 "what a tokenizer has there");
 }
 

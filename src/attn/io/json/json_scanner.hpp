@@ -11,8 +11,8 @@ namespace attn::io {
 
 class JsonScanner {
 public:
-    /// `text` and `what` (which names it in messages) outlive the scanner.
-    explicit JsonScanner(std::string_view text, std::string_view what = {}) : text_(text), what_(what) {}
+    /// `text` outlives the scanner.
+    explicit JsonScanner(std::string_view text) : text_(text) {}
 
     /// The first byte of what comes next: '{', '[', '"', 't', 'f', 'n', '-' or a digit begin a value. NUL at the end.
     [[nodiscard]] char next();
@@ -71,7 +71,6 @@ private:
     [[noreturn]] void malformed() const;
 
     std::string_view text_;
-    std::string_view what_;
     std::size_t at_ = 0;
     std::size_t member_ = 0;
     std::size_t depth_ = 0;

@@ -11,6 +11,7 @@ namespace attn::io {
 namespace {
 
 using transformer::ConfigNull;
+using transformer::ConfigObject;
 using transformer::ConfigScalar;
 using transformer::ConfigValue;
 using transformer::ConfigValues;
@@ -75,6 +76,9 @@ public:
     }
     bool start_object(std::size_t)
     {
+        if (!containers_.empty()) {
+            note(ConfigObject{});
+        }
         open(false);
         return true;
     }
@@ -86,10 +90,7 @@ public:
     bool start_array(std::size_t)
     {
         require_object_around("an object");
-        const std::string at = containers_.back().path + containers_.back().key;
-        if (!containers_.back().is_list) {
-            add(at, std::vector<ConfigScalar>{});
-        }
+        note(std::vector<ConfigScalar>{});
         open(true);
         return true;
     }
@@ -102,14 +103,30 @@ private:
     bool put(ConfigScalar value)
     {
         require_object_around("an object");
-        const Container& inner = containers_.back();
-        const auto list = inner.is_list ? values.find(inner.path.substr(0, inner.path.size() - 1)) : values.end();
-        if (list != values.end() && std::holds_alternative<std::vector<ConfigScalar>>(list->second)) {
-            std::get<std::vector<ConfigScalar>>(list->second).push_back(std::move(value));
+        if (std::vector<ConfigScalar>* list = list_around()) {
+            list->push_back(std::move(value));
         } else {
             add(path(), std::visit([](auto& one) -> ConfigValue { return std::move(one); }, value));
         }
         return true;
+    }
+
+    /// An object or a list begins: an entry of its own, or an element of the list around it.
+    void note(ConfigValue container)
+    {
+        if (std::vector<ConfigScalar>* list = list_around()) {
+            list->emplace_back(ConfigObject{});
+        } else if (!containers_.back().is_list) {
+            add(path(), std::move(container));
+        }
+    }
+
+    /// That is itself a value of a key.
+    std::vector<ConfigScalar>* list_around()
+    {
+        const Container& inner = containers_.back();
+        const auto entry = inner.is_list ? values.find(inner.path.substr(0, inner.path.size() - 1)) : values.end();
+        return entry == values.end() ? nullptr : std::get_if<std::vector<ConfigScalar>>(&entry->second);
     }
 
     void add(const std::string& path, ConfigValue value)
@@ -199,19 +216,19 @@ private:
 
 } // namespace
 
-ConfigValues read_model_config(std::string_view text, std::string_view what)
+ConfigValues read_model_config(std::string_view text)
 {
-    ConfigReader reader(without_byte_order_mark(text), what);
+    ConfigReader reader(without_byte_order_mark(text));
     reader.walk(reader);
     return std::move(reader.values);
 }
 
-std::map<std::string, std::string> read_weight_map(std::string_view text, std::string_view what)
+std::map<std::string, std::string> read_weight_map(std::string_view text)
 {
-    IndexReader reader(without_byte_order_mark(text), what);
+    IndexReader reader(without_byte_order_mark(text));
     reader.walk(reader);
     if (!reader.has_map) {
-        throw Error(ErrorKind::data, std::string(what) + ": it has no weight_map, which says which file has which tensor");
+        throw Error(ErrorKind::data, "it has no weight_map, which says which file has which tensor");
     }
     return std::move(reader.files);
 }

@@ -13,13 +13,12 @@
 
 namespace attn::io {
 
-/// Every key of a config.json, flat. Throws Error(data), naming `what`, for what is no JSON object, and for a key that is there
-/// twice.
-[[nodiscard]] transformer::ConfigValues read_model_config(std::string_view text, std::string_view what);
+/// Every key of a config.json, flat. Throws Error(data) for what is no JSON object, and for a key that is there twice.
+[[nodiscard]] transformer::ConfigValues read_model_config(std::string_view text);
 
-/// Which file has which tensor, by an index. Throws Error(data), naming `what`, for what is no such JSON, a tensor that is
-/// there twice, and a file that is not a plain name of a file beside the index.
-[[nodiscard]] std::map<std::string, std::string> read_weight_map(std::string_view text, std::string_view what);
+/// Which file has which tensor, by an index. Throws Error(data) for what is no such JSON, a tensor that is there twice, and a
+/// file that is not a plain name of a file beside the index.
+[[nodiscard]] std::map<std::string, std::string> read_weight_map(std::string_view text);
 
 /// The files of a weight map, each once, in alphabetical order.
 [[nodiscard]] std::vector<std::string> files_of(const std::map<std::string, std::string>& weight_map);

@@ -490,9 +490,9 @@ void read_section(const JsonValue& value, std::string_view section, Recipe& reci
     }
 }
 
-model::ModelDraws parse_model_draws(std::string_view json, std::string_view what)
+model::ModelDraws parse_model_draws(std::string_view json)
 {
-    const JsonDocument document(json, what);
+    const JsonDocument document(json);
     const JsonObject object(document.root(), {field::title.name(), field::source.name(), field::note.name(),
                                               field::generator.name(), field::draws.name()});
     model::ModelDraws draws;

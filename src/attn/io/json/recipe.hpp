@@ -23,8 +23,8 @@ void read_section(const JsonValue& value, std::string_view section, model::Recip
 /// The config of a whole trained model, likewise.
 [[nodiscard]] model::TrainedConfig trained_config_of(const JsonValue& value);
 
-/// draws.json of a tutorial's model; `what` names it in messages.
-[[nodiscard]] model::ModelDraws parse_model_draws(std::string_view json, std::string_view what);
+/// draws.json of a tutorial's model.
+[[nodiscard]] model::ModelDraws parse_model_draws(std::string_view json);
 
 /// "float32" or "float64".
 [[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);

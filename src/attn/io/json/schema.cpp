@@ -294,7 +294,11 @@ OrderedJson item_schema(const ItemInfo& item)
     switch (item.kind) {
     case ItemKind::words: return reference("words");
     case ItemKind::vocabulary: return reference("vocabulary");
-    case ItemKind::integers: return item.item == model::Item::heads ? value_schema(field::head) : reference("integers");
+    case ItemKind::integers:
+        if (is_paired(item.item)) {
+            return reference("bounds");
+        }
+        return item.item == model::Item::heads ? value_schema(field::head) : reference("integers");
     case ItemKind::parameters: return parameters_schema();
     case ItemKind::summary: return reference("summary");
     case ItemKind::numbers: break;

@@ -23,11 +23,11 @@ struct FileParts {
     std::string steps; ///< JSON
 };
 
-FileParts read_parts(std::string_view json, std::string_view what)
+FileParts read_parts(std::string_view json)
 {
-    JsonScanner scanner(json, what);
+    JsonScanner scanner(json);
     if (scanner.next() != '{' && scanner.next() != '\0') {
-        throw Error(ErrorKind::data, what.empty() ? "the tokenizer" : what, "another value", "an object");
+        throw Error(ErrorKind::data, "the tokenizer", "another value", "an object");
     }
     std::optional<ModelTables> model;
     SmallMembers steps(json);
@@ -51,15 +51,15 @@ FileParts read_parts(std::string_view json, std::string_view what)
 
 } // namespace
 
-text::TokenizerSpec read_tokenizer(std::string_view json, std::string_view what)
+text::TokenizerSpec read_tokenizer(std::string_view json)
 {
     json = without_byte_order_mark(json);
     if (json.size() > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(ErrorKind::too_large, "JSON", std::to_string(json.size()) + " bytes", "up to 4294967295");
     }
-    FileParts parts = read_parts(json, what);
+    FileParts parts = read_parts(json);
     const JsonDocument model(parts.model.rest, "model");
-    const JsonDocument steps(parts.steps, what);
+    const JsonDocument steps(parts.steps);
     const Members members(steps.root());
     text::TokenizerSpec spec;
     spec.model = read_model(JsonValue(model, 0, "model"), parts.model);

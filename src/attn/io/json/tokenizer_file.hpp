@@ -14,8 +14,8 @@
 namespace attn::io {
 
 /// Throws Error(data): no JSON, a step or a model of a type that is not here, what has no meaning where it stands; naming the
-/// place ("pre_tokenizer.pretokenizers[0].type"). Error(too_large): a file of 4 GiB. `what` names the file in messages about
-/// malformed JSON. Whether pieces, merges and ids fit together is for text::PieceTokenizer to say.
-[[nodiscard]] text::TokenizerSpec read_tokenizer(std::string_view json, std::string_view what = {});
+/// place ("pre_tokenizer.pretokenizers[0].type"). Error(too_large): a file of 4 GiB. Whether pieces, merges and ids fit
+/// together is for text::PieceTokenizer to say.
+[[nodiscard]] text::TokenizerSpec read_tokenizer(std::string_view json);
 
 } // namespace attn::io

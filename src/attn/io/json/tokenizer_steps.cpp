@@ -15,6 +15,16 @@ using text::Pattern;
 using text::Split;
 using text::SplitterStep;
 
+/// Of a normalizer, or of a pre-tokenizer, each cut into the smallest steps.
+template <typename Step>
+void require_few(const std::vector<Step>& steps, const JsonValue& value)
+{
+    constexpr std::size_t most = 64;
+    if (steps.size() > most) {
+        value.refuse("up to " + std::to_string(most) + " steps in all");
+    }
+}
+
 /// {"String": "…"} or {"Regex": "…"}
 Pattern read_pattern(const JsonValue& value)
 {
@@ -114,6 +124,7 @@ void add_normalizer(const JsonValue& value, std::vector<NormalizerStep>& steps)
     } else {
         for (const JsonValue& each : members.at("normalizers").elements()) {
             add_normalizer(each, steps);
+            require_few(steps, each);
         }
     }
 }
@@ -185,6 +196,7 @@ void add_pre_tokenizer(const JsonValue& value, std::vector<SplitterStep>& steps)
     } else {
         for (const JsonValue& each : members.at("pretokenizers").elements()) {
             add_pre_tokenizer(each, steps);
+            require_few(steps, each);
         }
     }
 }
@@ -257,13 +269,17 @@ private:
     void read_templates(const Members& members)
     {
         const JsonValue* special = members.find("special_tokens");
+        if (special != nullptr && special->size() > most) {
+            special->refuse("up to " + std::to_string(most) + " tokens");
+        }
         const std::vector<JsonValue::Member> tokens =
             special == nullptr ? std::vector<JsonValue::Member>() : special->members();
         spec_.templates = {read_items(members.at("single"), tokens, 1), read_items(members.at("pair"), tokens, 2)};
     }
+    static constexpr std::size_t most = 1000; ///< places of a template, and tokens for them
+
     static Items read_items(const JsonValue& list, const std::vector<JsonValue::Member>& tokens, std::size_t sentences)
     {
-        constexpr std::size_t most = 1000;
         Items items;
         for (const JsonValue& each : list.elements()) {
             const Members members(each);
@@ -309,6 +325,17 @@ private:
     bool has_template_ = false;
 };
 
+/// What stands before or behind the characters of a piece.
+std::string read_affix(const Members& members, std::string_view key, std::string_view otherwise)
+{
+    constexpr std::size_t longest = 256;
+    std::string affix = members.string(key, otherwise);
+    if (affix.size() > longest) {
+        members.at(key).refuse("up to " + std::to_string(longest) + " bytes");
+    }
+    return affix;
+}
+
 /// null, and a string that is not empty.
 std::optional<std::string> read_optional(const Members& members, std::string_view key)
 {
@@ -325,8 +352,8 @@ text::BytePairModel read_byte_pair(const Members& members, ModelTables& tables)
     }
     return {.merges = std::move(tables.merges),
             .unknown = read_optional(members, "unk_token"),
-            .prefix = members.string("continuing_subword_prefix", ""),
-            .suffix = members.string("end_of_word_suffix", ""),
+            .prefix = read_affix(members, "continuing_subword_prefix", ""),
+            .suffix = read_affix(members, "end_of_word_suffix", ""),
             .fuse_unknown = members.boolean("fuse_unk", false),
             .byte_fallback = members.boolean("byte_fallback", false),
             .ignore_merges = members.boolean("ignore_merges", false)};
@@ -438,7 +465,7 @@ text::PieceModel read_model(const JsonValue& rest, ModelTables& tables)
         constexpr Index most = std::numeric_limits<std::int32_t>::max();
         const JsonValue* longest = members.find("max_input_chars_per_word");
         return text::WordPieceModel{.unknown = members.string("unk_token", "[UNK]"),
-                                    .prefix = members.string("continuing_subword_prefix", "##"),
+                                    .prefix = read_affix(members, "continuing_subword_prefix", "##"),
                                     .longest_word = longest == nullptr ? 100 : longest->integer(0, most)};
     }
     if (type == "Unigram") {

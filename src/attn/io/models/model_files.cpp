@@ -5,40 +5,40 @@
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/tokenizer_file.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
-#include "attn/tensor/error.hpp"
 #include "attn/transformer/architectures/describe.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace attn::io {
-namespace {
-
-std::string_view text_of(const NamedBytes& file)
+transformer::Architecture read_architecture(Bytes config, const std::vector<std::string>& ignored)
 {
-    return {reinterpret_cast<const char*>(file.bytes.data()),
-            file.bytes.size()}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return transformer::describe(transformer::Config(read_model_config(as_text(config)), ignored));
 }
 
-/// Calls read(); an error of it names the file, which the library does not know.
-template <typename Read>
-auto read_named(const std::string& name, Read read)
+text::PieceTokenizer read_pieces(Bytes tokenizer)
 {
-    try {
-        return read();
-    } catch (const Error& error) {
-        const std::string message = error.what();
-        throw Error(error.kind(), message.starts_with(name) ? message : name + ": " + message);
-    }
+    return text::PieceTokenizer(read_tokenizer(as_text(tokenizer)));
 }
 
-transformer::Weights weights_of(const std::vector<NamedBytes>& files, const std::vector<model::DrawnTensor>& drawn)
+std::vector<model::DrawnTensor> read_draws(Bytes draws, const transformer::Architecture& architecture)
+{
+    return draw_weights(architecture, parse_model_draws(as_text(draws)));
+}
+
+transformer::Weights weights_of(const std::vector<model::DrawnTensor>& drawn)
 {
     transformer::Weights weights;
     for (const model::DrawnTensor& tensor : drawn) {
         weights.add(tensor.name, row_major_view(ElementType::float32, tensor.values.shape,
                                                 std::as_bytes(std::span<const float>(tensor.values.values))));
     }
+    return weights;
+}
+
+transformer::Weights read_weights(const std::vector<NamedBytes>& files)
+{
+    transformer::Weights weights;
     for (const NamedBytes& file : files) {
         const TensorFile tensors = read_tensors(file.bytes, file.name);
         for (const TensorFile::Entry& entry : tensors.entries) {
@@ -51,37 +51,15 @@ transformer::Weights weights_of(const std::vector<NamedBytes>& files, const std:
     return weights;
 }
 
-} // namespace
-
-model::Trained read_model(const ModelFiles& files, const std::vector<std::string>& ignored)
+std::vector<std::string> listed_files(Bytes index)
 {
-    transformer::Architecture architecture = read_named(files.config.name, [&] {
-        return transformer::describe(transformer::Config(read_model_config(text_of(files.config), files.config.name), ignored));
-    });
-    std::optional<text::PieceTokenizer> tokenizer;
-    if (files.tokenizer) {
-        tokenizer = read_named(files.tokenizer->name, [&] {
-            return text::PieceTokenizer(read_tokenizer(text_of(*files.tokenizer), files.tokenizer->name));
-        });
-    }
-    std::vector<model::DrawnTensor> drawn;
-    if (files.draws) {
-        drawn = read_named(files.draws->name, [&] {
-            return draw_weights(architecture, parse_model_draws(text_of(*files.draws), files.draws->name));
-        });
-    }
-    const transformer::Weights weights = weights_of(files.weights, drawn);
-    const std::string& where = files.draws             ? files.draws->name
-                               : files.weights.empty() ? files.config.name
-                                                       : files.weights.front().name;
-    return read_named(where, [&] {
-        return model::Trained(transformer::Model(std::move(architecture), weights), std::move(tokenizer), std::move(drawn));
-    });
+    return files_of(read_weight_map(as_text(index)));
 }
 
-std::vector<std::string> listed_files(const NamedBytes& index)
+model::Trained assembled(transformer::Architecture architecture, const transformer::Weights& weights,
+                         std::optional<text::PieceTokenizer> tokenizer, std::vector<model::DrawnTensor> drawn)
 {
-    return files_of(read_weight_map(text_of(index), index.name));
+    return {transformer::Model(std::move(architecture), weights), std::move(tokenizer), std::move(drawn)};
 }
 
 std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored)
@@ -90,14 +68,13 @@ std::optional<model::Trained> builtin_model(std::string_view name, const std::ve
     if (found == builtin_models().end()) {
         return std::nullopt;
     }
-    const std::string shown(name);
-    ModelFiles files{.config = {shown, as_bytes(found->config)}, .tokenizer = {}, .weights = {}, .draws = {}};
+    transformer::Architecture architecture = read_architecture(as_bytes(found->config), ignored);
     if (found->weights.empty()) {
-        files.draws = NamedBytes{shown, as_bytes(found->draws)};
-    } else {
-        files.weights.push_back({shown, as_bytes(found->weights)});
+        std::vector<model::DrawnTensor> drawn = read_draws(as_bytes(found->draws), architecture);
+        const transformer::Weights weights = weights_of(drawn);
+        return assembled(std::move(architecture), weights, {}, std::move(drawn));
     }
-    return read_model(files, ignored);
+    return assembled(std::move(architecture), read_weights({{std::string(name), as_bytes(found->weights)}}), {});
 }
 
 } // namespace attn::io

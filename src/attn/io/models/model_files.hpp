@@ -1,4 +1,6 @@
 // A whole trained model out of the bytes of its files, which are called as model hubs call them.
+//
+// Errors of config.json, tokenizer.json and the index do not name the file, whose name they do not know.
 #pragma once
 
 #include "attn/io/bytes.hpp"
@@ -16,19 +18,29 @@ struct NamedBytes {
     Bytes bytes;      ///< outlive the model
 };
 
-struct ModelFiles {
-    NamedBytes config;                   ///< config.json
-    std::optional<NamedBytes> tokenizer; ///< tokenizer.json; none: words are symbols
-    std::vector<NamedBytes> weights;     ///< .safetensors; none where there are draws
-    std::optional<NamedBytes> draws;     ///< draws.json of a tutorial's model
-};
+/// What a config.json says. `ignored`: keys that are taken as if they were not there. Throws Error(data) for what is not
+/// understood.
+[[nodiscard]] transformer::Architecture read_architecture(Bytes config, const std::vector<std::string>& ignored = {});
 
-/// `ignored`: keys of the config that are taken as if they were not there. Throws Error(data) for what is not understood, does
-/// not fit together, or is missing, naming the file.
-[[nodiscard]] model::Trained read_model(const ModelFiles& files, const std::vector<std::string>& ignored = {});
+/// What a tokenizer.json says. Throws Error(data).
+[[nodiscard]] text::PieceTokenizer read_pieces(Bytes tokenizer);
 
-/// The names of the files that a model.safetensors.index.json lists, in alphabetical order. Throws Error(data).
-[[nodiscard]] std::vector<std::string> listed_files(const NamedBytes& index);
+/// The tensors of .safetensors. Throws Error(data), naming the file.
+[[nodiscard]] transformer::Weights read_weights(const std::vector<NamedBytes>& files);
+
+/// What a draws.json makes for the architecture, and these tensors as weights, which look into them. Throws Error(data).
+[[nodiscard]] std::vector<model::DrawnTensor> read_draws(Bytes draws, const transformer::Architecture& architecture);
+[[nodiscard]] transformer::Weights weights_of(const std::vector<model::DrawnTensor>& drawn);
+
+/// The names of the files that a model.safetensors.index.json lists, in alphabetical order. Which of them has which tensor the
+/// files say themselves: one that the index leaves out counts as the others do. Throws Error(data).
+[[nodiscard]] std::vector<std::string> listed_files(Bytes index);
+
+/// Without a tokenizer words are symbols. `drawn`: what the weights look into, where that is no file. Throws Error(data) for
+/// what does not fit together, or is missing.
+[[nodiscard]] model::Trained assembled(transformer::Architecture architecture, const transformer::Weights& weights,
+                                       std::optional<text::PieceTokenizer> tokenizer,
+                                       std::vector<model::DrawnTensor> drawn = {});
 
 /// The model of data/models; nothing where there is none of that name.
 [[nodiscard]] std::optional<model::Trained> builtin_model(std::string_view name, const std::vector<std::string>& ignored = {});

@@ -9,9 +9,9 @@
 namespace attn::model {
 namespace {
 
-Computed integers(const std::vector<Index>& list)
+Computed integers(Item item, const std::vector<Index>& list)
 {
-    return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return std::to_string(list[i]); }, {}};
+    return {Result::shape_of_integers(item, list), [&list](std::size_t i) { return std::to_string(list[i]); }, {}};
 }
 
 /// Rows of a word and its id.
@@ -91,7 +91,7 @@ std::optional<Computed> find_computed(const Result& result, const std::string& n
             return *item == Item::vocabulary ? vocabulary(*words) : computed_words(*words);
         }
         if (const std::vector<Index>* list = result.integers(*item)) {
-            return integers(*list);
+            return integers(*item, *list);
         }
     }
     const AnyTensor* tensor = result.find(name);

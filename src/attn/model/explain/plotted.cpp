@@ -46,6 +46,8 @@ void take(Result& result, const StoredTensor& tensor)
         std::vector<Index>& place = item == Item::query_positions ? result.query_positions
                                     : item == Item::heads         ? result.heads
                                     : item == Item::token_ids     ? result.token_ids
+                                    : item == Item::token_types   ? result.token_types
+                                    : item == Item::offsets       ? result.offsets
                                                                   : result.key_token_ids;
         place.assign(integers.begin(), integers.end());
     } else {

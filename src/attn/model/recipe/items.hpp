@@ -19,6 +19,8 @@ enum class Item : std::uint8_t {
     vocabulary,
     token_ids,
     key_token_ids,
+    token_types,
+    offsets,
     query_positions,
     heads,
     parameters,
@@ -48,7 +50,7 @@ enum class Item : std::uint8_t {
 enum class ItemKind : std::uint8_t {
     words,      ///< a list of words
     vocabulary, ///< words and their ids
-    integers,   ///< a list of ids or positions
+    integers,   ///< a list of ids or positions, or of pairs of them
     parameters, ///< the parameters as drawn, each by its own name
     numbers,    ///< one array
     summary,
@@ -124,6 +126,8 @@ inline constexpr std::array items{
     ItemInfo{Item::vocabulary, "vocabulary", ItemKind::vocabulary, Needs::sentence, ShownBy::run},
     ItemInfo{Item::token_ids, "token_ids", ItemKind::integers, Needs::ids, ShownBy::run},
     ItemInfo{Item::key_token_ids, "key_token_ids", ItemKind::integers, Needs::cross, ShownBy::run},
+    ItemInfo{Item::token_types, "token_types", ItemKind::integers, Needs::model, ShownBy::run},
+    ItemInfo{Item::offsets, "offsets", ItemKind::integers, Needs::model, ShownBy::run},
     ItemInfo{Item::query_positions, "query_positions", ItemKind::integers, Needs::query, ShownBy::run},
     ItemInfo{Item::heads, "heads", ItemKind::integers, Needs::head, ShownBy::run},
     ItemInfo{Item::parameters, "parameters", ItemKind::parameters, Needs::nothing, ShownBy::run},
@@ -184,6 +188,12 @@ inline constexpr std::array items{
 [[nodiscard]] constexpr bool is_masked(std::optional<Item> item)
 {
     return item == Item::masked_scores;
+}
+
+/// Whether each of its integers is two: where something begins, and where it ends.
+[[nodiscard]] constexpr bool is_paired(Item item)
+{
+    return item == Item::offsets;
 }
 
 /// Scores of every kind, and weights: a number per query and key, which a picture can show.

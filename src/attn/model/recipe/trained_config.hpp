@@ -10,6 +10,10 @@
 
 namespace attn::model {
 
+/// What the rows and columns of a result are.
+enum class Join : std::uint8_t { pieces, words };
+inline constexpr std::array<std::string_view, 2> join_names{"pieces", "words"};
+
 struct TrainedConfig {
     std::string sentence;
     std::optional<std::string> pair;       ///< the second sentence of the tokenizer's template
@@ -17,8 +21,9 @@ struct TrainedConfig {
     std::vector<std::string> ignored_keys; ///< of its config.json
     std::string sha256;                    ///< of its files; empty: not stated
     std::vector<Index> layers;             ///< empty: all
-    std::vector<std::string> query;        ///< only these rows, as in a recipe
-    std::vector<Index> head;               ///< only these heads, as in a recipe
+    Join join = Join::pieces;
+    std::vector<std::string> query; ///< only these rows, as in a recipe
+    std::vector<Index> head;        ///< only these heads, as in a recipe
 
     bool operator==(const TrainedConfig&) const = default;
 };
@@ -71,11 +76,18 @@ inline constexpr Fields layers{{.key = "model.layers",
                                 .usual = "a summary of all",
                                 .symbol = "N|LIST|all"},
                                at<&TrainedConfig::layers>};
+inline constexpr Fields join{{.key = "join",
+                              .allowed = allow::one_of(join_names),
+                              .meaning = "words: join the pieces of the tokenizer to words; the weight of a word on another is "
+                                         "the mean over its own pieces of the sum over the other's",
+                              .usual = "pieces",
+                              .left_out = 0},
+                             at<&TrainedConfig::join>};
 inline constexpr Fields query = as_in_recipe(field::query, at<&TrainedConfig::query>);
 inline constexpr Fields head = as_in_recipe(field::head, at<&TrainedConfig::head>);
 
 /// In the order of the JSON.
-inline constexpr std::array all{&sentence, &pair, &name, &ignored_keys, &sha256, &layers, &query, &head};
+inline constexpr std::array all{&sentence, &pair, &name, &ignored_keys, &sha256, &layers, &join, &query, &head};
 
 } // namespace trained_field
 } // namespace attn::model

@@ -40,6 +40,8 @@ const std::vector<Index>* Result::integers(Item item) const
 {
     const std::vector<Index>* const list = item == Item::token_ids         ? &token_ids
                                            : item == Item::key_token_ids   ? &key_token_ids
+                                           : item == Item::token_types     ? &token_types
+                                           : item == Item::offsets         ? &offsets
                                            : item == Item::query_positions ? &query_positions
                                            : item == Item::heads           ? &heads
                                                                            : nullptr;

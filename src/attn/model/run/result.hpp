@@ -30,6 +30,7 @@ struct Result {
     std::vector<std::string> key_tokens; ///< (S) only with cross-attention; otherwise the tokens are the keys' too
     std::optional<std::vector<std::string>> vocabulary; ///< sorted; a word's id is its place. Absent with ids and positions
     std::vector<Index> token_ids, key_token_ids;        ///< empty for bare positions
+    std::vector<Index> token_types, offsets;            ///< of a whole trained model; begin and end of each token
     std::vector<Index> query_positions;                 ///< the rows that --query chose; empty: all
     std::vector<Array> parameters;                      ///< as drawn: embedding, W_q, W_k, W_v, W_o, …
     std::vector<Array> arrays;      ///< embeddings … entropy, those that were asked for and exist, in order
@@ -56,6 +57,11 @@ struct Result {
     [[nodiscard]] const std::vector<std::string>*
     words(Item item) const;                                            ///< nullptr where there are none, or it is no such item
     [[nodiscard]] const std::vector<Index>* integers(Item item) const; ///< likewise
+    /// Of a list of them: (n), or (n, 2) where they are pairs.
+    [[nodiscard]] static Shape shape_of_integers(Item item, const std::vector<Index>& list)
+    {
+        return is_paired(item) ? Shape{std::ssize(list) / 2, 2} : Shape{std::ssize(list)};
+    }
     /// Whether a report prints the item; what says which part of the rest there is, always.
     [[nodiscard]] bool shows(Item item) const { return show.contains(item) || is_choice(item); }
     /// The number of a head by its place in an array that has them; mean_of_heads for the mean.

@@ -29,6 +29,8 @@ enum class Standing {
     case Item::present_value: return Standing::nowhere;
     case Item::tokens:
     case Item::token_ids:
+    case Item::token_types:
+    case Item::offsets:
     case Item::query_positions: return Standing::before_layers;
     case Item::logits: return Standing::behind_layers;
     default: return Standing::in_layer;
@@ -51,7 +53,9 @@ struct Guesses {
 struct LayeredResult {
     TrainedConfig config;
     std::vector<std::string> tokens; ///< (T), fit for people: "cross", "##ing", " the"
-    std::vector<Index> token_ids;    ///< (T)
+    std::vector<Index> token_ids;    ///< (T); of words that were joined, none
+    std::vector<Index> token_types;  ///< (T); empty without a tokenizer, like the next
+    std::vector<Index> offsets;      ///< (T, 2): the characters of its sentence that a token stands for, begin and end
     std::vector<Result> layers;      ///< those that were asked for, ascending; each has the tokens, and its arrays
     std::optional<AnyTensor> logits; ///< (T, V)
     std::vector<Guesses> guesses;    ///< with logits

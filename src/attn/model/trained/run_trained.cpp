@@ -4,16 +4,14 @@
 #include "attn/model/layer/words.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
+#include "attn/model/trained/tokens.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
-#include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 #include "attn/transformer/run/forward.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <set>
 #include <utility>
 
 namespace attn::model {
@@ -27,7 +25,13 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
 {
     const transformer::Architecture& architecture = trained.model.architecture();
     const auto of_layers = [&](auto has) { return std::ranges::any_of(architecture.layers, has); };
+    constexpr std::array of_words{Item::tokens, Item::token_types, Item::offsets, Item::weights};
+    if (config.join == Join::words && std::ranges::find(of_words, info.item) == of_words.end() && !is_choice(info.item)) {
+        return false;
+    }
     switch (info.item) {
+    case Item::token_types:
+    case Item::offsets: return trained.tokenizer.has_value();
     case Item::capped_scores: return of_layers([](const auto& layer) { return layer.attention.softcap.has_value(); });
     case Item::masked_scores:
         return architecture.causal || architecture.relative_bias ||
@@ -41,31 +45,36 @@ bool gives(const ItemInfo& info, const TrainedConfig& config, const Trained& tra
 
 Show what_to_show(const TrainedConfig& config, const Trained& trained, const RunSettings& settings)
 {
-    const Show& asked = settings.show;
+    const bool words = config.join == Join::words;
+    const Show usual = words                   ? Show{Item::tokens, Item::weights}
+                       : config.layers.empty() ? Show{Item::tokens, Item::summary}
+                                               : Show{Item::tokens, Item::token_ids, Item::weights};
+    Show asked = settings.show.empty() ? usual : settings.show;
+    if (settings.top) {
+        asked.insert(Item::summary);
+    }
     Show existing = everything(config, trained);
-    existing.insert({Item::query_positions, Item::heads, Item::summary, Item::logits});
+    existing.insert({Item::query_positions, Item::heads});
+    if (!words) {
+        existing.insert({Item::summary, Item::logits});
+    }
     for (const Item item : asked.without(existing)) {
         std::string names;
         for (const Item each : existing) {
             names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
         }
-        throw Error(ErrorKind::usage, "--show", name_of(item), "what this model gives: " + names);
+        throw Error(ErrorKind::usage, "--show", name_of(item),
+                    (words ? "with --join words: " : "what this model gives: ") + names);
     }
     if (asked.contains(Item::logits) && !trained.model.architecture().head) {
         throw Error(ErrorKind::data, "--show logits", "a model without a head that scores words",
                     "a model for causal or masked language modelling");
     }
-    const Show usual =
-        config.layers.empty() ? Show{Item::tokens, Item::summary} : Show{Item::tokens, Item::token_ids, Item::weights};
-    Show show = asked.empty() ? usual : asked;
-    if (settings.top) {
-        show.insert(Item::summary);
-    }
-    if (is_mean(config.head) && show.contains(Item::summary)) {
+    if (is_mean(config.head) && asked.contains(Item::summary)) {
         throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head), "mean",
                     "heads by number in a summary; the mean is of the weights of layers that are named");
     }
-    return show;
+    return asked;
 }
 
 /// The layers that the config names, ascending and each once.
@@ -140,56 +149,6 @@ void require_room(const transformer::Architecture& architecture, const transform
 
 // ---- words -----------------------------------------------------------------------------------------------------------
 
-/// A sentence for a model.
-struct Tokens {
-    std::vector<std::string> words; ///< fit for people
-    std::vector<Index> ids;
-    std::vector<Index> types; ///< empty: all 0
-};
-
-/// The piece of an id; an embedding may have more rows than the tokenizer has pieces.
-std::string shown(Index id, const text::PieceTokenizer& tokenizer)
-{
-    return tokenizer.has(id) ? tokenizer.shown(id) : std::to_string(id);
-}
-
-Tokens pieces_of(const TrainedConfig& config, const text::PieceTokenizer& tokenizer)
-{
-    Tokens tokens;
-    for (const text::Piece& piece : tokenizer.encode(config.sentence, config.pair)) {
-        tokens.words.push_back(piece.special ? piece.text : shown(piece.id, tokenizer));
-        tokens.ids.push_back(piece.id);
-        tokens.types.push_back(piece.type);
-    }
-    if (std::ranges::all_of(tokens.types, [](Index type) { return type == 0; })) {
-        tokens.types.clear();
-    }
-    return tokens;
-}
-
-/// The words themselves, which get ids when they first appear, or in their own order.
-Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
-{
-    text::require_utf8(config.sentence, "SENTENCE");
-    if (config.pair) {
-        throw Error(ErrorKind::usage, "--pair is for models with a template for two sentences");
-    }
-    Tokens tokens{.words = text::document_words(config.sentence), .ids = {}, .types = {}};
-    std::map<std::string_view, Index> known;
-    const std::set<std::string_view> vocabulary(tokens.words.begin(), tokens.words.end());
-    for (const std::string_view word : sorted ? vocabulary : std::set<std::string_view>()) {
-        known.try_emplace(word, std::ssize(known));
-    }
-    for (const std::string& word : tokens.words) {
-        tokens.ids.push_back(known.try_emplace(word, std::ssize(known)).first->second);
-        if (std::ssize(known) > most) {
-            throw Error(ErrorKind::data, "SENTENCE", "more than " + std::to_string(most) + " different words",
-                        "up to " + std::to_string(most) + ", the words that this model can tell apart");
-        }
-    }
-    return tokens;
-}
-
 /// The rows that --query names.
 std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::string>& tokens, const Origin& origin)
 {
@@ -249,11 +208,13 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
 /// Makes the results of layers, one after the other.
 class LayerResults {
 public:
-    LayerResults(const LayeredResult& whole, const Trained& trained, const RunSettings& settings)
-        : trained_(trained), settings_(settings), show_(whole.show)
+    LayerResults(const LayeredResult& whole, const Tokens& tokens, const Trained& trained, const RunSettings& settings)
+        : trained_(trained), settings_(settings), show_(whole.show), tokens_(tokens)
     {
         result_.tokens = whole.tokens;
         result_.token_ids = whole.token_ids;
+        result_.token_types = whole.token_types;
+        result_.offsets = whole.offsets;
         result_.show = whole.show;
         result_.query_positions = rows_of(whole.config, whole.tokens, settings.origin);
         config_ = whole.config;
@@ -261,7 +222,7 @@ public:
 
     [[nodiscard]] Extent extent() const
     {
-        const Index T = std::ssize(result_.tokens);
+        const Index T = std::ssize(tokens_.ids);
         Extent extent{.show = show_, .T = T, .rows = T, .heads = std::nullopt};
         if (!result_.query_positions.empty()) {
             extent.rows = std::ssize(result_.query_positions);
@@ -301,6 +262,9 @@ public:
         add(Item::scaled_scores, each.scaled_scores);
         add(Item::capped_scores, each.capped_scores);
         add(Item::masked_scores, each.masked_scores);
+        if (!tokens_.word_of.empty()) {
+            each.weights = joined(each.weights, tokens_.word_of);
+        }
         add(Item::weights, each.weights);
         add(Item::head_context, each.head_context);
         add(Item::context, stages.context);
@@ -328,6 +292,7 @@ private:
     const Trained& trained_;
     const RunSettings& settings_;
     Show show_;
+    const Tokens& tokens_;
     TrainedConfig config_;
     Result result_; ///< what the layers have in common
 };
@@ -437,19 +402,20 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
     result.tokens = tokens.words;
-    result.token_ids = tokens.ids;
-    const transformer::Input input{tokens.ids, tokens.types};
+    result.token_ids = config.join == Join::words ? std::vector<Index>() : tokens.ids;
+    result.token_types = tokens.types;
+    result.offsets = tokens.offsets;
+    const transformer::Input input{tokens.ids, tokens.piece_types};
     transformer::require_input(trained.model, input);
     const transformer::Asked asked = asked_of(result.show, layers);
-    const LayerResults results(result, trained, settings);
+    const LayerResults results(result, tokens, trained, settings);
     require_room(architecture, asked, results.extent(), settings.memory_limit);
 
     core::Work work{.threads = settings.threads, .isa = settings.isa};
     if (settings.observer) {
         work.progress = [&, told = -1.0](double share) mutable {
             if (share > told) { // each part of a layer begins where it does
-                settings.observer(
-                    {"layers", {std::ssize(architecture.layers), std::ssize(result.tokens), architecture.D}, share});
+                settings.observer({"layers", {std::ssize(architecture.layers), std::ssize(tokens.ids), architecture.D}, share});
             }
             told = std::max(told, share);
         };

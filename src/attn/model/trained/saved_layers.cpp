@@ -188,7 +188,7 @@ ResultTensors tensors_of(const SavedLayers& saved)
         }
         for (StoredTensor& tensor : one.tensors) {
             const std::optional<Item> item = item_called(tensor.name);
-            const bool common = item == Item::token_ids || item == Item::query_positions;
+            const bool common = item && standing_of(*item) == Standing::before_layers;
             tensor.name.insert(0, common ? "" : prefix);
             all.tensors.push_back(std::move(tensor));
         }

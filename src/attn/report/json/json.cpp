@@ -23,6 +23,16 @@ void write_vocabulary(JsonWriter& json, const std::vector<std::string>& words)
     json.end_object();
 }
 
+/// [[0,3],[4,7],…]
+void write_pairs(JsonWriter& json, std::string_view name, const std::vector<Index>& list)
+{
+    json.begin_array(name);
+    for (std::size_t i = 0; i < list.size(); i += 2) {
+        json.integers({list[i], list[i + 1]});
+    }
+    json.end_array();
+}
+
 void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& arrays)
 {
     json.begin_object();
@@ -46,6 +56,9 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
     case ItemKind::integers:
         if (info.item == model::Item::heads && model::is_mean(result.heads)) {
             return json.member(info.name, model::field::head.allowed.instead);
+        }
+        if (const auto* list = result.integers(info.item); list != nullptr && is_paired(info.item)) {
+            return write_pairs(json, info.name, *list);
         }
         return member(result.integers(info.item));
     case ItemKind::vocabulary:

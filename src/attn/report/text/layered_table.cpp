@@ -12,7 +12,7 @@ using model::Item;
 using model::LayeredResult;
 using model::Result;
 
-constexpr std::initializer_list<Item> words_alone{Item::tokens, Item::token_ids};
+constexpr std::initializer_list<Item> words_alone{Item::tokens, Item::token_ids, Item::token_types, Item::offsets};
 
 /// "behind ' mat': ' and' 0.9800, ' .' 0.0100", or "instead of '[MASK]': …"
 void write_guesses(Buffer& buffer, const LayeredResult& result, const TableOptions& options)
@@ -58,7 +58,7 @@ void write_table(const LayeredResult& result, const TableOptions& options, Buffe
     plain.ids_in_words = false;
     for (const Result& layer : result.layers) {
         Result arrays = layer;
-        arrays.show = layer.show.without({Item::tokens, Item::token_ids, Item::summary, Item::logits});
+        arrays.show = layer.show.without(model::Show(words_alone)).without({Item::summary, Item::logits});
         if (!arrays.show.empty()) {
             part();
             buffer.append("layer " + std::to_string(layer.layer.value_or(0)) + "\n\n");

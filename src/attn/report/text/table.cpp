@@ -62,6 +62,16 @@ std::vector<std::string> numbers(const std::vector<Index>& values)
     return texts;
 }
 
+/// "0-3", "4-7", …
+std::vector<std::string> ranges(const std::vector<Index>& values)
+{
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+        texts.push_back(std::to_string(values[i]) + '-' + std::to_string(values[i + 1]));
+    }
+    return texts;
+}
+
 /// "Life 0", "dessert 1", …
 std::vector<std::string> words_with_ids(const std::vector<std::string>& vocabulary, const TableOptions& options)
 {
@@ -100,7 +110,7 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
             lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
                              with_ids ? ", " : " "});
         } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && !is_choice(item)) {
-            lines.push_back({name_of(item), numbers(*list), " "});
+            lines.push_back({name_of(item), is_paired(item) ? ranges(*list) : numbers(*list), " "});
         }
     }
     return lines;

@@ -5,7 +5,8 @@
 
 namespace attn::text {
 
-AlignedText::AlignedText(std::string_view sentence, Span span) : AlignedText(sentence.size())
+AlignedText::AlignedText(std::string_view sentence, Span span, Budget& budget)
+    : AlignedText(std::size_t{32} * span.size() + 4096, budget)
 {
     text_ = part(sentence, span);
     from_.reserve(text_.size());
@@ -17,8 +18,10 @@ void AlignedText::append(std::string_view bytes, Span from)
 {
     if (bytes.size() > most_ - text_.size()) {
         throw Error(ErrorKind::data, "the normalizer", "more than " + std::to_string(most_) + " bytes of text",
-                    "up to 64 for each byte of the sentence");
+                    "up to 32 for each byte of the sentence, and 4096");
     }
+    constexpr std::size_t steps_per_byte = 4;
+    budget_->spend(steps_per_byte * bytes.size());
     text_ += bytes;
     from_.insert(from_.end(), bytes.size(), from);
 }
@@ -38,8 +41,7 @@ void AlignedText::append(const AlignedText& other, Span span)
 
 AlignedText AlignedText::fresh() const
 {
-    AlignedText empty(0);
-    empty.most_ = most_;
+    AlignedText empty(most_, *budget_);
     empty.text_.reserve(text_.size() + 16);
     empty.from_.reserve(text_.size() + 16);
     return empty;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/tensor/utf8.hpp"
+#include "attn/text/pieces/budget.hpp"
 
 #include <cstdint>
 #include <string>
@@ -33,10 +34,9 @@ struct Span {
 /// What normalizers and splitters work on. All bytes of a character that was not touched stand for that character.
 class AlignedText {
 public:
-    /// Empty; may grow to 64 times as many bytes as the sentence has, and 64 KiB.
-    explicit AlignedText(std::size_t sentence_bytes) : most_(64 * sentence_bytes + (std::size_t{64} << 10U)) {}
-    /// The bytes of `sentence`, which is well-formed UTF-8 of less than 4 GiB, that `span` names.
-    AlignedText(std::string_view sentence, Span span);
+    /// The bytes of `sentence`, which is well-formed UTF-8 of less than 4 GiB, that `span` names. What is made of them may be
+    /// 32 times as long, and 4096 bytes, and is paid from the budget, which outlives it.
+    AlignedText(std::string_view sentence, Span span, Budget& budget);
 
     /// Throws Error(data) where a tokenizer makes text out of nothing.
     void append(std::string_view bytes, Span from);
@@ -45,6 +45,7 @@ public:
 
     /// Nothing yet, and may grow as much as this.
     [[nodiscard]] AlignedText fresh() const;
+    [[nodiscard]] Budget& budget() const { return *budget_; }
 
     [[nodiscard]] const std::string& text() const { return text_; }
     /// Where the bytes of `part`, which is not empty, come from: the first byte's beginning to the last one's end.
@@ -53,9 +54,12 @@ public:
     [[nodiscard]] Span all() const { return {0, static_cast<std::uint32_t>(text_.size())}; }
 
 private:
+    AlignedText(std::size_t most, Budget& budget) : most_(most), budget_(&budget) {}
+
     std::string text_;
     std::vector<Span> from_; ///< of each byte
-    std::size_t most_;
+    std::size_t most_;       ///< bytes
+    Budget* budget_;
 };
 
 /// take(code point, its bytes as a Span) for each character of `part`.

@@ -1,5 +1,7 @@
 #include "attn/text/pieces/characters.hpp"
 
+#include "attn/text/tokenizer.hpp"
+
 #include <utf8proc.h>
 
 #include <array>
@@ -70,19 +72,9 @@ bool is_bert_chinese(std::int32_t c)
 
 bool is_word_character(std::int32_t c)
 {
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC: return true;
-    default: break;
+    const utf8proc_category_t category = utf8proc_category(c);
+    if (is_letter_mark_or_digit(c) || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_PC) {
+        return true;
     }
     // Other_Alphabetic among the symbols (PropList.txt), and Join_Control.
     return between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) || between(c, 0x1F150, 0x1F169) ||

@@ -37,10 +37,11 @@ Matcher::Matcher(Pattern pattern) : pattern_(std::move(pattern))
     }
 }
 
-std::vector<Span> Matcher::matches(std::string_view text) const
+std::vector<Span> Matcher::matches(std::string_view text, Budget& budget) const
 {
+    budget.spend(text.size());
     switch (pattern_.kind) {
-    case Pattern::Kind::regex: return regex_->matches(text);
+    case Pattern::Kind::regex: return regex_->matches(text, budget);
     case Pattern::Kind::white_space: return class_matches(text, is_white_space);
     case Pattern::Kind::punctuation: return class_matches(text, is_punctuation);
     case Pattern::Kind::numeric: return class_matches(text, is_numeric);

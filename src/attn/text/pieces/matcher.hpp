@@ -16,8 +16,8 @@ public:
     /// Throws Error(data) for a regular expression that cannot be run.
     explicit Matcher(Pattern pattern);
 
-    /// The matches within `text`, from left to right, none of them empty.
-    [[nodiscard]] std::vector<Span> matches(std::string_view text) const;
+    /// The matches within `text`, from left to right, none of them empty. Throws Error(data) where they cost more than is left.
+    [[nodiscard]] std::vector<Span> matches(std::string_view text, Budget& budget) const;
 
 private:
     Pattern pattern_;

@@ -134,7 +134,7 @@ AlignedText Normalizer::replaced(const AlignedText& text, const Replacer& replac
 {
     AlignedText out = text.fresh();
     std::uint32_t behind = 0;
-    for (const Span match : replacer.matcher.matches(text.text())) {
+    for (const Span match : replacer.matcher.matches(text.text(), text.budget())) {
         out.append(text, {behind, match.begin});
         out.append(replacer.content, text.source(std::size_t{match.end} - 1)); // `tokenizers` takes its last character alone
         behind = match.end;
@@ -166,9 +166,9 @@ AlignedText Normalizer::normalized(AlignedText text) const
     return text;
 }
 
-std::string Normalizer::normalized(std::string_view text) const
+std::string Normalizer::normalized(std::string_view text, Budget& budget) const
 {
-    return normalized(AlignedText(text, {0, static_cast<std::uint32_t>(text.size())})).text();
+    return normalized(AlignedText(text, {0, static_cast<std::uint32_t>(text.size())}, budget)).text();
 }
 
 } // namespace attn::text

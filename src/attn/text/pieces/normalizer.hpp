@@ -18,7 +18,7 @@ public:
     explicit Normalizer(const std::vector<NormalizerStep>& steps);
 
     [[nodiscard]] AlignedText normalized(AlignedText text) const;
-    [[nodiscard]] std::string normalized(std::string_view text) const;
+    [[nodiscard]] std::string normalized(std::string_view text, Budget& budget) const;
 
 private:
     struct Replacer {

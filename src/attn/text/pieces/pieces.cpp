@@ -16,7 +16,7 @@
 namespace attn::text {
 namespace {
 
-constexpr std::size_t longest_piece = 4096; ///< bytes; a sentence may become as many of them as it has bytes
+constexpr std::size_t longest_piece = 2048; ///< bytes; GLM has one of 1024 spaces
 constexpr std::string_view sentencepiece_space = "\u2581";
 
 using Model = std::variant<WordPiece, BytePair, Unigram, WordLevel>;
@@ -134,10 +134,15 @@ std::vector<AddedToken> with_known_ids(std::vector<AddedToken> added, const Piec
 /// The tokens to look for before, or after, the normalizer.
 AddedTokens wanted(const std::vector<AddedToken>& added, const Normalizer& normalizer, bool normalized)
 {
+    std::size_t bytes = 0;
+    for (const AddedToken& token : added) {
+        bytes += token.content.size();
+    }
+    Budget budget(bytes / 16); // there may be very many of them
     std::vector<AddedTokens::Wanted> found;
     for (std::size_t token = 0; token < added.size(); ++token) {
         if (added[token].normalized == normalized) {
-            found.push_back({normalized ? normalizer.normalized(added[token].content) : added[token].content,
+            found.push_back({normalized ? normalizer.normalized(added[token].content, budget) : added[token].content,
                              static_cast<std::uint32_t>(token)});
         }
     }
@@ -253,8 +258,8 @@ struct PieceTokenizer::Parts {
     }
 
     void append_words(std::vector<Piece>& pieces, AlignedText text) const;
-    void append_text(std::vector<Piece>& pieces, std::string_view sentence, Span section) const;
-    [[nodiscard]] std::vector<Piece> pieces(std::string_view sentence) const;
+    void append_text(std::vector<Piece>& pieces, AlignedText text) const;
+    [[nodiscard]] std::vector<Piece> pieces(std::string_view sentence, Budget& budget) const;
     void trim(std::vector<Piece>& pieces, std::string_view sentence) const;
 };
 
@@ -272,9 +277,9 @@ void PieceTokenizer::Parts::append_words(std::vector<Piece>& pieces, AlignedText
 }
 
 /// Of a part of the sentence without tokens that are looked for in it as it is.
-void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, std::string_view sentence, Span section) const
+void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, AlignedText text) const
 {
-    AlignedText text = normalizer.normalized(AlignedText(sentence, section));
+    text = normalizer.normalized(std::move(text));
     const std::vector<Section> sections = normalized.sections(text.text());
     if (sections.size() == 1 && !sections.front().token) {
         append_words(pieces, std::move(text));
@@ -291,14 +296,14 @@ void PieceTokenizer::Parts::append_text(std::vector<Piece>& pieces, std::string_
     }
 }
 
-std::vector<Piece> PieceTokenizer::Parts::pieces(std::string_view sentence) const
+std::vector<Piece> PieceTokenizer::Parts::pieces(std::string_view sentence, Budget& budget) const
 {
     std::vector<Piece> found;
     for (const Section& section : raw.sections(sentence)) {
         if (section.token) {
             found.push_back(piece_of(added[*section.token], section.span));
         } else {
-            append_text(found, sentence, section.span);
+            append_text(found, AlignedText(sentence, section.span, budget));
         }
     }
     if (trimmed) {
@@ -335,27 +340,28 @@ std::vector<Piece> PieceTokenizer::encode(std::string_view sentence, std::option
     const std::array<std::string_view, 2> sentences{sentence, pair.value_or("")};
     const std::size_t count = pair ? 2 : 1;
     std::array<std::vector<Piece>, 2> pieces;
+    Budget budget(sentences[0].size() + sentences[1].size());
     for (std::size_t i = 0; i < count; ++i) {
         if (sentences.at(i).size() >= std::numeric_limits<std::uint32_t>::max()) {
             throw Error(ErrorKind::too_large, "a sentence of 4 GiB");
         }
         require_utf8(sentences.at(i), "the sentence");
-        pieces.at(i) = parts_->pieces(sentences.at(i));
+        pieces.at(i) = parts_->pieces(sentences.at(i), budget);
     }
     std::vector<Piece> all;
+    const auto append = [&](Piece piece, const TemplateItem& item) {
+        budget.spend(sizeof(Piece) + piece.text.size());
+        piece.type = item.type;
+        piece.sentence = item.sentence;
+        all.push_back(std::move(piece));
+    };
     for (const TemplateItem& item : parts_->templates.at(count - 1)) {
         if (item.sentence < 0) {
-            all.push_back({.id = item.id,
-                           .text = std::string(parts_->text_of(item.id)),
-                           .type = item.type,
-                           .sentence = -1,
-                           .special = true});
+            append({.id = item.id, .text = std::string(parts_->text_of(item.id)), .special = true}, item);
             continue;
         }
-        for (Piece piece : pieces.at(static_cast<std::size_t>(item.sentence))) {
-            piece.type = item.type;
-            piece.sentence = item.sentence;
-            all.push_back(std::move(piece));
+        for (const Piece& piece : pieces.at(static_cast<std::size_t>(item.sentence))) {
+            append(piece, item);
         }
     }
     return all;

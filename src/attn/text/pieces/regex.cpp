@@ -11,12 +11,14 @@
 namespace attn::text {
 namespace {
 
-constexpr std::size_t longest_pattern = 16384;
-constexpr std::uint32_t most_steps = 1'000'000;                 ///< of one match
-constexpr std::uint32_t most_depth = 10'000;                    ///< of backtracking within backtracking
-constexpr std::uint32_t most_heap = 16 * 1024;                  ///< KiB of one match
-constexpr std::size_t first_jit_stack = std::size_t{32} << 10U; ///< bytes
-constexpr std::size_t most_jit_stack = std::size_t{1} << 20U;
+constexpr std::size_t longest_pattern = 4096;   ///< bytes; those of real tokenizers have up to 300
+constexpr std::size_t largest_code = 16384;     ///< bytes, compiled
+constexpr std::uint32_t first_steps = 64;       ///< that a match is tried with,
+constexpr std::size_t first_window = 256;       ///< and bytes that it sees
+constexpr unsigned more = 4;                    ///< times as many, each time that is too little
+constexpr std::uint32_t most_steps = 1U << 20U; ///< of one match
+constexpr std::uint32_t most_depth = 10'000;    ///< of backtracking within backtracking
+constexpr std::uint32_t most_heap = 16 * 1024;  ///< KiB of one match
 
 template <typename T, void (*free)(T*)>
 struct Freed {
@@ -29,7 +31,6 @@ using Code = Owned<pcre2_code, pcre2_code_free>;
 using CompileContext = Owned<pcre2_compile_context, pcre2_compile_context_free>;
 using MatchContext = Owned<pcre2_match_context, pcre2_match_context_free>;
 using MatchData = Owned<pcre2_match_data, pcre2_match_data_free>;
-using JitStack = Owned<pcre2_jit_stack, pcre2_jit_stack_free>;
 
 /// PCRE2 returns no memory as nullptr.
 template <typename Owner>
@@ -46,6 +47,15 @@ std::string message_of(int error)
     std::array<unsigned char, 256> text{};
     const int size = pcre2_get_error_message(error, text.data(), text.size());
     return {reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(size > 0 ? size : 0)};
+}
+
+/// The beginning of the character that the byte at `place` belongs to.
+std::size_t character_at(std::string_view text, std::size_t place)
+{
+    while ((static_cast<unsigned char>(text[place]) & 0xC0U) == 0x80U) {
+        --place;
+    }
+    return place;
 }
 
 PCRE2_SPTR units(std::string_view text)
@@ -67,35 +77,63 @@ Code compile(std::string_view pattern)
     std::size_t offset = 0;
     // Oniguruma's ^ and $ stand at every line. A pattern comes from a JSON string, which is well-formed UTF-8.
     Code code(pcre2_compile(units(rewritten), rewritten.size(),
-                            PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()));
+                            PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_ANCHORED, &error, &offset,
+                            context.get()));
     if (!code) {
         throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern), message_of(error), "what PCRE2 understands");
     }
+    std::size_t size = 0;
+    (void)pcre2_pattern_info(code.get(), PCRE2_INFO_SIZE, &size);
+    if (size > largest_code) {
+        throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern), std::to_string(size) + " bytes when compiled",
+                    "up to " + std::to_string(largest_code));
+    }
     // Without just-in-time compilation, where memory may not be executed, it is interpreted.
-    (void)pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
+    (void)pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
     return code;
 }
 
 /// What one walk over a text needs.
 struct MatchRun {
     MatchContext context = required(MatchContext(pcre2_match_context_create(nullptr)));
-    JitStack stack = JitStack(pcre2_jit_stack_create(first_jit_stack, most_jit_stack, nullptr)); // or none, without it
     MatchData data;
 
     explicit MatchRun(const pcre2_code* code) : data(required(MatchData(pcre2_match_data_create_from_pattern(code, nullptr))))
     {
-        pcre2_set_match_limit(context.get(), most_steps);
         pcre2_set_depth_limit(context.get(), most_depth);
         pcre2_set_heap_limit(context.get(), most_heap);
-        pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
     }
-    int match(const pcre2_code* code, std::string_view text, std::size_t from) const
+
+    /// At `from` itself. PCRE2 does not say how many steps a match took, nor how far it looked: so it is tried with few and a
+    /// short window, and again with more when that was too little. What looks beyond the window is told as a partial match.
+    int match(const pcre2_code* code, std::string_view text, std::size_t from, Budget& budget) const
     {
-        const int found = pcre2_match(code, units(text), text.size(), from, PCRE2_NO_UTF_CHECK, data.get(), context.get());
-        if (found != PCRE2_ERROR_JIT_STACKLIMIT) {
-            return found;
+        std::uint32_t steps = first_steps;
+        for (std::size_t window = first_window;;) {
+            budget.spend(steps * (window / first_window));
+            const bool whole = window >= text.size() - from;
+            const int found = once(code, whole ? text : text.substr(0, character_at(text, from + window)), from,
+                                   whole ? 0 : PCRE2_PARTIAL_HARD, steps);
+            if (found == PCRE2_ERROR_PARTIAL) {
+                window *= more;
+            } else if (found == PCRE2_ERROR_MATCHLIMIT && steps < most_steps) {
+                steps *= more;
+            } else {
+                return found;
+            }
         }
-        return pcre2_match(code, units(text), text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data.get(), context.get());
+    }
+
+private:
+    int once(const pcre2_code* code, std::string_view text, std::size_t from, std::uint32_t options, std::uint32_t steps) const
+    {
+        pcre2_set_match_limit(context.get(), steps);
+        const auto run = [&](std::uint32_t more_options) {
+            return pcre2_match(code, units(text), text.size(), from, PCRE2_NO_UTF_CHECK | options | more_options, data.get(),
+                               context.get());
+        };
+        const int found = run(0); // on 32 KiB of the machine's stack
+        return found == PCRE2_ERROR_JIT_STACKLIMIT ? run(PCRE2_NO_JIT) : found;
     }
 };
 
@@ -110,29 +148,24 @@ Regex::Regex(std::string_view pattern)
 {
 }
 
-std::vector<Span> Regex::matches(std::string_view text) const
+std::vector<Span> Regex::matches(std::string_view text, Budget& budget) const
 {
     const pcre2_code* code = compiled_->code.get();
     const MatchRun matcher(code);
     std::vector<Span> found;
     for (std::size_t from = 0; from < text.size();) {
-        const int result = matcher.match(code, text, from);
-        if (result == PCRE2_ERROR_NOMATCH) {
-            break;
-        }
-        if (result < 0) {
+        const int result = matcher.match(code, text, from, budget);
+        if (result < 0 && result != PCRE2_ERROR_NOMATCH) {
             throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern_),
                         message_of(result) + " at byte " + std::to_string(from),
-                        "expressions that match within a million steps");
+                        "expressions that match within " + std::to_string(most_steps) + " steps");
         }
-        const std::size_t* bounds = pcre2_get_ovector_pointer(matcher.data.get());
-        if (bounds[1] > bounds[0]) {
-            found.push_back({static_cast<std::uint32_t>(bounds[0]), static_cast<std::uint32_t>(bounds[1])});
-            from = bounds[1];
-        } else if (bounds[0] < text.size()) {
-            from = bounds[0] + front(text.substr(bounds[0])).bytes; // one character on, as Oniguruma's callers do
+        const std::size_t end = result < 0 ? from : pcre2_get_ovector_pointer(matcher.data.get())[1];
+        if (end > from) {
+            found.push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(end)});
+            from = end;
         } else {
-            break;
+            from += front(text.substr(from)).bytes;
         }
     }
     return found;

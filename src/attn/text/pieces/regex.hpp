@@ -23,7 +23,7 @@ public:
 
     /// The matches within `text`, well-formed UTF-8, from left to right, empty ones left out. Throws Error(data) for an
     /// expression that tries too long.
-    [[nodiscard]] std::vector<Span> matches(std::string_view text) const;
+    [[nodiscard]] std::vector<Span> matches(std::string_view text, Budget& budget) const;
 
 private:
     struct Compiled;

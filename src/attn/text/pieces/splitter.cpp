@@ -138,7 +138,7 @@ Words Splitter::words(AlignedText text) const
             Words out{words.text, {}};
             for (const Span word : words.spans) {
                 const std::string_view letters = part(words.text.text(), word);
-                for (const Span span : split_at(letters, cutter.matcher.matches(letters), cutter.split)) {
+                for (const Span span : split_at(letters, cutter.matcher.matches(letters, words.text.budget()), cutter.split)) {
                     out.spans.push_back({word.begin + span.begin, word.begin + span.end});
                 }
             }

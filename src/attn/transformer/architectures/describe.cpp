@@ -45,7 +45,7 @@ Architecture describe(Config config)
     const std::string type = config.text({"model_type"});
     const auto family = std::ranges::find(families, type, &Family::type);
     if (family == families.end()) {
-        throw Error(ErrorKind::data, "config.json: model_type", in_quotes(type), joined(model_types()));
+        throw Error(ErrorKind::data, "model_type", in_quotes(type), joined(model_types()));
     }
     config.require("is_decoder", false); // of an encoder: that it would look at another one
     Architecture architecture = family->describe(config);

@@ -132,7 +132,7 @@ Architecture describe_smollm3(Config& config)
     const Index interval = config.count({"no_rope_layer_interval"}, 4);
     const auto L = static_cast<Index>(a.layers.size());
     if (!turned.empty() && static_cast<Index>(turned.size()) != L) {
-        throw Error(ErrorKind::data, "config.json: no_rope_layers", "a list of " + std::to_string(turned.size()),
+        throw Error(ErrorKind::data, "no_rope_layers", "a list of " + std::to_string(turned.size()),
                     std::to_string(L) + " numbers, one for each layer");
     }
     for (Index l = 0; l < L; ++l) {

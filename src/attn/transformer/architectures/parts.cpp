@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, Activation>, 9> activations{{
 
 [[noreturn]] void refuse(std::string_view key, const std::string& value, std::string_view allowed)
 {
-    throw Error(ErrorKind::data, "config.json: " + std::string(key), value, allowed);
+    throw Error(ErrorKind::data, key, value, allowed);
 }
 
 RopeScaling scaling_of(const std::string& name)

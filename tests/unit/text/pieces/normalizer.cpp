@@ -12,14 +12,16 @@ using Steps = std::vector<NormalizerStep>;
 
 std::string run(const Steps& steps, std::string_view text)
 {
-    return Normalizer(steps).normalized(text);
+    Budget budget(text.size());
+    return Normalizer(steps).normalized(text, budget);
 }
 
 /// "text|begin-end …": what stands where, in bytes of the sentence, a pair for each byte of the outcome.
 std::string aligned(const Steps& steps, std::string_view sentence)
 {
+    Budget budget(sentence.size());
     const AlignedText text =
-        Normalizer(steps).normalized(AlignedText(sentence, {0, static_cast<std::uint32_t>(sentence.size())}));
+        Normalizer(steps).normalized(AlignedText(sentence, {0, static_cast<std::uint32_t>(sentence.size())}, budget));
     std::string out = text.text() + "|";
     for (std::size_t byte = 0; byte < text.text().size(); ++byte) {
         const Span from = text.source(byte);
@@ -128,7 +130,7 @@ TEST(Normalizer, DoesNotMakeTextOutOfNothing)
     EXPECT_EQ(refusal([&] {
                   (void)run({tenfold, tenfold, tenfold}, "a");
               }),
-              "the normalizer: got more than 65600 bytes of text; allowed: up to 64 for each byte of the sentence");
+              "the normalizer: got more than 4128 bytes of text; allowed: up to 32 for each byte of the sentence, and 4096");
 }
 
 void put(std::string& out, std::uint32_t value)

@@ -228,7 +228,7 @@ TEST(PieceTokenizer, RefusesWhatDoesNotFitTogether)
               }),
               "id: got 99; allowed: the tokenizer's, up to 11");
     EXPECT_EQ(message([](TokenizerSpec& spec) { spec.vocabulary.add(std::string(5000, 'x'), 12); }),
-              "model.vocab: got a piece of 5000 bytes; allowed: up to 4096");
+              "model.vocab: got a piece of 5000 bytes; allowed: up to 2048");
 }
 
 TEST(PieceTokenizer, RefusesSentencesThatAreNoText)

@@ -13,7 +13,8 @@ using attn::text::Regex;
 std::vector<std::string> matches(std::string_view pattern, std::string_view text)
 {
     std::vector<std::string> found;
-    for (const attn::text::Span span : Regex(pattern).matches(text)) {
+    attn::text::Budget budget(text.size());
+    for (const attn::text::Span span : Regex(pattern).matches(text, budget)) {
         found.emplace_back(part(text, span));
     }
     return found;
@@ -130,13 +131,40 @@ TEST(Regex, RefusesWhatIsNoExpression)
 
 TEST(Regex, GivesUpOnExpressionsThatTryTooLong)
 {
-    EXPECT_NE(refusal([] { (void)matches("(a+)+[bc]", std::string(60, 'a') + "!"); }).find("within a million steps"),
+    EXPECT_NE(refusal([] {
+                  (void)matches("(a+)+[bc]", std::string(200, 'a') + "!" + std::string(1000, ' '));
+              }).find("within 1048576 steps"),
               std::string::npos);
+}
+
+TEST(Regex, TriesNoLongerThanTheBudgetLasts)
+{
+    std::string text;
+    for (int i = 0; i < 100; ++i) {
+        text += std::string(180, 'x') + ' ';
+    }
+    EXPECT_NE(refusal([&] { (void)matches("(?:x+x+x+#)?.", text); }).find("more work"), std::string::npos);
+    EXPECT_EQ(matches("(?:x+x+x+#)?.", "xx x"), (Found{"x", "x", " ", "x"}));
+}
+
+TEST(Regex, SeesAllOfALongText)
+{
+    std::string middle;
+    for (int i = 0; i < 3000; ++i) {
+        middle += "é中";
+    }
+    for (const std::size_t more : {0U, 1U, 2U, 3U}) { // so that windows end inside of characters
+        const std::string text = std::string(more, 'x') + middle + "b";
+        EXPECT_EQ(matches("[^b]+b", text), Found{text});
+        EXPECT_EQ(matches("é(?=[^b]*b$)", text).size(), 3000U);
+        EXPECT_EQ(matches("(?:é中){300}(?!é)|.", text).size(), more + 6000U - 600U + 1 + 1);
+        EXPECT_EQ(matches("[^b]+(?!b)", text), Found{text.substr(0, text.size() - std::string("中b").size())});
+    }
 }
 
 TEST(Regex, WalksLongRunsOfSpace)
 {
-    const std::string spaces(300000, ' ');
+    const std::string spaces(60000, ' ');
     EXPECT_EQ(matches(attn::text::gpt2_pattern, spaces + "a"), (Found{spaces.substr(1), " a"}));
     EXPECT_EQ(matches(R"(\s*[\r\n]+|\s+(?!\S)|\s+)", spaces + "a"), (Found{spaces.substr(1), " "}));
 }

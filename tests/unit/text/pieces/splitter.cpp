@@ -12,8 +12,9 @@ using Words = std::vector<std::string>;
 
 Words run(const std::vector<SplitterStep>& steps, std::string_view sentence)
 {
+    Budget budget(sentence.size());
     const attn::text::Words words =
-        Splitter(steps).words(AlignedText(sentence, {0, static_cast<std::uint32_t>(sentence.size())}));
+        Splitter(steps).words(AlignedText(sentence, {0, static_cast<std::uint32_t>(sentence.size())}, budget));
     Words found;
     for (const Span span : words.spans) {
         found.emplace_back(part(words.text.text(), span));
@@ -73,7 +74,8 @@ TEST(Splitter, WritesBytesAsCharacters)
 
 TEST(Splitter, KnowsWhereBytesComeFrom)
 {
-    const attn::text::Words words = Splitter({PrefixSpace(), ByteAlphabet()}).words(AlignedText("xé", {1, 3}));
+    Budget budget(3);
+    const attn::text::Words words = Splitter({PrefixSpace(), ByteAlphabet()}).words(AlignedText("xé", {1, 3}, budget));
     ASSERT_EQ(words.spans.size(), 1U);
     EXPECT_EQ(words.text.text(), "ĠÃ©");
     EXPECT_EQ(words.text.source(words.spans[0]), (Span{1, 3}));
@@ -115,7 +117,8 @@ TEST(Splitter, PutsTheFirstMarkWhereTheSentenceBegins)
     const std::vector<SplitterStep> steps{at(Pattern::Kind::literal, Behavior::isolated, "|"),
                                           Metaspace{.scheme = Metaspace::Scheme::first}};
     EXPECT_EQ(run(steps, "a|b"), (Words{"▁a", "|", "b"}));
-    const attn::text::Words later = Splitter(steps).words(AlignedText("xa", {1, 2})); // behind an added token
+    Budget budget(2);
+    const attn::text::Words later = Splitter(steps).words(AlignedText("xa", {1, 2}, budget)); // behind an added token
     EXPECT_EQ(later.text.text(), "a");
 }
 
