@@ -15,7 +15,7 @@ namespace attn::core {
 namespace {
 
 /// Floating-point operations that are done before a second thread has started.
-constexpr double operations_worth_a_thread = 1.5e7;
+constexpr double operations_worth_a_thread = 4e6;
 
 Index unit_count(const TiledPlan& plan)
 {
