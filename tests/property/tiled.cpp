@@ -317,13 +317,13 @@ TEST_P(Tiled, WeighsEveryRowByOneInAllHoweverLargeTheScores)
     }
 }
 
-TEST(ScoreRange, GrowsWithTheLargestScoreThatThereMayBe)
+TEST_P(Tiled, TakesTheRangeFromTheLargestScoreThatThereMayBe)
 {
     oracle::Heads<float> h = heads({.d_k = 4}, 1);
     std::fill(h.keys.values.begin(), h.keys.values.end(), 1.0F);
     const auto range = [&](float q) {
         std::fill(h.queries.values.begin(), h.queries.values.end(), q);
-        return core::score_range(h.inputs(), {});
+        return core::score_range(h.inputs(), {}, {.isa = GetParam()});
     };
     EXPECT_EQ(range(1), core::ScoreRange::near);
     EXPECT_EQ(range(3e5F), core::ScoreRange::near); // 4 · q · 1 / √4 · log2 e = 865,617 of 1,048,576

@@ -185,8 +185,8 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
 
 /// Whether queries, keys or values are float64, in which case so is all that is computed; otherwise it is float32.
 [[nodiscard]] bool is_wide(const AttentionInputs& inputs);
-/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once.
-[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options);
+/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once, on work.threads.
+[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 /// Whether attention() takes the path of tiled.hpp, unless the range is beyond.
 [[nodiscard]] bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 

@@ -59,6 +59,9 @@ struct TileKernels {
     /// (rows, d) → (rows, stride), float32, filled up with zeros to whole vectors.
     void (*copy_rows)(const TileRows& from, Index rows, Index d, float* to, Index stride);
 
+    /// The largest magnitude in (rows, d), or the largest number above 0 where `above_zero`; NaN if one is, 0 without any.
+    float (*largest)(const TileRows& from, Index rows, Index d, bool above_zero);
+
     /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has are fetched from either place
     /// ahead.
     void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
@@ -75,6 +78,8 @@ struct TileKernels {
     void (*powers)(const Tile& tile, float factor);
     /// O = O · rescale + Sᵀ·V. V (keys, features).
     void (*add_values)(const Tile& tile, const TileFloats& V);
+    /// maximum, sum and O of both, under the same factor, into those of `tile`; `from` has seen other keys.
+    void (*merge)(const Tile& tile, const Tile& from, float factor);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)
     void (*finish)(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to);
 

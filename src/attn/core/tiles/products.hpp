@@ -62,9 +62,9 @@ template <int vectors, int at_once>
 __attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const TileFloats& K, Index d,
                                              const Ahead& ahead)
 {
-    constexpr Index lines = Index{at_once} * vectors * lanes / width; // of what is ahead, these columns' share
+    const Index lines = Index{at_once} * vectors / vectors_for(tile.queries); // of what is ahead, these columns' share
     const Index keys = tile.keys, stride = K.stride;
-    Fetch fetch(ahead, column * keys * d / width);
+    Fetch fetch(ahead, column / lanes * keys * d / vectors_for(tile.queries));
     Vector top[vectors];
     for (int n = 0; n < vectors; ++n) {
         top[n] = all(minus_infinity);

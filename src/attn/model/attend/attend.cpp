@@ -209,7 +209,7 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     require_memory(required(views, options, settings.threads), settings.memory_limit);
     read_numbers(inputs, options, settings, views);
     if (in_tiles) {
-        views.range = core::score_range(views, options);
+        views.range = core::score_range(views, options, work);
     }
     if (!in_tiles || views.range == core::ScoreRange::beyond) {
         require_memory(required_bytes(views, options, settings.threads), settings.memory_limit);
