@@ -98,7 +98,8 @@ struct AttentionOptions {
 
 /// How large the numbers on the way to the context may become.
 enum class ScoreRange {
-    near,   ///< of ordinary size: the exponent of a weight takes one fused operation
+    near,   ///< of ordinary size: the exponent of a weight takes one fused operation, and denormal queries and keys may count
+            ///< as 0
     far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
     beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
             ///< overflow. The portable path takes it

@@ -253,6 +253,15 @@ void attend_tiles(const TiledPlan& plan, const Work& work)
     });
 }
 
+/// Whether the last dimension of queries and keys is of pairs of bfloat16.
+bool in_pairs(const AttentionInputs& inputs)
+{
+    const auto pairs = [](const TensorView& view) {
+        return view.type == ElementType::bfloat16 && view.shape[3] % 2 == 0 && view.strides[2] % 2 == 0;
+    };
+    return pairs(inputs.queries) && pairs(inputs.keys) && (!inputs.past_key || pairs(*inputs.past_key));
+}
+
 } // namespace
 
 bool readable_in_tiles(const TensorView& view)
@@ -274,6 +283,7 @@ ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& op
 {
     constexpr double limit = std::numeric_limits<float>::max() / 8; // differences and sums of a few stay below the maximum
     constexpr double nearest = 1 << 20;                             // an exponent's product is rounded by 1/32 at most
+    constexpr double most_times_denormal = 0x1p80;                  // an exponent changes by 2^-46 if denormals count as 0
     const auto small = [](double value) { return value < limit; };  // false for NaN
     const AttentionDims dims = inputs.dims();
     const TensorView none{ElementType::float32, {0, 0, 0, 0}, {0, 0, 0, 0}, false, {}};
@@ -293,7 +303,9 @@ ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& op
     if (!finite) {
         return ScoreRange::beyond;
     }
-    return score * scale * std::numbers::log2e < nearest ? ScoreRange::near : ScoreRange::far;
+    const double of_denormal = static_cast<double>(dims.d_k) * scale * std::max({q, k + past_k, 1.0});
+    const bool near = score * scale * std::numbers::log2e < nearest && of_denormal < most_times_denormal;
+    return near ? ScoreRange::near : ScoreRange::far;
 }
 
 TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
@@ -313,6 +325,7 @@ TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& opti
             has_bias(inputs, options),
             rescored,
             rescored || range != ScoreRange::near,
+            kernels.score_pairs != nullptr && range == ScoreRange::near && in_pairs(inputs),
             static_cast<float>(std::numbers::log2e * (rescored ? 1 : scale_of(inputs, options))),
             SeenTiles(inputs, kernels)};
 }

@@ -65,6 +65,9 @@ struct TileKernels {
     /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has are fetched from either place
     /// ahead.
     void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
+    /// The same of pairs of bfloat16, d / 2 of them, each as the bits of one number of K and `packed`; what is denormal counts
+    /// as 0. nullptr without instructions for it.
+    void (*score_pairs)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
     /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
     void (*cap)(const Tile& tile, float scale, float cap);
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
@@ -94,6 +97,6 @@ struct TileKernels {
 };
 
 /// Each exists only in programs for its architecture.
-extern const TileKernels avx2_kernels, avx512_kernels, neon_kernels;
+extern const TileKernels avx2_kernels, avx512_kernels, avx512_bf16_kernels, neon_kernels;
 
 } // namespace attn::core

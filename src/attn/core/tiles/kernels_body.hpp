@@ -258,9 +258,10 @@ Index multiply_add(Index rounds)
     return 2 * lanes * chains * steps * rounds;
 }
 
-constexpr TileKernels table{lanes,      width, key_tile, pack_queries, copy_rows,    largest,
-                            scores,     cap,   add_bias, mask,         find_maximum, powers,
-                            add_values, merge, finish,   weights,      store_scores, multiply_add};
+constexpr TileKernels table{
+    lanes,   width,        key_tile,    pack_queries, copy_rows, largest,    scores<false>, has_pairs ? scores<true> : nullptr,
+    cap,     add_bias,     mask,        find_maximum, powers,    add_values, merge,         finish,
+    weights, store_scores, multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

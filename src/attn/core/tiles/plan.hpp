@@ -47,6 +47,7 @@ struct TiledPlan : AttentionDims {
     bool biased;      ///< see bias.hpp
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
+    bool pairs;    ///< queries and keys are multiplied as pairs of bfloat16
     float factor;  ///< that makes powers of two of score differences
     SeenTiles seen;
 };

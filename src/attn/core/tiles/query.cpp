@@ -23,6 +23,12 @@ Index whole(Index count, Index unit)
     return tiles_in(count, unit) * unit;
 }
 
+/// Two bfloat16 as one number, of which nothing but its bits is used.
+TileRows as_pairs(const TileRows& rows)
+{
+    return {rows.data, rows.stride / 2, ElementType::float32};
+}
+
 /// Keys or values of one head: those of the cache, and on from `past_count` the others.
 struct HeadRows {
     TileRows past, now;
@@ -64,7 +70,8 @@ public:
         scratch.keys_seen = keys_.now.data;
         tile_.queries = rows_;
         find_ranges();
-        kernels_.pack_queries(rows_at(plan.inputs.queries, b_, h_, first_), rows_, plan.d_k, scratch.packed);
+        const TileRows queries = rows_at(plan.inputs.queries, b_, h_, first_);
+        kernels_.pack_queries(plan.pairs ? as_pairs(queries) : queries, rows_, keys_.columns, scratch.packed);
     }
 
     /// The context, and with it the maximum and the sum of every row; from the sums of all parts where they are there.
@@ -232,7 +239,8 @@ private:
     [[nodiscard]] HeadRows keys_of(const QueryPlace& place) const
     {
         const AttentionInputs& in = plan_.inputs;
-        return head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
+        const HeadRows rows = head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
+        return plan_.pairs ? HeadRows{as_pairs(rows.past), as_pairs(rows.now), rows.past_count, rows.columns / 2} : rows;
     }
     [[nodiscard]] HeadRows values_of(const QueryPlace& place) const
     {
@@ -280,7 +288,8 @@ private:
     void score(Index key)
     {
         const TileFloats K = readable(keys_, key, scratch_.K, scratch_.K_stride);
-        kernels_.scores(tile_, scratch_.packed, K, plan_.d_k, ahead(key));
+        const auto scores = plan_.pairs ? kernels_.score_pairs : kernels_.scores;
+        scores(tile_, scratch_.packed, K, keys_.columns, ahead(key));
     }
 
     void add_values(Index key) { kernels_.add_values(tile_, readable(values_, key, scratch_.V, plan_.features)); }
