@@ -392,14 +392,14 @@ struct Rounded {
 };
 
 /// The share of the context of bfloat16 that is what float64 gives, rounded.
-double correctly_rounded(Isa isa, const attn::Shape& queries, Index S, float size_q, float size_k)
+double correctly_rounded(Isa isa, const attn::Shape& queries, Index S, float size_q, float size_k, double scale = 0.1)
 {
     std::mt19937 engine(41);
     const attn::Shape shape{1, queries[1], S, queries[3]};
     const Rounded Q(engine, queries, size_q), K(engine, shape, size_k), V(engine, shape, 1);
-    const auto exact =
-        core::attention<double>({Q.float64.view(), K.float64.view(), V.float64.view()}, {}, core::StageSelection{}, {});
-    const auto tiled = core::attention<float>({Q.bfloat16.view(), K.bfloat16.view(), V.bfloat16.view()}, {},
+    const auto exact = core::attention<double>({Q.float64.view(), K.float64.view(), V.float64.view()}, {.scale = scale},
+                                               core::StageSelection{}, {});
+    const auto tiled = core::attention<float>({Q.bfloat16.view(), K.bfloat16.view(), V.bfloat16.view()}, {.scale = scale},
                                               core::StageSelection{}, {.isa = isa});
     Index right = 0;
     for (std::size_t i = 0; i < exact.head_context.values.size(); ++i) {
@@ -419,9 +419,9 @@ TEST_P(Tiled, RoundsBfloat16AsFloat64Would)
 
 TEST_P(Tiled, CountsDenormalBfloat16ForWhatTheyAre)
 {
-    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p126F, 0x1p-126F), 0.995);
-    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-126F, 0x1p126F), 0.995);
-    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-126F, 0x1p-126F), 0.995);
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p118F, 0x1p-126F, 100), 0.995);
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-126F, 0x1p118F, 100), 0.995);
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-65F, 0x1p-65F, 0x1p120), 0.995); // products are
 }
 
 TEST_P(Tiled, GivesTheValueOfTheOnlyKeyHoweverLargeItsScore)
