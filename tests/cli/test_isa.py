@@ -1,11 +1,12 @@
 """`--isa`: which instructions compute float32 attention, on this machine and on others that qemu-user plays."""
 
 import json
+import resource
 import subprocess
 
 import pytest
 import tiny_models
-from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
+from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds, without_root
 
 OLD = ("qemu-x86_64", "-cpu", "Nehalem")  # of 2008: neither AVX nor FMA
 WITH_AVX2 = ("qemu-x86_64", "-cpu", "max")  # qemu 7.2 has no AVX-512
@@ -78,6 +79,21 @@ def test_attend_takes_the_fastest_unless_told(folder):
 def test_threads_change_no_byte(folder, name):
     one = attend(folder, "--isa", name, "--threads", "1", "--show", "weights,context,entropy")
     assert one == attend(folder, "--isa", name, "--threads", "3", "--show", "weights,context,entropy")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_attend_goes_on_with_the_threads_that_the_system_gives(folder, processes, tmp_path):
+    inputs = [f"{folder}/t.safetensors:{name}" for name in ("queries", "keys", "values")]
+    command = ["attend", "-q", inputs[0], "-k", inputs[1], "-v", inputs[2]]
+    for path in (folder, *folder.parents[:1]):
+        path.chmod(0o755)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+
+    few = run(*command, "--threads", "6", preexec_fn=limit, **without_root(tmp_path))
+    assert (few.code, few.err) == (0, b"")
+    assert few.out == succeeds(*command, "--threads", "1").out
 
 
 def test_run_is_portable_unless_told():

@@ -3,6 +3,7 @@
 
 #include "attn/core/tiles/plan.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/stored.hpp"
 #include "oracle/expect_close.hpp"
 #include "oracle/heads.hpp"
 
@@ -208,6 +209,100 @@ TEST_P(Tiled, GivesTheSameBitsForAnyNumberOfThreads)
     }
 }
 
+/// (heads, T, S): in blocks of any size all open, all shut or mixed.
+attn::StoredTensor patchy_mask(std::mt19937& engine, ElementType type, const attn::Shape& shape)
+{
+    const auto draw = [&](Index least, Index most) { return std::uniform_int_distribution<Index>(least, most)(engine); };
+    const bool boolean = type == ElementType::boolean;
+    const double open = boolean ? 1 : 0, shut = boolean ? 0 : -std::numeric_limits<double>::infinity();
+    std::vector<double> values(static_cast<std::size_t>(attn::element_count(shape)), draw(0, 1) != 0 ? open : shut);
+    for (int patch = 0; patch < 12; ++patch) {
+        const Index h = draw(0, shape[0] - 1), row = draw(0, shape[1] - 1), key = draw(0, shape[2] - 1), kind = draw(0, 2);
+        for (Index i = row; i < std::min(row + draw(1, 150), shape[1]); ++i) {
+            for (Index j = key; j < std::min(key + draw(1, 250), shape[2]); ++j) {
+                double& value = values[static_cast<std::size_t>((h * shape[1] + i) * shape[2] + j)];
+                value = kind == 0 ? open : kind == 1 ? shut : boolean ? static_cast<double>(draw(0, 1)) : -1.5;
+            }
+        }
+    }
+    attn::StoredTensor mask("mask", type, shape);
+    mask.bytes = attn::to_bytes<double>(type, values);
+    return mask;
+}
+
+TEST_P(Tiled, IsThePortablePathUnderMasksThatOpenOrShutWholeTiles)
+{
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        std::mt19937 engine(seed);
+        const auto draw = [&](Index least, Index most) { return std::uniform_int_distribution<Index>(least, most)(engine); };
+        oracle::Heads<float> h = heads({.H = 4, .H_kv = 2, .T = draw(1, 200), .S = draw(1, 400), .d_k = 8, .d_v = 5}, seed);
+        const Index T = h.queries.shape[1], S = h.keys.shape[1];
+        const bool shared = draw(0, 1) != 0;
+        const attn::Shape shape{shared ? 1 : 4, T, draw(std::max<Index>(S - 70, 1), S)};
+        const attn::StoredTensor mask = patchy_mask(engine, static_cast<ElementType>(draw(0, 4)), shape);
+        h.mask = mask.view();
+        h.mask->shape[0] = 4;
+        h.mask->strides[0] = shared ? 0 : h.mask->strides[0];
+        if (draw(0, 1) != 0) {
+            std::shuffle(h.query_positions.begin(), h.query_positions.end(), engine);
+        }
+        const core::AttentionOptions options{.softcap = draw(0, 3) == 0 ? std::optional(2.0) : std::nullopt,
+                                             .causal = draw(0, 3) == 0};
+        const std::string what = "seed " + std::to_string(seed);
+        const core::Stages<float> stages = tiled(h, options);
+        expect_close(stages, oracle::stages_of(h, options, everything, {}), what);
+        EXPECT_TRUE(same_bits(stages.head_context, tiled(h, options, {}, 3).head_context)) << what;
+    }
+}
+
+TEST_P(Tiled, GivesTheBitsOfEveryHeadAloneWhereHeadsOfAGroupAreTogether)
+{
+    for (const Index T : {1, 3, 20}) {
+        for (const Index S : {70, 1024, 1025, 3333}) {
+            const oracle::Heads<float> h = heads({.H = 6, .H_kv = 2, .T = T, .S = S, .d_k = 24, .d_v = 40}, 31);
+            for (const core::AttentionOptions& options : {core::AttentionOptions{}, {.causal = true}}) {
+                const core::Stages<float> together = tiled(h, options),
+                                          portable = oracle::stages_of(h, options, everything, {});
+                expect_close(together, portable, "T " + std::to_string(T) + ", S " + std::to_string(S));
+                EXPECT_TRUE(same_bits(together.head_context, tiled(h, options, {}).head_context));
+                for (Index head = 0; head < 6; ++head) {
+                    oracle::Heads<float> one = heads({.T = T, .S = S, .d_k = 24, .d_v = 40}, 31);
+                    one.queries.matrix() = h.queries.matrix(head);
+                    one.keys.matrix() = h.keys.matrix(head / 3);
+                    one.values.matrix() = h.values.matrix(head / 3);
+                    const core::Stages<float> alone = tiled(one, options);
+                    EXPECT_EQ(together.head_context.matrix(head), alone.head_context.matrix());
+                    EXPECT_EQ(together.weights.matrix(head), alone.weights.matrix());
+                    EXPECT_EQ(together.entropy.matrix().row(head), alone.entropy.matrix().row(0));
+                }
+            }
+        }
+    }
+}
+
+TEST_P(Tiled, GivesTheSameBitsHoweverManyThreadsShareTheKeysOfARow)
+{
+    oracle::Heads<float> all = heads({.H = 2, .H_kv = 1, .T = 20, .S = 13000, .d_k = 128, .d_v = 128}, 32);
+    std::iota(all.query_positions.begin(), all.query_positions.end(), 12000); // enough work in one row for three threads
+    for (const core::AttentionOptions& options :
+         {core::AttentionOptions{}, {.causal = true}, {.window = core::Window{10000, -1}}, {.softcap = 2, .causal = true}}) {
+        const core::Stages<float> full = tiled(all, options, {});
+        expect_close(full, oracle::stages_of(all, options, {}, {}), "all rows");
+        for (const Index row : {0, 7, 19}) {
+            oracle::Heads<float> one = all;
+            one.query_positions = {12000 + row};
+            one.queries = Tensor<float>({2, 1, 128});
+            one.queries.matrix(0) = all.queries.matrix(0).row(row);
+            one.queries.matrix(1) = all.queries.matrix(1).row(row);
+            for (const int threads : {1, 2, 3, 8}) {
+                const core::Stages<float> decoded = tiled(one, options, {}, threads);
+                EXPECT_EQ(decoded.head_context.matrix(0), full.head_context.matrix(0).row(row)) << row << ", " << threads;
+                EXPECT_EQ(decoded.head_context.matrix(1), full.head_context.matrix(1).row(row)) << row << ", " << threads;
+            }
+        }
+    }
+}
+
 TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
 {
     for (const float size : {1e19F, 3e38F}) {
@@ -282,6 +377,51 @@ TEST_P(Tiled, IsAsAccurateAsFloat32Allows)
     }
 }
 
+/// (1, heads, rows, columns) in bfloat16, or the same numbers in float64.
+struct Rounded {
+    attn::StoredTensor bfloat16, float64;
+
+    Rounded(std::mt19937& engine, const attn::Shape& shape, float size)
+        : bfloat16("", ElementType::bfloat16, shape), float64("", ElementType::float64, shape)
+    {
+        bfloat16.bytes = attn::to_bytes<float>(ElementType::bfloat16, uniform(engine, shape, size).values);
+        float64.bytes = attn::to_bytes<double>(ElementType::float64, attn::load<double>(bfloat16.view()).values);
+    }
+};
+
+/// The share of the context of bfloat16 that is what float64 gives, rounded.
+double correctly_rounded(Isa isa, const attn::Shape& queries, Index S, float size_q, float size_k, double scale = 0.1)
+{
+    std::mt19937 engine(41);
+    const attn::Shape shape{1, queries[1], S, queries[3]};
+    const Rounded Q(engine, queries, size_q), K(engine, shape, size_k), V(engine, shape, 1);
+    const auto exact = core::attention<double>({Q.float64.view(), K.float64.view(), V.float64.view()}, {.scale = scale},
+                                               core::StageSelection{}, {});
+    const auto tiled = core::attention<float>({Q.bfloat16.view(), K.bfloat16.view(), V.bfloat16.view()}, {.scale = scale},
+                                              core::StageSelection{}, {.isa = isa});
+    Index right = 0;
+    for (std::size_t i = 0; i < exact.head_context.values.size(); ++i) {
+        right += attn::to_bfloat16(static_cast<double>(tiled.head_context.values[i])) ==
+                 attn::to_bfloat16(exact.head_context.values[i]);
+    }
+    return static_cast<double>(right) / static_cast<double>(exact.head_context.values.size());
+}
+
+TEST_P(Tiled, RoundsBfloat16AsFloat64Would)
+{
+    for (const Index d : {6, 7, 64, 80}) { // of odd sizes no pairs are made
+        EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, d}, 300, 3, 1), 0.995) << d;
+        EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 1, d}, 1500, 3, 1), 0.995) << d;
+    }
+}
+
+TEST_P(Tiled, CountsDenormalBfloat16ForWhatTheyAre)
+{
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p118F, 0x1p-126F, 100), 0.995);
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-126F, 0x1p118F, 100), 0.995);
+    EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p-65F, 0x1p-65F, 0x1p120), 0.995); // products are
+}
+
 TEST_P(Tiled, GivesTheValueOfTheOnlyKeyHoweverLargeItsScore)
 {
     for (float q = 1; q < 1e17F; q *= 3.7F) {
@@ -315,13 +455,13 @@ TEST_P(Tiled, WeighsEveryRowByOneInAllHoweverLargeTheScores)
     }
 }
 
-TEST(ScoreRange, GrowsWithTheLargestScoreThatThereMayBe)
+TEST_P(Tiled, TakesTheRangeFromTheLargestScoreThatThereMayBe)
 {
     oracle::Heads<float> h = heads({.d_k = 4}, 1);
     std::fill(h.keys.values.begin(), h.keys.values.end(), 1.0F);
     const auto range = [&](float q) {
         std::fill(h.queries.values.begin(), h.queries.values.end(), q);
-        return core::score_range(h.inputs(), {});
+        return core::score_range(h.inputs(), {}, {.isa = GetParam()});
     };
     EXPECT_EQ(range(1), core::ScoreRange::near);
     EXPECT_EQ(range(3e5F), core::ScoreRange::near); // 4 · q · 1 / √4 · log2 e = 865,617 of 1,048,576

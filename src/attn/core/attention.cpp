@@ -410,7 +410,7 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
     require_shapes(inputs, options);
     AttentionNotes notes;
     if (tiles_serve(inputs, options, work)) {
-        const ScoreRange range = inputs.range ? *inputs.range : score_range(inputs, options);
+        const ScoreRange range = inputs.range ? *inputs.range : score_range(inputs, options, work);
         if (range != ScoreRange::beyond) {
             tiled_attention(inputs, options, outputs, range, work);
             return notes;

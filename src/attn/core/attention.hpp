@@ -103,7 +103,8 @@ struct AttentionOptions {
 
 /// How large the numbers on the way to the context may become.
 enum class ScoreRange {
-    near,   ///< of ordinary size: the exponent of a weight takes one fused operation
+    near,   ///< of ordinary size: the exponent of a weight takes one fused operation, and denormal queries and keys may count
+            ///< as 0
     far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
     beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
             ///< overflow. The portable path takes it
@@ -208,8 +209,8 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
 
 /// Whether all is computed in float64: as asked for, or since queries, keys or values are; otherwise it is float32.
 [[nodiscard]] bool is_wide(const AttentionInputs& inputs);
-/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once.
-[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options);
+/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once, on work.threads.
+[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 /// Whether attention() takes the path of tiled.hpp, unless the range is beyond.
 [[nodiscard]] bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 

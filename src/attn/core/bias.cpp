@@ -3,14 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 namespace attn::core {
 namespace {
 
+/// The place of query i before offsets, which is its row of a mask.
+Index place_of(const AttentionInputs& inputs, Index i)
+{
+    return inputs.query_positions.empty() ? i : inputs.query_positions[static_cast<std::size_t>(i)];
+}
+
 Index position_of(const AttentionInputs& inputs, Index b, Index i)
 {
-    const Index place = inputs.query_positions.empty() ? i : inputs.query_positions[static_cast<std::size_t>(i)];
-    return place + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
+    return place_of(inputs, i) + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
 }
 
 /// Of batch entry b, as far as the mask reaches and without the extra key.
@@ -26,6 +32,29 @@ std::int32_t segment_at(const AttentionInputs& inputs, Index b, Index position)
 {
     const Index keys = inputs.dims().total();
     return position < 0 || position >= keys ? -1 : inputs.segments->of_key[static_cast<std::size_t>(b * keys + position)];
+}
+
+/// Whether all elements are `open`, or all `hidden`, bit by bit.
+template <typename Bits>
+Seen seen_of(const AttentionInputs& inputs, const BiasPlace& place, Bits open, Bits hidden)
+{
+    const TensorView mask = slice(*inputs.mask, std::array{place.b, place.h});
+    const Index count = std::min(place.keys, mask.shape[1] - place.key);
+    bool all = count > 0, none = all;
+    for (Index i = 0; i < place.rows && (all || none); ++i) {
+        const Index first = place_of(inputs, place.row + i) * mask.strides[0] + place.key;
+        const std::byte* from = mask.bytes.data() + first * Index{sizeof(Bits)};
+        Bits not_open = 0, not_hidden = 0;
+        for (Index j = 0; j < count; ++j) {
+            Bits bits = 0;
+            std::memcpy(&bits, from + j * Index{sizeof(Bits)}, sizeof(Bits));
+            not_open |= bits ^ open;
+            not_hidden |= bits ^ hidden;
+        }
+        all = all && not_open == 0;
+        none = none && not_hidden == 0;
+    }
+    return all ? Seen::all : none ? Seen::none : Seen::some;
 }
 
 /// A row of booleans that lie side by side; false when one of them is neither 0 nor 1.
@@ -45,10 +74,7 @@ bool load_booleans(const std::byte* from, Index count, Scalar* to)
 template <typename Scalar>
 void load_mask(const AttentionInputs& inputs, const BiasPlace& place, Index count, Scalar* to, Index stride)
 {
-    const std::vector<Index>& positions = inputs.query_positions;
-    const auto row_of = [&](Index i) {
-        return positions.empty() ? place.row + i : positions[static_cast<std::size_t>(place.row + i)];
-    };
+    const auto row_of = [&](Index i) { return place_of(inputs, place.row + i); };
     TensorView mask = slice(*inputs.mask, std::array{place.b, place.h});
     mask.shape[1] = count;
     mask.bytes = mask.bytes.subspan(static_cast<std::size_t>(place.key * mask.strides[1] * size_of(mask.type)));
@@ -105,6 +131,22 @@ bool has_numbers(const AttentionInputs& inputs, const AttentionOptions& options)
 {
     const bool numbers = inputs.mask && inputs.mask->type != ElementType::boolean;
     return numbers || !inputs.slopes.empty() || (inputs.extra_key && has_bias(inputs, options));
+}
+
+Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place)
+{
+    if (!inputs.mask || !inputs.slopes.empty() || inputs.segments || inputs.extra_key || inputs.mask->swapped ||
+        inputs.mask->strides[3] != 1) {
+        return Seen::some;
+    }
+    switch (inputs.mask->type) {
+    case ElementType::boolean: return seen_of<std::uint8_t>(inputs, place, 1, 0);
+    case ElementType::float16: return seen_of<std::uint16_t>(inputs, place, 0, 0xfc00);
+    case ElementType::bfloat16: return seen_of<std::uint16_t>(inputs, place, 0, 0xff80);
+    case ElementType::float32: return seen_of<std::uint32_t>(inputs, place, 0, 0xff800000);
+    case ElementType::float64: return seen_of<std::uint64_t>(inputs, place, 0, 0xfff0000000000000);
+    default: return Seen::some;
+    }
 }
 
 template <typename Scalar>

@@ -28,6 +28,14 @@ struct BiasPlace {
     Index key, keys;
 };
 
+/// What a mask leaves of a block of scores: nothing; some of them, or it adds numbers; all as they are. Not found out yet, at
+/// first.
+enum class Seen : std::uint8_t { unknown, none, some, all };
+
+/// Of the keys that the mask has an element for. `some` also where a bias is more than a mask, where elements do not lie side
+/// by side, and for a boolean that is neither 0 nor 1.
+[[nodiscard]] Seen seen_by_mask(const AttentionInputs& inputs, const BiasPlace& place);
+
 /// (rows, keys) → (rows, stride): the numbers to add; 0 where the mask has ended. Returns whether anything is seen. Throws
 /// Error(data) for a boolean that is neither 0 nor 1.
 template <typename Scalar>

@@ -54,7 +54,8 @@ const TileKernels* kernels_of(Isa isa)
     }
     if (isa == Isa::avx512) {
         const bool there = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-        return there ? &avx512_kernels : nullptr;
+        const bool pairs = __builtin_cpu_supports("avx512bf16");
+        return !there ? nullptr : pairs ? &avx512_bf16_kernels : &avx512_kernels;
     }
 #elif defined(__aarch64__)
     if (isa == Isa::neon) {

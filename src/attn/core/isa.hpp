@@ -12,7 +12,7 @@ namespace attn::core {
 enum class Isa {
     portable, ///< the stages of attention.hpp: the same numbers everywhere
     avx2,     ///< x86-64 with AVX2, FMA and F16C
-    avx512,   ///< x86-64 with AVX-512 F and DQ
+    avx512,   ///< x86-64 with AVX-512 F and DQ, and BF16 where it is there
     neon,     ///< 64-bit Arm
 };
 inline constexpr std::array<std::string_view, 4> isa_names{"portable", "avx2", "avx512", "neon"};

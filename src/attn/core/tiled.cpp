@@ -9,13 +9,17 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
+#include <numeric>
+#include <optional>
+#include <span>
 
 namespace attn::core {
 namespace {
 
 /// Floating-point operations that are done before a second thread has started.
-constexpr double operations_worth_a_thread = 1.5e7;
+constexpr double operations_worth_a_thread = 4e6;
 
 Index unit_count(const TiledPlan& plan)
 {
@@ -51,14 +55,53 @@ double scale_of(const AttentionInputs& inputs, const AttentionOptions& options)
     return options.factor().value_or(1 / std::sqrt(static_cast<double>(inputs.queries.shape[3])));
 }
 
+/// Of each view, read on several threads, the largest magnitude, or the largest number above 0; NaN if one is.
+std::vector<double> largest_numbers(std::span<const TensorView* const> views, bool above_zero, const Work& work)
+{
+    constexpr Index numbers_at_once = 1 << 15;
+    struct Piece {
+        std::size_t of;
+        TileRows from;
+        Index rows;
+    };
+    const TileKernels* kernels = kernels_of(work.isa);
+    std::vector<double> most(views.size());
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        const TensorView& view = *views[i];
+        if (kernels == nullptr || !readable_in_tiles(view)) {
+            most[i] = above_zero ? largest(view) : largest_magnitude(view);
+            continue;
+        }
+        const Index rows = std::max<Index>(numbers_at_once / std::max<Index>(view.shape[3], 1), 1);
+        for (Index head = 0; head < view.shape[0] * view.shape[1]; ++head) {
+            for (Index row = 0; row < view.shape[2]; row += rows) {
+                pieces.push_back(
+                    {i, rows_at(view, head / view.shape[1], head % view.shape[1], row), std::min(rows, view.shape[2] - row)});
+            }
+        }
+    }
+    std::vector<float> found(pieces.size());
+    for_each_block(std::ssize(pieces), {.threads = pieces.size() < 16 ? 1 : work.threads}, [&](Index block) {
+        const auto& [of, from, rows] = pieces[static_cast<std::size_t>(block)];
+        found[static_cast<std::size_t>(block)] = kernels->largest(from, rows, views[of]->shape[3], above_zero);
+    });
+    for (std::size_t block = 0; block < pieces.size(); ++block) {
+        double& so_far = most[pieces[block].of];
+        const auto next = static_cast<double>(found[block]);
+        so_far = next <= so_far || std::isnan(so_far) ? so_far : next; // takes NaN, and keeps it
+    }
+    return most;
+}
+
 /// The largest number that a mask adds, or NaN if one of them is.
-double largest_bias(const TensorView& mask)
+double largest_bias(const TensorView& mask, const Work& work)
 {
     TensorView once = mask; // broadcast dimensions say the same again
     for (std::size_t d = 0; d < once.shape.size(); ++d) {
         once.shape[d] = once.strides[d] == 0 ? std::min<Index>(once.shape[d], 1) : once.shape[d];
     }
-    return largest(once);
+    return largest_numbers(std::array<const TensorView*, 1>{&once}, true, work)[0];
 }
 
 /// Heads [first, first + count) of batch entry b, (1, count, rows, d).
@@ -119,14 +162,71 @@ private:
     AttentionInputs inputs_;
 };
 
+std::array<StageSpan*, 8> stages_of(AttentionOutputs& outputs)
+{
+    return {&outputs.context,       &outputs.scores,  &outputs.scaled_scores, &outputs.capped_scores,
+            &outputs.masked_scores, &outputs.weights, &outputs.entropy,       &outputs.lse};
+}
+
 /// The part of the outputs that belongs to batch entry b and to heads from `first` on.
 AttentionOutputs outputs_from(AttentionOutputs outputs, Index b, Index first)
 {
-    for (StageSpan* stage : {&outputs.context, &outputs.scores, &outputs.scaled_scores, &outputs.capped_scores,
-                             &outputs.masked_scores, &outputs.weights, &outputs.entropy, &outputs.lse}) {
+    for (StageSpan* stage : stages_of(outputs)) {
         stage->data = stage->data == nullptr ? nullptr : stage->at(b, first, 0);
     }
     return outputs;
+}
+
+struct Folded {
+    AttentionInputs inputs;
+    AttentionOutputs outputs;
+};
+
+/// The query heads that read one key/value head as further queries of one head, so that its keys and values are read once for
+/// all. Nothing where a tile has no room for them, where heads differ in more than their queries, or where rows do not lie
+/// evenly.
+std::optional<Folded> fold_heads(const AttentionInputs& inputs, const AttentionOutputs& outputs, Index query_tile)
+{
+    const AttentionDims d = inputs.dims();
+    const Index group = d.H / d.H_kv;
+    const auto even = [&](Index head, Index row) { return d.T == 1 || head == d.T * row; };
+    const Shape& strides = inputs.queries.strides;
+    const bool differ =
+        !inputs.slopes.empty() || !inputs.sinks.empty() || inputs.segments || (inputs.mask && inputs.mask->strides[1] != 0);
+    if (group == 1 || d.T == 0 || d.T >= query_tile || differ || !even(strides[1], strides[2])) {
+        return std::nullopt;
+    }
+    Folded folded{inputs, outputs};
+    TensorView& queries = folded.inputs.queries;
+    queries.shape = {d.B, d.H_kv, group * d.T, d.d_k};
+    queries.strides = {strides[0], group * strides[1], d.T == 1 ? strides[1] : strides[2], strides[3]};
+    std::vector<Index> places = inputs.query_positions;
+    if (places.empty()) {
+        places.resize(static_cast<std::size_t>(d.T));
+        std::iota(places.begin(), places.end(), Index{0});
+    }
+    folded.inputs.query_positions.clear();
+    for (Index head = 0; head < group; ++head) {
+        folded.inputs.query_positions.insert(folded.inputs.query_positions.end(), places.begin(), places.end());
+    }
+    for (StageSpan* stage : stages_of(folded.outputs)) {
+        if (stage->data != nullptr && !even(stage->head, stage->row)) {
+            return std::nullopt;
+        }
+        stage->row = d.T == 1 ? stage->head : stage->row;
+        stage->head *= group;
+    }
+    return folded;
+}
+
+/// Whether few tiles of queries have many keys, and nothing but the context is wanted: threads share the keys then.
+bool share_keys(const TiledPlan& plan, int threads)
+{
+    AttentionOutputs others = plan.outputs;
+    others.context = {};
+    const auto is_kept = [](const StageSpan* stage) { return stage->data != nullptr; };
+    return threads > 1 && unit_count(plan) < Index{4} * threads && plan.total() > part_keys &&
+           std::ranges::none_of(stages_of(others), is_kept);
 }
 
 void attend_tiles(const TiledPlan& plan, const Work& work)
@@ -134,9 +234,10 @@ void attend_tiles(const TiledPlan& plan, const Work& work)
     Work part = work;
     part.threads = threads_for(plan, work.threads);
     const Index count = unit_count(plan);
+    const Index parts = share_keys(plan, part.threads) ? (plan.total() + part_keys - 1) / part_keys : 1;
     const Index tiles = count / std::max<Index>(plan.B * plan.H, 1);
     std::vector<TileScratch> scratches;
-    for (int i = 0; i < std::min<Index>(part.threads, count); ++i) {
+    for (int i = 0; i < std::min<Index>(part.threads, count * parts); ++i) {
         scratches.emplace_back(plan);
     }
     const auto place = [&](Index unit) {
@@ -144,9 +245,31 @@ void attend_tiles(const TiledPlan& plan, const Work& work)
         const Index tile = tiles - 1 - unit % tiles; // the last queries see the most keys, so that the rest fits in between
         return QueryPlace{head / plan.H, head % plan.H, tile * plan.kernels.query_tile};
     };
+    if (parts > 1) {
+        const Index size = size_of_sums(plan);
+        // NOLINTNEXTLINE(modernize-avoid-c-arrays): not filled
+        const auto sums = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count * parts * size));
+        for_each_block(count * parts, part, [&](Index block, int worker) {
+            TileScratch& scratch = scratches[static_cast<std::size_t>(worker)];
+            attend_part(plan, scratch, place(block / parts), block % parts, sums.get() + block * size);
+        });
+        for (Index unit = 0; unit < count; ++unit) {
+            finish_parts(plan, scratches[0], place(unit), sums.get() + unit * parts * size);
+        }
+        return;
+    }
     for_each_block(count, part, [&](Index unit, int worker) {
         attend_query_tile(plan, scratches[static_cast<std::size_t>(worker)], place(unit), place(std::min(unit + 1, count - 1)));
     });
+}
+
+/// Whether the last dimension of queries and keys is of pairs of bfloat16.
+bool in_pairs(const AttentionInputs& inputs)
+{
+    const auto pairs = [](const TensorView& view) {
+        return view.type == ElementType::bfloat16 && view.shape[3] % 2 == 0 && view.strides[2] % 2 == 0;
+    };
+    return pairs(inputs.queries) && pairs(inputs.keys) && (!inputs.past_key || pairs(*inputs.past_key));
 }
 
 } // namespace
@@ -166,30 +289,34 @@ bool readable_in_tiles(const AttentionInputs& inputs)
            (!inputs.past_key || (readable_in_tiles(*inputs.past_key) && readable_in_tiles(*inputs.past_value)));
 }
 
-ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options)
+ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work)
 {
     constexpr double limit = std::numeric_limits<float>::max() / 8; // differences and sums of a few stay below the maximum
     constexpr double nearest = 1 << 20;                             // an exponent's product is rounded by 1/32 at most
+    constexpr double most_times_denormal = 0x1p80;                  // an exponent changes by 2^-46 if denormals count as 0
     const auto small = [](double value) { return value < limit; };  // false for NaN
     const AttentionDims dims = inputs.dims();
-    const double q = largest_magnitude(inputs.queries);
-    const double k = largest_magnitude(inputs.keys);
-    const double v = largest_magnitude(inputs.values);
-    const double past_k = inputs.past_key ? largest_magnitude(*inputs.past_key) : 0;
-    const double past_v = inputs.past_value ? largest_magnitude(*inputs.past_value) : 0;
+    const TensorView none{ElementType::float32, {0, 0, 0, 0}, {0, 0, 0, 0}, false, {}};
+    const TensorView* const past_key = inputs.past_key ? &*inputs.past_key : &none;
+    const TensorView* const past_value = inputs.past_value ? &*inputs.past_value : &none;
+    const std::array views{&inputs.queries, &inputs.keys, &inputs.values, past_key, past_value};
+    const std::vector<double> largest = largest_numbers(views, false, work);
+    const double q = largest[0], k = largest[1], v = largest[2], past_k = largest[3], past_v = largest[4];
     const double scale = std::abs(scale_of(inputs, options));
     const double score = static_cast<double>(dims.d_k) * q * (k + past_k);
     const auto keys = static_cast<double>(dims.total());
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
-    const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask));
+    const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask, work));
     const bool sunk = std::ranges::all_of(inputs.sinks, [&](double sink) { return small(std::abs(sink)) || sink < 0; });
     const bool finite = sunk && small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
                         small((v + past_v) * (keys + 1)) && capped && biased;
     if (!finite) {
         return ScoreRange::beyond;
     }
-    return score * scale * std::numbers::log2e < nearest ? ScoreRange::near : ScoreRange::far;
+    const double of_denormal = static_cast<double>(dims.d_k) * scale * std::max({q, k + past_k, 1.0});
+    const bool near = score * scale * std::numbers::log2e < nearest && of_denormal < most_times_denormal;
+    return near ? ScoreRange::near : ScoreRange::far;
 }
 
 TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
@@ -210,14 +337,19 @@ TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& opti
             has_bias(inputs, options),
             rescored,
             rescored || range != ScoreRange::near,
+            kernels.score_pairs != nullptr && range == ScoreRange::near && in_pairs(inputs),
             unit,
-            static_cast<float>(std::numbers::log2e * unit)};
+            static_cast<float>(std::numbers::log2e * unit),
+            SeenTiles(inputs, kernels)};
 }
 
 void tiled_attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                      ScoreRange range, const Work& work)
 {
     const TileKernels& kernels = require_kernels(work.isa);
+    if (const std::optional<Folded> folded = fold_heads(inputs, outputs, kernels.query_tile)) {
+        return tiled_attention(folded->inputs, options, folded->outputs, range, work);
+    }
     if (readable_in_tiles(inputs)) {
         return attend_tiles(plan_tiles(inputs, options, outputs, range, kernels), work);
     }

@@ -172,23 +172,6 @@ void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view
                 or_masked ? "finite numbers, or -inf" : "finite numbers");
 }
 
-/// The largest of the bits below the sign. Without its sign a number orders as its bits do, NaN above infinity, and of integers
-/// the compiler makes vectors.
-template <typename Bits>
-Bits most_bits(const TensorView& view, Bits mask)
-{
-    const Rows rows = rows_of(view);
-    Bits most = 0;
-    for_each_row(view, [&](const Shape&, const std::byte* at) {
-        for (Index i = 0; i < rows.length; ++i) {
-            Bits bits = 0;
-            std::memcpy(&bits, at + i * static_cast<Index>(sizeof(Bits)), sizeof(Bits));
-            most = std::max(most, static_cast<Bits>(bits & mask));
-        }
-    });
-    return most;
-}
-
 /// The largest of `least` and what `of` gives for the elements; NaN if one is.
 template <typename Of>
 double largest_of(const TensorView& view, double least, Of of)
@@ -336,17 +319,6 @@ void require_finite(const TensorView& view, std::string_view what, bool or_maske
 
 double largest_magnitude(const TensorView& view)
 {
-    const Rows rows = rows_of(view);
-    const bool plain = !view.swapped && rows.step == size_of(view.type);
-    if (plain && view.type == ElementType::float32) {
-        return static_cast<double>(std::bit_cast<float>(most_bits<std::int32_t>(view, 0x7fffffff)));
-    }
-    if (plain && view.type == ElementType::float16) {
-        return static_cast<double>(from_float16(static_cast<std::uint16_t>(most_bits<std::int16_t>(view, 0x7fff))));
-    }
-    if (plain && view.type == ElementType::bfloat16) {
-        return static_cast<double>(from_bfloat16(static_cast<std::uint16_t>(most_bits<std::int16_t>(view, 0x7fff))));
-    }
     return largest_of(view, 0, [](double value) { return std::abs(value); });
 }
 

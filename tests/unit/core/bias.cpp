@@ -7,6 +7,7 @@
 
 #include <array>
 #include <limits>
+#include <random>
 
 namespace {
 
@@ -14,7 +15,9 @@ using attn::ElementType;
 using attn::StoredTensor;
 using attn::TensorView;
 using attn::core::AttentionInputs;
+using attn::core::BiasPlace;
 using attn::core::load_bias;
+using attn::core::Seen;
 
 constexpr float hidden = -std::numeric_limits<float>::infinity();
 constexpr float untouched = 7;
@@ -131,6 +134,66 @@ TEST(LoadBias, RefusesABooleanThatIsNeitherZeroNorOne)
     EXPECT_THROW(
         (void)load_bias(masked_by(seen.view()), {}, {.b = 0, .h = 0, .row = 0, .rows = 2, .key = 0, .keys = 3}, to.data(), 4),
         attn::Error);
+}
+
+TEST(SeenByMask, IsWhatALoopOverTheBlockFinds)
+{
+    std::mt19937 engine(3);
+    const auto draw = [&](attn::Index least, attn::Index most) {
+        return std::uniform_int_distribution<attn::Index>(least, most)(engine);
+    };
+    std::array<int, 4> found{};
+    for (int round = 0; round < 3000; ++round) {
+        const auto type = static_cast<ElementType>(draw(0, 4));
+        const double open = type == ElementType::boolean ? 1 : 0, shut = type == ElementType::boolean ? 0 : hidden;
+        const attn::Shape shape{draw(1, 2), draw(1, 2), draw(1, 9), draw(1, 40)};
+        const attn::Index first = draw(0, shape[2] - 1), key = draw(0, shape[3] - 1);
+        const BiasPlace place{draw(0, shape[0] - 1), draw(0, shape[1] - 1), first, draw(1, shape[2] - first), key, draw(1, 40)};
+        std::vector<double> values(static_cast<std::size_t>(attn::element_count(shape)), draw(0, 1) != 0 ? open : shut);
+        for (attn::Index others = draw(0, 40); others > 0; --others) { // beside the block, or in it
+            values[static_cast<std::size_t>(draw(0, std::ssize(values) - 1))] = type != ElementType::boolean && draw(0, 2) == 0
+                                                                                    ? -1
+                                                                                : draw(0, 1) != 0 ? open
+                                                                                                  : shut;
+        }
+        const StoredTensor stored = mask(type, values, shape);
+        const TensorView view = stored.view();
+        bool all = true, none = true;
+        for (attn::Index i = place.row; i < place.row + place.rows; ++i) {
+            for (attn::Index j = key; j < std::min(key + place.keys, shape[3]); ++j) {
+                const double value = view.at(std::array{place.b, place.h, i, j});
+                all = all && value == open;
+                none = none && value == shut;
+            }
+        }
+        const Seen expected = all ? Seen::all : none ? Seen::none : Seen::some;
+        ASSERT_EQ(seen_by_mask(masked_by(view), place), expected) << round;
+        ++found.at(static_cast<std::size_t>(expected));
+    }
+    EXPECT_GT(found[static_cast<std::size_t>(Seen::none)], 500);
+    EXPECT_GT(found[static_cast<std::size_t>(Seen::some)], 500);
+    EXPECT_GT(found[static_cast<std::size_t>(Seen::all)], 500);
+}
+
+TEST(SeenByMask, KnowsOnlySomeOfWhatIsMoreThanAMaskOrNoNumberOrLiesElsewhere)
+{
+    const BiasPlace place{.b = 0, .h = 0, .row = 0, .rows = 2, .key = 0, .keys = 2};
+    StoredTensor stored = mask(ElementType::boolean, {1, 1, 1, 1}, {1, 1, 2, 2});
+    AttentionInputs masked = masked_by(stored.view());
+    EXPECT_EQ(seen_by_mask(masked, place), Seen::all);
+    masked.query_positions = {1, 0};
+    EXPECT_EQ(seen_by_mask(masked, place), Seen::all);
+    masked.slopes = {0.5};
+    EXPECT_EQ(seen_by_mask(masked, place), Seen::some);
+    masked.slopes.clear();
+    masked.extra_key = true;
+    EXPECT_EQ(seen_by_mask(masked, place), Seen::some);
+    masked.extra_key = false;
+    std::swap(masked.mask->strides[2], masked.mask->strides[3]);
+    EXPECT_EQ(seen_by_mask(masked, place), Seen::some);
+    EXPECT_EQ(seen_by_mask(inputs(2, 2), place), Seen::some);
+    stored.bytes[3] = std::byte{2};
+    EXPECT_EQ(seen_by_mask(masked_by(stored.view()), place), Seen::some);
 }
 
 /// Of queries at `positions`, for words and one key behind them.

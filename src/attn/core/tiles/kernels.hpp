@@ -59,9 +59,15 @@ struct TileKernels {
     /// (rows, d) → (rows, stride), float32, filled up with zeros to whole vectors.
     void (*copy_rows)(const TileRows& from, Index rows, Index d, float* to, Index stride);
 
+    /// The largest magnitude in (rows, d), or the largest number above 0 where `above_zero`; NaN if one is, 0 without any.
+    float (*largest)(const TileRows& from, Index rows, Index d, bool above_zero);
+
     /// S = K·Qᵀ, and tile_maximum of it. K (keys, d). Meanwhile about as many numbers as K has are fetched from either place
     /// ahead.
     void (*scores)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
+    /// The same of pairs of bfloat16, d / 2 of them, each as the bits of one number of K and `packed`; what is denormal counts
+    /// as 0. nullptr without instructions for it.
+    void (*score_pairs)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
     /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
     void (*cap)(const Tile& tile, float scale, float cap);
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
@@ -77,6 +83,8 @@ struct TileKernels {
     void (*round_powers)(const Tile& tile, ElementType type);
     /// O = O · rescale + Sᵀ·V. V (keys, features).
     void (*add_values)(const Tile& tile, const TileFloats& V);
+    /// maximum, sum and O of both, under the same factor, into those of `tile`; `from` has seen other keys.
+    void (*merge)(const Tile& tile, const Tile& from, float factor);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)
     void (*finish)(const Tile& tile, Index rows, Index d_v, float empty, const TileTarget& to);
 
@@ -91,6 +99,6 @@ struct TileKernels {
 };
 
 /// Each exists only in programs for its architecture.
-extern const TileKernels avx2_kernels, avx512_kernels, neon_kernels;
+extern const TileKernels avx2_kernels, avx512_kernels, avx512_bf16_kernels, neon_kernels;
 
 } // namespace attn::core

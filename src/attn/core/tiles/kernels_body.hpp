@@ -56,6 +56,58 @@ void copy_rows(const TileRows& from, Index rows, Index d, float* to, Index strid
     }
 }
 
+// ---- a look at the inputs --------------------------------------------------------------------------------------------
+
+/// Without its sign a number orders as its bits do, NaN above infinity.
+template <ElementType type, bool above_zero>
+float largest_as(const TileRows& from, Index rows, Index d)
+{
+    constexpr std::uint32_t magnitude = 0x7fffffff;
+    constexpr int at_once = 4;
+    const Index stride = from.stride * bytes_each<type>;
+    Integers most[at_once] = {};
+    const auto look = [&](Vector v, int i) {
+        const auto bits = (Integers)(above_zero ? (v <= all(0) ? all(0) : v) : v) & magnitude;
+        most[i] = bits > most[i] ? bits : most[i];
+    };
+    for (Index row = 0; row < rows; ++row) {
+        const std::byte* p = from.data + row * stride;
+        Index e = 0;
+        for (; e + at_once * lanes <= d; e += at_once * lanes) {
+            for (int i = 0; i < at_once; ++i) {
+                look(load_as<type>(p + (e + i * lanes) * bytes_each<type>), i);
+            }
+        }
+        for (; e < d; e += lanes) {
+            look(load_part<type>(p + e * bytes_each<type>, d - e), 0);
+        }
+    }
+    std::uint32_t one = 0;
+    for (const Integers& each : most) {
+        for (Index i = 0; i < lanes; ++i) {
+            one = each[i] > one ? each[i] : one;
+        }
+    }
+    return __builtin_bit_cast(float, one);
+}
+
+template <bool above_zero>
+float largest_of_type(const TileRows& from, Index rows, Index d)
+{
+    switch (from.type) {
+    case ElementType::float16: return largest_as<ElementType::float16, above_zero>(from, rows, d);
+    case ElementType::bfloat16: return largest_as<ElementType::bfloat16, above_zero>(from, rows, d);
+    default: return largest_as<ElementType::float32, above_zero>(from, rows, d);
+    }
+}
+
+float largest(const TileRows& from, Index rows, Index d, bool above_zero)
+{
+    const bool gapless = from.stride == d;
+    const Index count = gapless ? 1 : rows, length = gapless ? rows * d : d;
+    return above_zero ? largest_of_type<true>(from, count, length) : largest_of_type<false>(from, count, length);
+}
+
 // ---- scores ----------------------------------------------------------------------------------------------------------
 
 /// Calls change(vector, key, column) for every vector of S and puts back what it returns.
@@ -215,9 +267,10 @@ Index multiply_add(Index rounds)
     return 2 * lanes * chains * steps * rounds;
 }
 
-constexpr TileKernels table{lanes,      width,    key_tile, pack_queries, copy_rows,   scores,
-                            cap,        add_bias, mask,     find_maximum, powers,      round_powers,
-                            add_values, finish,   weights,  store_scores, multiply_add};
+constexpr TileKernels table{
+    lanes,  width,    key_tile,     pack_queries, copy_rows, largest,      scores<false>, has_pairs ? scores<true> : nullptr,
+    cap,    add_bias, mask,         find_maximum, powers,    round_powers, add_values,    merge,
+    finish, weights,  store_scores, multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

@@ -1,17 +1,41 @@
 // What every tile of one tiled_attention shares, and one tile of queries on its way through the tiles of keys.
 #pragma once
 
-#include "attn/core/stages.hpp"
+#include "attn/core/bias.hpp"
 #include "attn/core/tiled.hpp"
 #include "attn/core/tiles/kernels.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
+#include <vector>
 
 namespace attn::core {
 
 /// nullptr for what is portable or not available.
 [[nodiscard]] const TileKernels* kernels_of(Isa isa);
+
+/// Row `row` of matrix (b, h) of a view of four dimensions, and on.
+[[nodiscard]] TileRows rows_at(const TensorView& view, Index b, Index h, Index row);
+
+/// Keys whose sums are gathered on their own before they are added to those of the keys before: as many for every call, so that
+/// threads may share them and change no byte.
+constexpr Index part_keys = 1024;
+
+/// What the mask leaves of each tile, found out when it is first asked for; heads that share a mask share that too.
+class SeenTiles {
+public:
+    SeenTiles(const AttentionInputs& inputs, const TileKernels& kernels);
+
+    /// Of a whole tile.
+    [[nodiscard]] Seen at(const BiasPlace& place) const;
+
+private:
+    const AttentionInputs& inputs_;
+    Index query_tile_, key_tile_, past_, query_tiles_, key_tiles_;
+    Index batch_ = 0, head_ = 0; ///< steps between masks; 0 where it is the same one
+    mutable std::vector<std::atomic<Seen>> seen_;
+};
 
 struct TiledPlan : AttentionDims {
     const AttentionInputs& inputs;
@@ -23,8 +47,10 @@ struct TiledPlan : AttentionDims {
     bool biased;      ///< see bias.hpp
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
+    bool pairs;    ///< queries and keys are multiplied as pairs of bfloat16
     double unit;   ///< that makes final scores of those that go into the softmax
     float factor;  ///< that makes powers of two of score differences
+    SeenTiles seen;
 };
 
 [[nodiscard]] TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -41,6 +67,7 @@ public:
     explicit TileScratch(const TiledPlan& plan);
 
     Tile tile = {};
+    Tile total = {};              ///< maximum, sum and O of the parts before
     float* packed = nullptr;      ///< (d_k, query_tile)
     float* K = nullptr;           ///< (key_tile, K_stride): keys that are not read in place
     float* V = nullptr;           ///< (key_tile, features)
@@ -65,5 +92,11 @@ struct QueryPlace {
 
 /// Computes all kept stages of the queries at `place`. Those at `next` are probably the next ones on this thread.
 void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next);
+
+/// The context of a tile in two steps: sums of each part of the keys, and of `parts` such sums, one after the other, the
+/// context.
+[[nodiscard]] Index size_of_sums(const TiledPlan& plan); ///< floats
+void attend_part(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, Index part, float* sums);
+void finish_parts(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const float* sums);
 
 } // namespace attn::core

@@ -39,8 +39,19 @@ private:
     const float* values_ = nullptr;
 };
 
-/// sum[i] = sum[i] + scalar(i) · the vectors at `from`: one term of a block's `at_once · vectors` sums.
-template <int vectors, int at_once, typename Scalar>
+#ifdef ATTN_VECTOR_HAS_PAIRS
+constexpr bool has_pairs = true;
+#else
+constexpr bool has_pairs = false;
+inline Vector fma_pairs(Vector, Vector, Vector c) // never called
+{
+    return c;
+}
+#endif
+
+/// sum[i] = sum[i] + scalar(i) · the vectors at `from`: one term of a block's `at_once · vectors` sums, or two terms where each
+/// element is a pair of bfloat16.
+template <bool pairs = false, int vectors, int at_once, typename Scalar>
 inline void add_products(const Scalar& scalar, const float* from, Vector (&sum)[at_once][vectors])
 {
     Vector v[vectors];
@@ -52,19 +63,19 @@ inline void add_products(const Scalar& scalar, const float* from, Vector (&sum)[
         Vector s = all(scalar(i));
         keep_in_register(s);
         for (int n = 0; n < vectors; ++n) {
-            sum[i][n] = fma(s, v[n], sum[i][n]);
+            sum[i][n] = pairs ? fma_pairs(s, v[n], sum[i][n]) : fma(s, v[n], sum[i][n]);
         }
     }
 }
 
 /// The columns of `vectors` vectors of queries, in blocks of `at_once` keys. Rows beyond the last key repeat it.
-template <int vectors, int at_once>
+template <bool pairs, int vectors, int at_once>
 __attribute__((noinline)) void score_columns(const Tile& tile, Index column, const float* packed, const TileFloats& K, Index d,
                                              const Ahead& ahead)
 {
-    constexpr Index lines = Index{at_once} * vectors * lanes / width; // of what is ahead, these columns' share
+    const Index lines = Index{at_once} * vectors / vectors_for(tile.queries); // of what is ahead, these columns' share
     const Index keys = tile.keys, stride = K.stride;
-    Fetch fetch(ahead, column * keys * d / width);
+    Fetch fetch(ahead, column / lanes * keys * d / vectors_for(tile.queries));
     Vector top[vectors];
     for (int n = 0; n < vectors; ++n) {
         top[n] = all(minus_infinity);
@@ -84,7 +95,7 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
         for (Index e = 0; e < d;) {
             fetch.next(lines);
             for (const Index end = smaller(e + cache_line, d); e < end; ++e, q += width) {
-                add_products([&](int i) { return key[i][e]; }, q, s);
+                add_products<pairs>([&](int i) { return key[i][e]; }, q, s);
             }
         }
         for (int i = 0; i < at_once; ++i) {
@@ -99,6 +110,7 @@ __attribute__((noinline)) void score_columns(const Tile& tile, Index column, con
     }
 }
 
+template <bool pairs>
 void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead)
 {
     const Index vectors = vectors_for(tile.queries);
@@ -106,10 +118,10 @@ void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d,
         const Index step = smaller(vectors - n, most_query_vectors);
         const Index column = n * lanes;
         switch (step) {
-        case 1: score_columns<1, 8>(tile, column, packed, K, d, ahead); break;
-        case 2: score_columns<2, at_once_by_two>(tile, column, packed, K, d, ahead); break;
-        case 3: score_columns<3, 4>(tile, column, packed, K, d, ahead); break;
-        default: score_columns<most_query_vectors, 4>(tile, column, packed, K, d, ahead); break;
+        case 1: score_columns<pairs, 1, 8>(tile, column, packed, K, d, ahead); break;
+        case 2: score_columns<pairs, 2, at_once_by_two>(tile, column, packed, K, d, ahead); break;
+        case 3: score_columns<pairs, 3, 4>(tile, column, packed, K, d, ahead); break;
+        default: score_columns<pairs, most_query_vectors, 4>(tile, column, packed, K, d, ahead); break;
         }
         n += step;
     }

@@ -14,16 +14,20 @@ namespace {
 /// Numbers of keys and values that stay in a core's own cache, the second level of today's.
 constexpr Index most_near = 1 << 17;
 
-Index whole(Index count, Index unit)
+Index tiles_in(Index count, Index tile)
 {
-    return (count + unit - 1) / unit * unit;
+    return (count + tile - 1) / tile;
 }
 
-/// Row `row` of matrix (b, h) and on.
-TileRows rows_at(const TensorView& view, Index b, Index h, Index row)
+Index whole(Index count, Index unit)
 {
-    const Index offset = b * view.strides[0] + h * view.strides[1] + row * view.strides[2];
-    return {view.bytes.data() + offset * size_of(view.type), view.strides[2], view.type};
+    return tiles_in(count, unit) * unit;
+}
+
+/// Two bfloat16 as one number, of which nothing but its bits is used.
+TileRows as_pairs(const TileRows& rows)
+{
+    return {rows.data, rows.stride / 2, ElementType::float32};
 }
 
 /// Keys or values of one head: those of the cache, and on from `past_count` the others.
@@ -67,43 +71,52 @@ public:
         scratch.keys_seen = keys_.now.data;
         tile_.queries = rows_;
         find_ranges();
-        kernels_.pack_queries(rows_at(plan.inputs.queries, b_, h_, first_), rows_, plan.d_k, scratch.packed);
+        const TileRows queries = rows_at(plan.inputs.queries, b_, h_, first_);
+        kernels_.pack_queries(plan.pairs ? as_pairs(queries) : queries, rows_, keys_.columns, scratch.packed);
     }
 
-    /// The context, and with it the maximum and the sum of every row.
-    void attend()
+    /// The context, and with it the maximum and the sum of every row; from the sums of all parts where they are there.
+    void attend(const float* sums = nullptr)
     {
-        const Index width = kernels_.query_tile;
-        const float sink = sink_of_head();
-        std::fill_n(tile_.maximum, width, sink);
-        std::fill_n(tile_.sum, width, std::isinf(sink) ? 0.0F : 1.0F);
-        tile_.first = true;
-        for (Index key = tile_start(least_); key < most_; key += tile_.keys) {
-            start_tile(key, most_);
-            if (!load_bias(key)) {
+        bool any = false;
+        clear();
+        if (!plan_.inputs.sinks.empty()) { // each head's is one more key, whose value is zeros
+            std::fill_n(tile_.maximum, kernels_.query_tile, sink_of_head());
+            std::fill_n(tile_.sum, kernels_.query_tile, std::isinf(sink_of_head()) ? 0.0F : 1.0F);
+            std::fill_n(tile_.O, kernels_.query_tile * plan_.features, 0.0F);
+            swap_total();
+            any = true;
+            clear();
+        }
+        for (Index part = tile_start(least_) / part_keys; part * part_keys < most_; ++part) {
+            sums == nullptr ? add_part(part) : load_sums(sums + part * size_of_sums(plan_));
+            if (tile_.first) {
                 continue;
             }
-            score(key);
-            const bool rescored = rescore();
-            const bool masked = mask(key);
-            if (rescored || masked) {
-                kernels_.find_maximum(tile_);
-            }
-            kernels_.powers(tile_, plan_.factor);
-            if (plan_.options.weights_type) {
-                kernels_.round_powers(tile_, *plan_.options.weights_type);
-            }
-            add_values(key);
-            tile_.first = false;
+            any ? kernels_.merge(scratch_.total, tile_, plan_.factor) : swap_total();
+            any = true;
+            clear();
         }
-        if (tile_.first) {
-            std::fill_n(tile_.O, width * plan_.features, 0.0F); // nothing but a sink was seen
+        if (any) {
+            swap_total();
         }
         for (Index i = 0; plan_.outputs.lse.data != nullptr && i < rows_; ++i) {
             store_number(target(plan_.outputs.lse, b_, h_, first_ + i, 0), log_sum_exp(i));
         }
         if (plan_.outputs.context.data != nullptr) {
             kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs.context, b_, h_, first_, 0));
+        }
+    }
+
+    /// The sums of one part alone.
+    void save_part(Index part, float* sums)
+    {
+        clear();
+        add_part(part);
+        sums = std::copy_n(tile_.maximum, kernels_.query_tile, sums);
+        sums = std::copy_n(tile_.sum, kernels_.query_tile, sums);
+        if (!tile_.first) {
+            std::copy_n(tile_.O, rows_ * plan_.features, sums);
         }
     }
 
@@ -124,7 +137,7 @@ public:
             score(key);
             keep(out.scores, key, 1);
             keep(out.scaled_scores, key, plan_.scale);
-            (void)rescore(&out.capped_scores, key);
+            (void)rescore(plan_.biased, &out.capped_scores, key);
             (void)mask(key);
             keep(out.masked_scores, key, plan_.rescored ? 1 : plan_.scale);
             kernels_.weights(tile_, plan_.factor, scratch_.information);
@@ -149,12 +162,60 @@ private:
         return sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(maximum * plan_.unit + math::log(sum));
     }
 
-    /// -inf without sinks.
-    [[nodiscard]] float sink_of_head() const
+    [[nodiscard]] float sink_of_head() const { return static_cast<float>(plan_.inputs.sinks[static_cast<std::size_t>(h_)]); }
+
+    /// Nothing seen yet.
+    void clear()
     {
-        const std::vector<double>& sinks = plan_.inputs.sinks;
-        return sinks.empty() ? -std::numeric_limits<float>::infinity()
-                             : static_cast<float>(sinks[static_cast<std::size_t>(h_)]);
+        std::fill_n(tile_.maximum, kernels_.query_tile, -std::numeric_limits<float>::infinity());
+        std::fill_n(tile_.sum, kernels_.query_tile, 0.0F);
+        tile_.first = true;
+    }
+
+    void swap_total()
+    {
+        Tile& total = scratch_.total;
+        std::swap(total.maximum, tile_.maximum);
+        std::swap(total.sum, tile_.sum);
+        std::swap(total.O, tile_.O);
+        total.queries = tile_.queries;
+    }
+
+    /// The tiles that begin among the keys of a part.
+    void add_part(Index part)
+    {
+        const Index end = std::min(most_, tile_from((part + 1) * part_keys));
+        for (Index key = std::max(tile_start(least_), tile_from(part * part_keys)); key < end; key += tile_.keys) {
+            start_tile(key, end);
+            const Seen seen = seen_at(key);
+            if (seen == Seen::none || (seen == Seen::some && !load_bias(key))) {
+                continue;
+            }
+            score(key);
+            const bool rescored = rescore(seen == Seen::some);
+            const bool masked = mask(key);
+            if (rescored || masked) {
+                kernels_.find_maximum(tile_);
+            }
+            kernels_.powers(tile_, plan_.factor);
+            if (plan_.options.weights_type) {
+                kernels_.round_powers(tile_, *plan_.options.weights_type);
+            }
+            add_values(key);
+            tile_.first = false;
+        }
+    }
+
+    /// What save_part left.
+    void load_sums(const float* sums)
+    {
+        const Index width = kernels_.query_tile;
+        std::copy_n(sums, width, tile_.maximum);
+        std::copy_n(sums + width, width, tile_.sum);
+        tile_.first = std::all_of(tile_.sum, tile_.sum + rows_, [](float sum) { return sum == 0; });
+        if (!tile_.first) {
+            std::copy_n(sums + 2 * width, rows_ * plan_.features, tile_.O);
+        }
     }
 
     /// The keys that each row may see, and those that any may.
@@ -185,16 +246,26 @@ private:
         return key - (key - origin) % kernels_.key_tile;
     }
 
-    /// A tile ends where the cache does, so that all its rows are of one tensor.
-    void start_tile(Index key, Index most)
+    /// The first tile that starts at `key` or later.
+    [[nodiscard]] Index tile_from(Index key) const
     {
-        tile_.keys = std::min(kernels_.key_tile, (key < plan_.P ? std::min(plan_.P, most) : most) - key);
+        const Index start = tile_start(key);
+        const Index next = start + kernels_.key_tile;
+        return start == key ? key : start < plan_.P ? std::min(next, plan_.P) : next;
     }
+
+    /// A tile ends where the cache does, so that all its rows are of one tensor.
+    [[nodiscard]] Index keys_from(Index key, Index most) const
+    {
+        return std::min(kernels_.key_tile, (key < plan_.P ? std::min(plan_.P, most) : most) - key);
+    }
+    void start_tile(Index key, Index most) { tile_.keys = keys_from(key, most); }
 
     [[nodiscard]] HeadRows keys_of(const QueryPlace& place) const
     {
         const AttentionInputs& in = plan_.inputs;
-        return head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
+        const HeadRows rows = head_rows(in.keys, in.past_key, place.b, place.h / (plan_.H / plan_.H_kv));
+        return plan_.pairs ? HeadRows{as_pairs(rows.past), as_pairs(rows.now), rows.past_count, rows.columns / 2} : rows;
     }
     [[nodiscard]] HeadRows values_of(const QueryPlace& place) const
     {
@@ -242,10 +313,16 @@ private:
     void score(Index key)
     {
         const TileFloats K = readable(keys_, key, scratch_.K, scratch_.K_stride);
-        kernels_.scores(tile_, scratch_.packed, K, plan_.d_k, ahead(key));
+        const auto scores = plan_.pairs ? kernels_.score_pairs : kernels_.scores;
+        scores(tile_, scratch_.packed, K, keys_.columns, ahead(key));
     }
 
     void add_values(Index key) { kernels_.add_values(tile_, readable(values_, key, scratch_.V, plan_.features)); }
+
+    [[nodiscard]] Seen seen_at(Index key) const
+    {
+        return plan_.biased ? plan_.seen.at({b_, h_, first_, rows_, key, keys_from(key, plan_.total())}) : Seen::all;
+    }
 
     /// Whether any key of the tile is seen.
     bool load_bias(Index key)
@@ -254,8 +331,8 @@ private:
         return !plan_.biased || core::load_bias(plan_.inputs, plan_.options, place, scratch_.bias, kernels_.key_tile);
     }
 
-    /// Caps and adds the mask, where there is any; whether it did.
-    bool rescore(const StageSpan* capped = nullptr, Index key = 0)
+    /// Caps and adds the bias, where there is any; whether it did.
+    bool rescore(bool biased, const StageSpan* capped = nullptr, Index key = 0)
     {
         if (plan_.rescored) {
             kernels_.cap(tile_, plan_.scale, plan_.cap);
@@ -263,10 +340,10 @@ private:
         if (capped != nullptr) {
             keep(*capped, key, 1);
         }
-        if (plan_.biased) {
+        if (biased) {
             kernels_.add_bias(tile_, scratch_.bias, kernels_.key_tile);
         }
-        return plan_.rescored || plan_.biased;
+        return plan_.rescored || biased;
     }
 
     /// Masks what causality, window and lengths mask in this tile; whether there is any.
@@ -327,10 +404,47 @@ private:
 
 } // namespace
 
+TileRows rows_at(const TensorView& view, Index b, Index h, Index row)
+{
+    const Index offset = b * view.strides[0] + h * view.strides[1] + row * view.strides[2];
+    return {view.bytes.data() + offset * size_of(view.type), view.strides[2], view.type};
+}
+
+SeenTiles::SeenTiles(const AttentionInputs& inputs, const TileKernels& kernels)
+    : inputs_(inputs), query_tile_(kernels.query_tile), key_tile_(kernels.key_tile), past_(inputs.dims().P),
+      query_tiles_(tiles_in(inputs.dims().T, query_tile_)),
+      key_tiles_(tiles_in(past_, key_tile_) + tiles_in(inputs.dims().S, key_tile_))
+{
+    if (inputs.mask) {
+        const AttentionDims dims = inputs.dims();
+        const Index heads = inputs.mask->strides[1] == 0 ? 1 : dims.H;
+        const Index batches = inputs.mask->strides[0] == 0 ? 1 : dims.B;
+        const Index size = query_tiles_ * key_tiles_;
+        head_ = heads == 1 ? 0 : size;
+        batch_ = batches == 1 ? 0 : heads * size;
+        seen_ = std::vector<std::atomic<Seen>>(static_cast<std::size_t>(batches * heads * size));
+    }
+}
+
+Seen SeenTiles::at(const BiasPlace& place) const
+{
+    if (seen_.empty()) {
+        return Seen::some;
+    }
+    const Index of_key =
+        place.key < past_ ? place.key / key_tile_ : tiles_in(past_, key_tile_) + (place.key - past_) / key_tile_;
+    const Index tile = place.row / query_tile_ * key_tiles_ + of_key;
+    std::atomic<Seen>& seen = seen_[static_cast<std::size_t>(place.b * batch_ + place.h * head_ + tile)];
+    if (seen == Seen::unknown) {
+        seen = seen_by_mask(inputs_, place);
+    }
+    return seen;
+}
+
 TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.kernels.lanes))
 {
     const TileKernels& k = plan.kernels;
-    const std::array<std::pair<float**, Index>, 13> parts{{{&packed, plan.d_k * k.query_tile},
+    const std::array<std::pair<float**, Index>, 17> parts{{{&packed, plan.d_k * k.query_tile},
                                                            {&K, k.key_tile * K_stride},
                                                            {&V, k.key_tile * plan.features},
                                                            {&bias, plan.biased ? k.query_tile * k.key_tile : 0},
@@ -342,7 +456,11 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
                                                            {&tile.maximum, k.query_tile},
                                                            {&tile.sum, k.query_tile},
                                                            {&tile.rescale, k.query_tile},
-                                                           {&tile.O, k.query_tile * plan.features}}};
+                                                           {&tile.O, k.query_tile * plan.features},
+                                                           {&total.maximum, k.query_tile},
+                                                           {&total.sum, k.query_tile},
+                                                           {&total.rescale, k.query_tile},
+                                                           {&total.O, k.query_tile * plan.features}}};
     Index lines = 0;
     for (const auto& [part, count] : parts) {
         lines += whole(count, cache_line) / cache_line;
@@ -354,8 +472,8 @@ TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.
         *part = at;
         at += whole(count, cache_line);
     }
-    tile.features = plan.features;
-    tile.far = plan.far;
+    tile.features = total.features = plan.features;
+    tile.far = total.far = plan.far;
 }
 
 void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const QueryPlace& next)
@@ -363,6 +481,21 @@ void attend_query_tile(const TiledPlan& plan, TileScratch& scratch, const QueryP
     QueryTile tile(plan, scratch, place, next);
     tile.attend();
     tile.keep_stages();
+}
+
+Index size_of_sums(const TiledPlan& plan)
+{
+    return 2 * plan.kernels.query_tile + std::min(plan.T, plan.kernels.query_tile) * plan.features;
+}
+
+void attend_part(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, Index part, float* sums)
+{
+    QueryTile(plan, scratch, place, place).save_part(part, sums);
+}
+
+void finish_parts(const TiledPlan& plan, TileScratch& scratch, const QueryPlace& place, const float* sums)
+{
+    QueryTile(plan, scratch, place, place).attend(sums);
 }
 
 } // namespace attn::core

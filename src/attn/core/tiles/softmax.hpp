@@ -85,6 +85,33 @@ void powers(const Tile& tile, float factor)
 }
 
 template <bool far>
+void merge_of(const Tile& tile, const Tile& from, float factor)
+{
+    for (Index q = 0; q < tile.queries; q += lanes) {
+        const Vector one = load(tile.maximum + q), other = load(from.maximum + q);
+        const Vector now = max(one, other);
+        const Exponents<far> exponents(now, all(factor));
+        Vector rescale[] = {exponents.of_maximum(one), exponents.of_maximum(other)};
+        exp2(rescale); // 0 where nothing was seen
+        store(tile.maximum + q, now);
+        store(tile.sum + q, fma(load(from.sum + q), rescale[1], load(tile.sum + q) * rescale[0]));
+        store(tile.rescale + q, rescale[0]);
+        store(from.rescale + q, rescale[1]);
+    }
+    for (Index i = 0; i < tile.queries; ++i) {
+        const Vector rescale = all(tile.rescale[i]), other = all(from.rescale[i]);
+        for (Index e = i * tile.features; e < (i + 1) * tile.features; e += lanes) {
+            store(tile.O + e, fma(load(from.O + e), other, load(tile.O + e) * rescale));
+        }
+    }
+}
+
+void merge(const Tile& tile, const Tile& from, float factor)
+{
+    tile.far ? merge_of<true>(tile, from, factor) : merge_of<false>(tile, from, factor);
+}
+
+template <bool far>
 void weights_of(const Tile& tile, float factor, float* information)
 {
     const Index columns = vectors_for(tile.queries) * lanes;

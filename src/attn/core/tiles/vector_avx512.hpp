@@ -41,6 +41,14 @@ inline Vector fma(Vector a, Vector b, Vector c)
 {
     return _mm512_fmadd_ps(a, b, c);
 }
+#ifdef __AVX512BF16__
+/// a₁·b₁ + (a₀·b₀ + c), rounded after each sum, of two bfloat16 in each element of a and b. What is denormal counts as 0.
+#define ATTN_VECTOR_HAS_PAIRS
+inline Vector fma_pairs(Vector a, Vector b, Vector c)
+{
+    return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
+}
+#endif
 /// Of the two; never NaN here.
 inline Vector max(Vector a, Vector b)
 {

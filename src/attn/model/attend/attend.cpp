@@ -225,7 +225,7 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     read_numbers(inputs, options.align, views);
     const auto sequences = inputs.cu_seqlens ? std::optional(read_boundaries(inputs, views.sizes)) : std::nullopt;
     if (in_tiles) {
-        views.range = core::score_range(views, options);
+        views.range = core::score_range(views, options, work);
     }
     if (!in_tiles || views.range == core::ScoreRange::beyond) {
         require_memory(required_bytes(inputs, views, options, settings.threads), settings.memory_limit);

@@ -68,8 +68,7 @@ WorkloadTensors::WorkloadTensors(const Workload& workload)
 
 void WorkloadTensors::attend(core::Isa isa, int threads)
 {
-    core::AttentionInputs inputs{queries_.view(), keys_.view(), values_.view()};
-    inputs.range = core::ScoreRange::near; // they were drawn so
+    const core::AttentionInputs inputs{queries_.view(), keys_.view(), values_.view()};
     const Index d_v = context_.shape()[2];
     core::AttentionOutputs outputs;
     outputs.context = {.data = std::as_writable_bytes(context_.values()).data(), .head = context_.shape()[1] * d_v, .row = d_v};

@@ -239,6 +239,40 @@ TEST_P(TileKernel, PackQueriesTransposesAndFillsUpWithZeros)
     }
 }
 
+TEST_P(TileKernel, LargestFindsEveryElementAndNan)
+{
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const ElementType type : {ElementType::float32, ElementType::float16, ElementType::bfloat16}) {
+        for (const Index d : {Index{1}, kernels().lanes, 4 * kernels().lanes, 4 * kernels().lanes + 3}) {
+            constexpr Index rows = 3;
+            for (const Index stride : {d, d + 2}) {
+                const auto largest = [&](const std::vector<float>& values, bool above_zero) {
+                    const auto bytes = attn::to_bytes<float>(type, values);
+                    return kernels().largest({bytes.data(), stride, type}, rows, d, above_zero);
+                };
+                for (Index at = 0; at < rows * stride; ++at) {
+                    const bool inside = at % stride < d;
+                    std::vector<float> values(static_cast<std::size_t>(rows * stride), -1);
+                    float& one = values[static_cast<std::size_t>(at)];
+                    one = -8;
+                    EXPECT_EQ(largest(values, false), inside ? 8 : 1);
+                    EXPECT_EQ(largest(values, true), 0);
+                    one = 8;
+                    EXPECT_EQ(largest(values, true), inside ? 8 : 0);
+                    one = -infinity;
+                    EXPECT_EQ(largest(values, false), inside ? infinity : 1);
+                    EXPECT_EQ(largest(values, true), 0);
+                    for (const float sign : {1.0F, -1.0F}) {
+                        one = std::copysign(nan, sign);
+                        EXPECT_EQ(std::isnan(largest(values, false)), inside);
+                        EXPECT_EQ(std::isnan(largest(values, true)), inside);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Random bits of float32, all sizes and signs.
 float any_float(std::mt19937& engine)
 {
