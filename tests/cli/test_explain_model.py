@@ -1,6 +1,7 @@
 """explain --model: the arithmetic of a head of a whole trained model."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -168,3 +169,15 @@ def test_what_is_not_there_or_does_not_go_with_a_model(model, options, says):
 def test_the_sentence_may_come_from_standard_input(model):
     wanted = explained(model("bert"), "--query", "mat")
     assert succeeds("explain", "--model", model("bert"), "--query", "mat", "--json", stdin=SENTENCE).json == wanted
+
+
+def test_of_long_vectors_the_text_has_a_part_and_the_json_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(tiny_models, "D", 96)
+    tiny_models.bert(tmp_path / "wide", 1)
+    asked = ("--head", "1.1", "--query", "sat", "--key", "cat")
+    text = succeeds("explain", SENTENCE, "--model", f"{tmp_path / 'wide'}/", *asked).text
+    assert text.count("… and 32 more numbers, which --json has") == 3  # x, the heads side by side, the output
+    assert text.count("… 80 smaller products") == 4
+    assert len(re.findall(r"^ +\d+ .*q\[i\]·k\[i\]$|^ +i +q\[i\]", text, re.MULTILINE)) == 1  # the score is of 48 products
+    done = explained(f"{tmp_path / 'wide'}/", *asked)
+    assert [len(vector) for vector in (done["query"]["x"], done["context"], done["output"])] == [96] * 3

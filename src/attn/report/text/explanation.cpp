@@ -54,6 +54,18 @@ void ExplanationSteps::step(const std::string& text)
     prose_.heading(number + " " + text, std::ssize(number) + 1);
 }
 
+void ExplanationSteps::write_vector(const std::vector<double>& vector)
+{
+    constexpr std::size_t most = 64;
+    std::vector<std::string> numbers = words_.numbers(vector);
+    const std::size_t rest = e_.place && numbers.size() > most ? numbers.size() - most : 0;
+    numbers.resize(numbers.size() - rest);
+    prose_.vector(numbers);
+    if (rest != 0) {
+        prose_.paragraph("… and " + std::to_string(rest) + " more numbers, which --json has");
+    }
+}
+
 // ---- from the word to its query ---------------------------------------------------------------------------------------
 
 void ExplanationSteps::write_title()
@@ -90,7 +102,7 @@ void ExplanationSteps::write_embedding()
         step("Word " + x + ": " + shape_text({size}) + ", what enters " + (e_.place->normed ? "" : "the attention of ") +
              "layer " + std::to_string(e_.place->layer) +
              (e_.place->normed ? ", behind the norm in front of its attention" : ""));
-        prose_.vector(words_.numbers(e_.x));
+        write_vector(e_.x);
         return;
     }
     const std::string row =
@@ -104,12 +116,12 @@ void ExplanationSteps::write_embedding()
         step("Embedding " + x + ": " + shape_text({size}) + ", the sum of two vectors");
         write_look_up();
         prose_.paragraph(row + ",");
-        prose_.vector(words_.numbers(e_.embedding));
+        write_vector(e_.embedding);
         prose_.paragraph("and the sinusoids of position " + std::to_string(e_.position) + ",");
-        prose_.vector(words_.numbers(e_.sinusoid));
+        write_vector(e_.sinusoid);
         prose_.paragraph("are");
     }
-    prose_.vector(words_.numbers(e_.x));
+    write_vector(e_.x);
     write_sinusoid();
 }
 
@@ -131,7 +143,7 @@ void ExplanationSteps::write_query()
                               ? ", its frequencies scaled (" + std::string(e_.place->frequencies) + ")"
                               : ""));
     }
-    prose_.vector(words_.numbers(e_.query));
+    write_vector(e_.query);
     write_projection(e_.swapped ? Target::W_k : Target::W_q, words_.own_vector(), "x(" + words_.query_word() + ")");
 }
 
@@ -159,7 +171,7 @@ void ExplanationSteps::write_keys()
     }
     step(extra ? "Key " + words_.other_vector(word) + " = bias_k: " + shape_text({d_k}) + ", the same for every sentence"
                : (e_.swapped ? "Query " : "Key ") + key);
-    prose_.vector(words_.numbers(cell().key));
+    write_vector(cell().key);
     write_projection(e_.swapped ? Target::W_q : Target::W_k, words_.other_vector(word), x);
 }
 

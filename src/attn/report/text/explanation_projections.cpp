@@ -12,6 +12,7 @@ using model::Target;
 namespace {
 
 constexpr std::size_t most_products = 16; ///< of a sum on a few lines; a table has all
+constexpr std::size_t longest_table = 64; ///< of a whole trained model
 
 std::string at(const std::string& vector, Index number)
 {
@@ -91,7 +92,7 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
     const std::string start = number + " = ";
     const std::string value = words_.number(made.value);
     const std::string bias = made.bias ? glued(bracketed(words_.number(*made.bias)) + " (" + bias_name(made.W) + ")") : "";
-    if (e_.key) {
+    if (e_.key && (!e_.place || made.products.size() <= longest_table)) {
         const std::string name(name_of(made.W));
         const std::string place = std::to_string(e_.component);
         const Column of_W{left ? name + "[" + place + ",i]" : name + "[i," + place + "]", weights};

@@ -155,7 +155,7 @@ void ExplanationSteps::write_context()
         values.push_back(vector_of("v", words_.key_owner(j)));
     }
     prose_.sum("context = ", weighted(values));
-    prose_.vector(words_.numbers(e_.context));
+    write_vector(e_.context);
     const auto shown = static_cast<std::size_t>(e_.component);
     if (!e_.key && e_.sum != 0 && shown < e_.context.size()) {
         std::vector<std::string> terms = weighted(words_.of_keys([&](const ExplainedKey& key) { return key.value[shown]; }));
@@ -174,10 +174,10 @@ void ExplanationSteps::write_share()
     prose_.paragraph(v + " = " +
                      (cell_is_bias() ? "bias_v: " + shape_text({d_v})
                                      : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
-    prose_.vector(words_.numbers(cell().value));
+    write_vector(cell().value);
     write_projection(Target::W_v, v, "x(" + cell_word() + ")");
     prose_.paragraph("its share, " + words_.number(cell().last_weight()) + "·" + v);
-    prose_.vector(words_.numbers(cell().weighted_value));
+    write_vector(cell().weighted_value);
 }
 
 void ExplanationSteps::write_output()
@@ -187,12 +187,12 @@ void ExplanationSteps::write_output()
         "this head's numbers are [" + std::to_string(e_.head * d_v) + "] to [" + std::to_string((e_.head + 1) * d_v - 1) + "]";
     if (e_.heads > 1) {
         step("Heads side by side: " + shape_text({std::ssize(e_.joined)}) + ", of which " + place);
-        prose_.vector(words_.numbers(e_.joined));
+        write_vector(e_.joined);
     }
     if (!e_.output.empty()) {
         step("Output = " +
              words_.projection(Target::W_o, e_.heads > 1 ? "heads" : "context", std::ssize(e_.output), std::ssize(e_.joined)));
-        prose_.vector(words_.numbers(e_.output));
+        write_vector(e_.output);
         write_projection(Target::W_o, "output", e_.heads > 1 ? "heads" : "context");
     }
 }

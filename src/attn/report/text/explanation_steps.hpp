@@ -50,6 +50,8 @@ private:
 
     /// A numbered heading.
     void step(const std::string& text);
+    /// Its numbers; of a whole trained model, whose vectors are long, the first ones.
+    void write_vector(const std::vector<double>& vector);
     /// "0.0185·v(Life)", … of the keys with the largest weights, in their order, and what is left out.
     [[nodiscard]] std::vector<std::string> weighted(const std::vector<std::string>& values) const;
 
