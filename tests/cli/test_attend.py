@@ -265,7 +265,7 @@ def test_every_stage_can_be_shown(folder):
     options = ("--softcap", "2", "--mask", "mask.npy", "--show", "all", "-o", "stages.npz")
     succeeds("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
     with numpy.load(folder / "stages.npz") as stages:
-        names = ["scores", "scaled_scores", "capped_scores", "masked_scores", "weights", "context", "entropy"]
+        names = ["scores", "scaled_scores", "capped_scores", "masked_scores", "weights", "context", "entropy", "lse"]
         assert stages.files == names
         q, k, v = arrays(folder)
         close(stages["scores"], q.astype("float64") @ k.swapaxes(-1, -2), atol=1e-5)

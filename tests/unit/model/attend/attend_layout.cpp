@@ -223,7 +223,7 @@ TEST(LayOut, RefusesHeadCountsThatDoNotFit)
     EXPECT_EQ(lay_out(split, with_heads(4, 2)).sizes.H_kv, 2);
 }
 
-TEST(LayOut, RefusesLengthsOutOfRange)
+TEST(LayOut, RefusesLengthsThatAreNotAmongTheKeysAndTheCache)
 {
     AttendInputs given = inputs({1, 2, 3}, {1, 2, 3}, {1, 2, 3});
     for (const std::int64_t length : {std::int64_t{-1}, std::int64_t{3}}) {
@@ -232,9 +232,10 @@ TEST(LayOut, RefusesLengthsOutOfRange)
         given.lengths = attn::row_major_view(ElementType::int64, {1}, bytes);
         expect_refused(given, "lengths[0]: got " + std::to_string(length) + "; allowed: 0 to 2, the keys");
     }
-    AttendInputs cached = with_cache(given, {1, 1, 3}, {1, 1, 3}); // of which the 3 are all
-    cached.queries = counted({1, 2, 3});
-    attn::model::AttendViews views = lay_out(cached, {});
+    const std::int64_t all = 3; // of which the cache has one
+    given.lengths = attn::row_major_view(ElementType::int64, {1}, std::as_bytes(std::span(&all, 1)));
+    const AttendInputs cached = with_cache(given, {1, 1, 3}, {1, 1, 3});
+    AttendViews views = lay_out(cached, {});
     attn::model::read_numbers(cached, attn::model::CausalAlign::offset, views);
     EXPECT_EQ(views.lengths, std::vector<Index>{3});
     EXPECT_EQ(views.offsets, std::vector<Index>{1});
