@@ -141,7 +141,7 @@ void require_room(const transformer::Architecture& architecture, const transform
     for (const Index layer : asked.layers) {
         const transformer::AttentionPart& attention = architecture.layers[static_cast<std::size_t>(layer)].attention;
         kept += kept_of(attention);
-        largest = std::max(largest, attention.H * T * T);
+        largest = std::max(largest, (asked.heads.empty() ? attention.H : std::ssize(asked.heads)) * T * T);
     }
     const Index total = static_cast<Index>(sizeof(float)) * (kept + largest + at_once * T * architecture.D);
     require_memory({.total = total, .draws = 0, .arrays = total, .largest_draw = {}, .from_files = false}, limit);
@@ -258,6 +258,13 @@ public:
         add(Item::queries, stages.queries);
         add(Item::keys, stages.keys);
         add(Item::values, stages.values);
+        add(Item::head_context, each.head_context);
+        add(Item::context, stages.context);
+        add(Item::output, stages.output);
+        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the stages are of these heads already
+        if (chosen) {
+            keep_heads(result.arrays, {result.heads, result.key_heads});
+        }
         add(Item::scores, each.scores);
         add(Item::scaled_scores, each.scaled_scores);
         add(Item::capped_scores, each.capped_scores);
@@ -266,12 +273,12 @@ public:
             each.weights = joined(each.weights, tokens_.word_of);
         }
         add(Item::weights, each.weights);
-        add(Item::head_context, each.head_context);
-        add(Item::context, stages.context);
-        add(Item::output, stages.output);
         add(Item::entropy, each.entropy);
         add(Item::lse, each.lse);
-        keep_heads(result.arrays, {result.heads, result.key_heads});
+        if (!chosen) {
+            keep_heads(result.arrays, {result.heads, result.key_heads});
+        }
+        sort_arrays(result.arrays);
         if (show_.contains(Item::summary)) {
             result.summary = summarize(result, settings_.top.value_or(usual_top));
             std::erase_if(result.arrays, [&](const Array& array) { return !show_.contains(*item_called(array.name)); });
@@ -407,7 +414,10 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     result.offsets = tokens.offsets;
     const transformer::Input input{tokens.ids, tokens.piece_types};
     transformer::require_input(trained.model, input);
-    const transformer::Asked asked = asked_of(result.show, layers);
+    transformer::Asked asked = asked_of(result.show, layers);
+    if (!is_mean(config.head)) {
+        asked.heads = heads_of(config.head, architecture.layers.front().attention.H, settings.origin);
+    }
     const LayerResults results(result, tokens, trained, settings);
     require_room(architecture, asked, results.extent(), settings.memory_limit);
 

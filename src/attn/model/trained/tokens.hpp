@@ -1,7 +1,7 @@
 // What a sentence is to a trained model: tokens, and where they stand; or the words that its tokens are joined to.
 #pragma once
 
-#include "attn/model/trained/trained_config.hpp"
+#include "attn/model/recipe/trained_config.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/pieces/pieces.hpp"
 

@@ -115,9 +115,46 @@ core::AttentionOptions options_of(const AttentionPart& part, bool causal)
     return options;
 }
 
+/// Query head h alone, and what it reads.
+core::AttentionInputs head_of(const core::AttentionInputs& all, Index h)
+{
+    const auto only = [](const TensorView& view, Index head) { // (1, heads, …) → (1, 1, …)
+        TensorView part = slice(view, std::array<Index, 2>{0, head});
+        part.shape.insert(part.shape.begin(), 2, 1);
+        part.strides.insert(part.strides.begin(), 2, 0);
+        return part;
+    };
+    const Index kv = h / (all.queries.shape[1] / all.keys.shape[1]);
+    core::AttentionInputs one = all;
+    one.queries = only(all.queries, h);
+    one.keys = only(all.keys, kv);
+    one.values = only(all.values, kv);
+    if (all.mask) {
+        one.mask = only(*all.mask, h);
+    }
+    return one;
+}
+
+/// Adds the heads of `more` behind those that are there.
+void append(core::Stages<float>& all, const core::Stages<float>& more)
+{
+    using Stages = core::Stages<float>;
+    for (const auto stage : {&Stages::scores, &Stages::scaled_scores, &Stages::capped_scores, &Stages::masked_scores,
+                             &Stages::weights, &Stages::entropy, &Stages::lse}) {
+        Tensor<float>& to = all.*stage;
+        const Tensor<float>& from = more.*stage;
+        const Index heads = to.shape.empty() ? 0 : to.shape.front();
+        to.shape = from.shape;
+        if (!from.shape.empty()) {
+            to.shape.front() += heads;
+            to.values.insert(to.values.end(), from.values.begin(), from.values.end());
+        }
+    }
+}
+
 /// attention(X) of one layer: X (T, D), already normalised.
-LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<float>& X, Shared& shared,
-                   const core::StageSelection& selection, const core::Work& work)
+LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<float>& X, Shared& shared, const Asked& asked,
+                   const core::Work& work)
 {
     const TokenTiles tiles(X);
     const auto projected = [&](const LinearPart& linear) { return apply(model.linear(linear), tiles, work); };
@@ -139,7 +176,11 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
     if (const auto& bias = shared.bias()) {
         inputs.mask = core::as_batch(*bias);
     }
-    done.stages = core::attention<float>(inputs, options_of(part, model.architecture().causal), selection, work);
+    const core::AttentionOptions options = options_of(part, model.architecture().causal);
+    done.stages = core::attention<float>(inputs, options, asked.heads.empty() ? asked.stages : core::StageSelection{}, work);
+    for (const Index h : asked.heads) { // again, with the stages
+        append(done.stages, core::attention<float>(head_of(inputs, h), options, asked.stages, work));
+    }
     const Matrix<float> context = joined(done.stages.head_context);
     done.context = as_tensor(context);
     done.output = as_tensor(apply(model.linear(part.output), context, work));
@@ -164,14 +205,14 @@ Matrix<float> mlp(const Model& model, const MlpPart& part, const Matrix<float>& 
 }
 
 /// What layer `part` makes of X, as architecture.hpp writes it; X becomes the next hidden state.
-LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& X, Shared& shared,
-                      const core::StageSelection& selection, const core::Work& work)
+LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& X, Shared& shared, const Asked& asked,
+                      const core::Work& work)
 {
     const auto normalised = [&](const std::optional<NormPart>& norm, Matrix<float> of) {
         normalise_by(model, norm, of);
         return of;
     };
-    LayerStages done = attend(model, part.attention, normalised(part.attention_in, X), shared, selection, work);
+    LayerStages done = attend(model, part.attention, normalised(part.attention_in, X), shared, asked, work);
     Matrix<float> S = X;
     add(S, normalised(part.attention_out, done.output.matrix()));
     normalise_by(model, part.attention_sum, S);
@@ -257,7 +298,7 @@ Outputs forward(const Model& model, const Input& input, const Asked& asked, cons
         }
         const bool wanted = std::ranges::find(asked.layers, l) != asked.layers.end();
         LayerStages done = run_layer(model, architecture.layers[static_cast<std::size_t>(l)], X, shared,
-                                     wanted ? asked.stages : core::StageSelection{}, work.piece(l, count));
+                                     wanted ? asked : Asked{}, work.piece(l, count));
         require_finite(X, l);
         if (wanted) {
             done.layer = l;

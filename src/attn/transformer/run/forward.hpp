@@ -35,6 +35,7 @@ enum class Logits {
 struct Asked {
     std::vector<Index> layers = {};   ///< counted from 0; in any order
     core::StageSelection stages = {}; ///< of each of them
+    std::vector<Index> heads = {};    ///< the query heads whose stages are kept; empty: all
     bool queries_keys_values = false; ///< of each of them
     bool hidden_states = false;       ///< up to that behind the last layer that is asked for; without any, all
     Logits logits = Logits::none;     ///< unless none, runs every layer
@@ -45,7 +46,7 @@ struct LayerStages {
     Index layer = 0;
     Tensor<float> queries, keys, values; ///< (H, T, d), (H_kv, T, d), (H_kv, T, d), as they enter the scores: after norm and
                                          ///< rotary positions. Empty unless asked for
-    core::Stages<float> stages;          ///< those that were asked for, and head_context (H, T, d)
+    core::Stages<float> stages;          ///< those that were asked for, of the heads that were; and head_context (H, T, d)
     Tensor<float> context;               ///< (T, H·d): the head contexts side by side
     Tensor<float> output;                ///< (T, D): after the output projection, before anything is added
 };
