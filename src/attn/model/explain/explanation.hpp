@@ -95,7 +95,7 @@ struct LayerTerms {
 
 struct Explanation {
     Recipe config;
-    std::optional<ModelPlace> place = {};
+    std::optional<ModelPlace> place = {}; ///< of a whole trained model; `config` has the attention of its layer
     std::vector<std::string> warnings;
     std::vector<std::string> tokens;     ///< (T)
     std::vector<std::string> key_tokens; ///< only with cross-attention
