@@ -12,6 +12,7 @@ namespace transformer = attn::transformer;
 using small::message_of;
 using transformer::Config;
 using transformer::ConfigNull;
+using transformer::ConfigObject;
 using transformer::ConfigScalar;
 
 TEST(Config, TakesTheFirstNameThatHasAValue)
@@ -83,6 +84,9 @@ TEST(Config, RefusesValuesOfAnotherKindOrOutOfRange)
     EXPECT_EQ(refusal("three", count), "key: got 'three'" + whole);
     EXPECT_EQ(refusal(true, count), "key: got true" + whole);
     EXPECT_EQ(refusal(std::vector<ConfigScalar>{1.0, 2.0}, count), "key: got a list of 2" + whole);
+    EXPECT_EQ(refusal(ConfigObject{}, count), "key: got an object or a list" + whole);
+    EXPECT_EQ(refusal(std::vector<ConfigScalar>{ConfigObject{}}, [](Config& config) { (void)config.texts({"key"}); }),
+              "key: got an object or a list; allowed: a text");
     EXPECT_EQ(refusal(ConfigNull{}, count), "it has no key, which this model_type needs");
     EXPECT_EQ(refusal(0.0, [](Config& config) { (void)config.positive({"key"}); }), "key: got 0; allowed: a number above 0");
     EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.flag({"key"}, true); }), "key: got 1; allowed: true or false");

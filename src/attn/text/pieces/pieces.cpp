@@ -138,7 +138,7 @@ AddedTokens wanted(const std::vector<AddedToken>& added, const Normalizer& norma
     for (const AddedToken& token : added) {
         bytes += token.content.size();
     }
-    Budget budget(bytes / 16); // there may be very many of them
+    Budget budget(bytes / 4); // there may be very many of them
     std::vector<AddedTokens::Wanted> found;
     for (std::size_t token = 0; token < added.size(); ++token) {
         if (added[token].normalized == normalized) {

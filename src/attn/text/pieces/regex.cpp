@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_pattern = 4096;   ///< bytes; those of real tokenizers have up to 300
 constexpr std::size_t largest_code = 16384;     ///< bytes, compiled
-constexpr std::uint32_t first_steps = 64;       ///< that a match is tried with,
+constexpr std::uint32_t first_steps = 16;       ///< that a match is tried with,
 constexpr std::size_t first_window = 256;       ///< and bytes that it sees
 constexpr unsigned more = 4;                    ///< times as many, each time that is too little
 constexpr std::uint32_t most_steps = 1U << 20U; ///< of one match
