@@ -1,8 +1,10 @@
 """`attend`: log-sum-exp, sinks, segments, packed sequences, ALiBi, layouts and types. What they compute is held against loops in
 tests/oracle/attend_options.py; here, what they promise beside the numbers."""
 
+import json
+
 import pytest
-from program import assert_fails, run, succeeds
+from program import SENTENCE, assert_fails, run, succeeds
 from tensors import attention, close, normal, numpy
 
 B, H, H_KV, T, S, D, D_V = 2, 6, 2, 5, 7, 8, 6
@@ -72,6 +74,19 @@ def test_lse_can_be_compared(folder):
     numpy.save(folder / "a.npy", array(folder, "a") + 1)
     done = run("attend", *options, "--against", "a.npy", cwd=folder)
     assert (done.code, done.text) == (1, f"differs: {B * H * T} of {B * H * T}, largest difference 1.00\n")
+
+
+def test_run_has_lse_too_and_check_recomputes_it(tmp_path):
+    shown = ("--show", "masked_scores,weights,lse", "--json", "-o", "saved.json")
+    succeeds("run", SENTENCE, "--causal", "--heads", "2", *shown, cwd=tmp_path)
+    saved = json.loads((tmp_path / "saved.json").read_text())
+    scores = numpy.array(saved["masked_scores"], float)  # null, where masked, is NaN
+    close(numpy.nan_to_num(numpy.exp(scores - numpy.array(saved["lse"])[..., None])), numpy.array(saved["weights"]))
+    assert run("check", "saved.json", cwd=tmp_path).code == 0
+    saved["lse"][1][2] += 0.001
+    (tmp_path / "saved.json").write_text(json.dumps(saved))
+    done = run("check", "saved.json", cwd=tmp_path)
+    assert done.code == 1 and "lse" in done.text
 
 
 # ---- sinks -----------------------------------------------------------------------------------------------------------------
@@ -296,3 +311,18 @@ def test_views_that_tiles_cannot_read_give_what_others_give(folder):
     given = stages(folder, *options, names=("big_q", "big_k", "big_v"), show="context,lse,weights")
     for stage, numbers in expected.items():
         assert same(given[stage], numbers), stage
+
+
+def test_a_suggested_input_has_the_layout(tmp_path):
+    for seed, name in enumerate("qkv"):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 5, 2, 4))
+    files = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--layout", "bshd")
+    succeeds("attend", *files, "-o", "mine.npy", cwd=tmp_path)
+    done = run("attend", *files, "--window", "3,5", "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and "--layout bshd" in done.text
+    command = done.text.splitlines()[-1].split()
+    succeeds(*command[1:8], *command[8:-2], "-o", "right.npy", cwd=tmp_path)
+    assert run(*command[1:-1], "right.npy", cwd=tmp_path).code == 0
+    succeeds(*command[1:8], "--layout", "bshd", "-o", "new.npy", cwd=tmp_path)  # without a window
+    found = run(*command[1:-1], "new.npy", "--json", cwd=tmp_path).json
+    assert found["verdict"] == "named" and "window-missing" in str(found)

@@ -41,7 +41,7 @@ def test_a_saved_result_gives_the_picture_of_the_run(options, picture, tmp_path)
 
 
 def test_a_saved_result_makes_the_page_that_run_makes(tmp_path):
-    shown = "tokens,vocabulary,token_ids,queries,keys,values,scores,scaled_scores,masked_scores,weights,head_context,context,output,entropy"
+    shown = "tokens,vocabulary,token_ids,queries,keys,values,scores,scaled_scores,masked_scores,weights,head_context,context,output,entropy,lse"
     succeeds("run", SENTENCE, "--heads", 2, "--causal", "--show", shown, "--json", "-o", tmp_path / "saved.json")
     succeeds("plot", tmp_path / "saved.json", "-o", tmp_path / "plotted.html")
     succeeds("run", SENTENCE, "--heads", 2, "--causal", "-o", tmp_path / "run.html")

@@ -209,7 +209,7 @@ def test_a_query_gives_the_rows_of_the_full_run(query, rows):
     full = result(SENTENCE, "--show", "all")
     part = result(SENTENCE, "--show", "all", "--query", query)
     assert part["query_positions"] == rows
-    for name in ("queries", "scores", "scaled_scores", "weights", "head_context", "entropy"):
+    for name in ("queries", "scores", "scaled_scores", "weights", "head_context", "entropy", "lse"):
         assert part[name] == [[head[row] for row in rows] for head in full[name]], name
     assert part["context"] == [full["context"][row] for row in rows]
     for name in ("tokens", "vocabulary", "token_ids", "embeddings", "keys", "values", "parameters"):
@@ -223,7 +223,7 @@ def test_show_names_what_is_printed():
     everything = result(SENTENCE, "--causal", "--softcap", "30", "--heads", "2", "--show", "all")
     assert list(everything) == (
         "schema config tokens vocabulary token_ids parameters embeddings queries keys values scores scaled_scores capped_scores "
-        "masked_scores weights head_context context output entropy warnings"
+        "masked_scores weights head_context context output entropy lse warnings"
     ).split()
 
 
