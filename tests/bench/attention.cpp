@@ -3,8 +3,11 @@
 //
 //   build/check/tests/bench_attention --benchmark_filter=float
 //   build/check/tests/bench_attention --benchmark_filter='tiled|multiply_add'
+//   build/check/tests/bench_attention --benchmark_filter='avx512.*(mask|n4096)|decode|copy'
+//   --benchmark_enable_random_interleaving
 #include "attn/core/attention.hpp"
 #include "attn/model/run/run.hpp"
+#include "attn/tensor/stored.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -47,30 +50,61 @@ struct TiledCase {
     Index H, H_kv, T, d_k, d_v;
     bool causal = false;
     int threads = 1;
+    Index S = T;
+    attn::ElementType type = attn::ElementType::float32;
+    Index block = 0; ///< of a block-diagonal mask for all heads; S: one that hides nothing; 0: no mask
 };
 
-/// The tiled path over buffers that are there already; queries and keys are as many.
+attn::StoredTensor stored(attn::ElementType type, const attn::Shape& shape)
+{
+    attn::StoredTensor tensor("", type, shape);
+    tensor.bytes = attn::to_bytes<float>(type, noise<float>(shape).values);
+    return tensor;
+}
+
+/// The tiled path over buffers that are there already.
 void tiled(benchmark::State& state, attn::core::Isa isa, const TiledCase& c)
 {
-    const auto view = [](const attn::Tensor<float>& tensor) {
-        return attn::row_major_view(attn::ElementType::float32, tensor.shape, std::as_bytes(std::span(tensor.values)));
-    };
-    const attn::Tensor<float> Q = noise<float>({1, c.H, c.T, c.d_k}), K = noise<float>({1, c.H_kv, c.T, c.d_k}),
-                              V = noise<float>({1, c.H_kv, c.T, c.d_v});
-    attn::Tensor<float> context({1, c.H, c.T, c.d_v});
+    const attn::StoredTensor Q = stored(c.type, {1, c.H, c.T, c.d_k}), K = stored(c.type, {1, c.H_kv, c.S, c.d_k}),
+                             V = stored(c.type, {1, c.H_kv, c.S, c.d_v});
+    attn::StoredTensor context("", c.type, {1, c.H, c.T, c.d_v}), mask("", attn::ElementType::boolean, {1, 1, c.T, c.S});
     attn::core::AttentionOutputs outputs;
-    outputs.context.data = reinterpret_cast<std::byte*>(context.values.data());
-    outputs.context.head = c.T * c.d_v;
-    outputs.context.row = c.d_v;
-    attn::core::AttentionInputs inputs{view(Q), view(K), view(V)};
-    inputs.range = attn::core::ScoreRange::near;
+    outputs.context = {.type = c.type, .data = context.bytes.data(), .head = c.T * c.d_v, .row = c.d_v};
+    attn::core::AttentionInputs inputs{Q.view(), K.view(), V.view()};
+    double seen = c.causal ? 0.5 : 1;
+    if (c.block > 0) {
+        for (std::size_t i = 0; i < mask.bytes.size(); ++i) {
+            const auto at = static_cast<Index>(i);
+            mask.bytes[i] = std::byte{at / c.S / c.block == at % c.S / c.block};
+        }
+        inputs.mask = mask.view();
+        inputs.mask->shape[1] = c.H;
+        inputs.mask->strides[1] = 0;
+        seen = static_cast<double>(c.block) / static_cast<double>(c.S);
+    }
     for (auto _ : state) {
         attn::core::attention(inputs, {.causal = c.causal}, outputs, {.threads = c.threads, .isa = isa});
         benchmark::ClobberMemory();
     }
-    const auto operations = static_cast<double>(2 * c.T * c.T * (c.d_k + c.d_v) * c.H) / (c.causal ? 2 : 1);
+    const auto operations = static_cast<double>(2 * c.T * c.S * (c.d_k + c.d_v) * c.H) * seen;
     state.counters["FLOP/s"] = benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+    const auto read = static_cast<std::int64_t>(K.bytes.size() + V.bytes.size());
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * read);
 }
+
+/// Keys and values of `decode`, copied: what the memory does, to measure `decode` by.
+void copy(benchmark::State& state)
+{
+    const std::vector<float> from(std::size_t{2} * 8 * 8192 * 128, 1);
+    std::vector<float> to(from.size());
+    for (auto _ : state) {
+        std::copy(from.begin(), from.end(), to.begin());
+        benchmark::ClobberMemory();
+    }
+    const auto bytes = static_cast<std::int64_t>(from.size() * sizeof(float));
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * bytes);
+}
+BENCHMARK(copy)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 /// The peak of one core, to measure `tiled` by.
 void multiply_add(benchmark::State& state, attn::core::Isa isa)
@@ -96,6 +130,13 @@ void register_tiled()
         {"values96", {8, 8, 2048, 64, 96}},
         {"grouped", {12, 3, 2048, 64, 64}},
         {"threads2", {8, 8, 2048, 64, 64, false, 2}},
+        {"n128_threads2", {8, 8, 128, 64, 64, false, 2}},
+        {"decode", {.H = 32, .H_kv = 8, .T = 1, .d_k = 128, .d_v = 128, .S = 8192}},
+        {"decode_threads2", {.H = 32, .H_kv = 8, .T = 1, .d_k = 128, .d_v = 128, .threads = 2, .S = 8192}},
+        {"bfloat16", {.H = 8, .H_kv = 8, .T = 512, .d_k = 64, .d_v = 64, .type = attn::ElementType::bfloat16}},
+        {"n4096", {8, 8, 4096, 64, 64}},
+        {"mask_all_true", {.H = 8, .H_kv = 8, .T = 4096, .d_k = 64, .d_v = 64, .block = 4096}},
+        {"mask_sixteenth", {.H = 8, .H_kv = 8, .T = 4096, .d_k = 64, .d_v = 64, .block = 256}},
     };
     for (const attn::core::Isa isa : attn::core::available_isas()) {
         const std::string name(name_of(isa));

@@ -59,6 +59,7 @@ double scale_of(const AttentionInputs& inputs, const AttentionOptions& options)
 std::vector<double> largest_numbers(std::span<const TensorView* const> views, bool above_zero, const Work& work)
 {
     constexpr Index numbers_at_once = 1 << 15;
+    constexpr Index numbers_worth_a_thread = 1 << 17;
     struct Piece {
         std::size_t of;
         TileRows from;
@@ -67,12 +68,14 @@ std::vector<double> largest_numbers(std::span<const TensorView* const> views, bo
     const TileKernels* kernels = kernels_of(work.isa);
     std::vector<double> most(views.size());
     std::vector<Piece> pieces;
+    Index numbers = 0;
     for (std::size_t i = 0; i < views.size(); ++i) {
         const TensorView& view = *views[i];
         if (kernels == nullptr || !readable_in_tiles(view)) {
             most[i] = above_zero ? largest(view) : largest_magnitude(view);
             continue;
         }
+        numbers += view.count();
         const Index rows = std::max<Index>(numbers_at_once / std::max<Index>(view.shape[3], 1), 1);
         for (Index head = 0; head < view.shape[0] * view.shape[1]; ++head) {
             for (Index row = 0; row < view.shape[2]; row += rows) {
@@ -82,7 +85,7 @@ std::vector<double> largest_numbers(std::span<const TensorView* const> views, bo
         }
     }
     std::vector<float> found(pieces.size());
-    for_each_block(std::ssize(pieces), {.threads = pieces.size() < 16 ? 1 : work.threads}, [&](Index block) {
+    for_each_block(std::ssize(pieces), {.threads = numbers < numbers_worth_a_thread ? 1 : work.threads}, [&](Index block) {
         const auto& [of, from, rows] = pieces[static_cast<std::size_t>(block)];
         found[static_cast<std::size_t>(block)] = kernels->largest(from, rows, views[of]->shape[3], above_zero);
     });

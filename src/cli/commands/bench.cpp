@@ -22,11 +22,12 @@ constexpr std::array examples{
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
-constexpr std::string_view notes = "Context only, float32, random tensors. GFLOP/s counts 2·(d_k + d_v)·H operations\n"
-                                   "per pair of a query and a key that it sees, over the median time; peak is the\n"
-                                   "rate of fused multiply-adds in registers on as many threads, measured in turns\n"
-                                   "with the computation. JSON: seconds per computation, peak_rss_bytes of the\n"
-                                   "process so far.\n";
+constexpr std::string_view notes = "Context only, float32, random tensors in memory, with the look for inputs that\n"
+                                   "are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per pair of a query\n"
+                                   "and a key that it sees, over the median time; peak is the rate of fused\n"
+                                   "multiply-adds in registers on as many threads, measured in turns with the\n"
+                                   "computation. JSON: seconds per computation, peak_rss_bytes of the process so\n"
+                                   "far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
