@@ -5,11 +5,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
-
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
 
 namespace attn::core {
 namespace {
@@ -78,8 +73,7 @@ public:
             return own();
         }
         start(most);
-        make_way();
-        const int places = std::min(most, static_cast<int>(started_.size()));
+        const int places = std::min(most, started_);
         blocks_ = &blocks;
         left_ = 0;
         places_ = places;
@@ -96,31 +90,11 @@ private:
     void start(int count)
     {
         try {
-            while (std::ssize(started_) < count) {
-                started_.reserve(started_.size() + 1);
-                std::thread helper([this] { help(); });
-                started_.push_back(helper.native_handle());
-                helper.detach();
-                kept_off_ = -1;
+            for (; started_ < count; ++started_) {
+                std::thread([this] { help(); }).detach();
             }
         } catch (const std::exception&) { // the system gives no more threads: those that there are do all of it
         }
-    }
-
-    /// Keeps helpers off the processor that the caller is on: where others are busy, the system would wake them there, and they
-    /// would wait until the caller has done all of it.
-    void make_way()
-    {
-        const int here = ::sched_getcpu();
-        cpu_set_t others;
-        if (here == kept_off_ || here < 0 || ::getpid() != process_ || ::sched_getaffinity(0, sizeof(others), &others) != 0) {
-            return;
-        }
-        CPU_CLR(here, &others);
-        for (const pthread_t helper : started_) {
-            ::pthread_setaffinity_np(helper, sizeof(others), &others); // fails where there is no other one
-        }
-        kept_off_ = here;
     }
 
     [[noreturn]] void help()
@@ -138,9 +112,7 @@ private:
     }
 
     std::atomic_flag taken_;
-    std::vector<pthread_t> started_;
-    const pid_t process_ = ::getpid();
-    int kept_off_ = -1; ///< a processor
+    int started_ = 0;
     Blocks* blocks_ = nullptr;
     std::atomic<int> places_{0}; ///< for helpers who have not begun
     std::atomic<int> left_{0};   ///< helpers who have ended
