@@ -695,7 +695,7 @@ def test_the_blocks_of_the_tutorial_have_the_weights_of_pytorch():
     near(done["layers"][0]["weights"], [[[1, 0, 0], [0.645149, 0.354851, 0], [0.392412, 0.362474, 0.245113]]], 1e-6)
 
 
-WORDS = {"tensor": "words.weight", "init": "normal"}
+WORD_DRAW = {"tensor": "words.weight", "init": "normal"}
 HEADS = [{"tensor": "layers.*.query.weight", "init": "linear", "head": head} for head in range(2)]
 OTHERS = [{"tensor": f"layers.*.{name}.weight", "init": "linear"} for name in ("key", "value", "output", "up", "down")]
 
@@ -712,7 +712,7 @@ def drawn(folder, *draws):
 
 
 def test_a_folder_with_draws_is_a_model(tmp_path):
-    folder = drawn(tmp_path / "model", {"seed": 1}, WORDS, *HEADS, *OTHERS)
+    folder = drawn(tmp_path / "model", {"seed": 1}, WORD_DRAW, *HEADS, *OTHERS)
     saved = tmp_path / "result.json"
     saved.write_text(json.dumps(result(folder, "--layer", "all", sentence="b c a b")))
     assert json.loads(saved.read_text())["token_ids"] == [1, 2, 0, 1]
@@ -720,16 +720,16 @@ def test_a_folder_with_draws_is_a_model(tmp_path):
 
 
 @pytest.mark.parametrize("draws, says", [
-    ([WORDS], "draws[0] comes before any seed; allowed: a seed first"),
-    ([{"seed": 1}, {**WORDS, "tensor": "word.weight"}], "draws[1]: tensor: got 'word.weight'; allowed: a tensor of this model; did you mean 'words.weight'?"),
-    ([{"seed": 1}, WORDS, WORDS], "draws[2]: words.weight: got 5 of its 5 rows drawn before; allowed: each tensor once"),
-    ([{"seed": 1}, WORDS, HEADS[1]], "draws[2]: layers.0.query.weight of head 1: got 0 of its 4 rows drawn before"),
-    ([{"seed": 1}, WORDS, HEADS[0], *OTHERS], "draws: layers.0.query.weight: got 2 rows; allowed: 4, those of all heads"),
-    ([{"seed": 1}, WORDS, *HEADS], "tensor 'layers.0.key.weight': missing"),
+    ([WORD_DRAW], "draws[0] comes before any seed; allowed: a seed first"),
+    ([{"seed": 1}, {**WORD_DRAW, "tensor": "word.weight"}], "draws[1]: tensor: got 'word.weight'; allowed: a tensor of this model; did you mean 'words.weight'?"),
+    ([{"seed": 1}, WORD_DRAW, WORD_DRAW], "draws[2]: words.weight: got 5 of its 5 rows drawn before; allowed: each tensor once"),
+    ([{"seed": 1}, WORD_DRAW, HEADS[1]], "draws[2]: layers.0.query.weight of head 1: got 0 of its 4 rows drawn before"),
+    ([{"seed": 1}, WORD_DRAW, HEADS[0], *OTHERS], "draws: layers.0.query.weight: got 2 rows; allowed: 4, those of all heads"),
+    ([{"seed": 1}, WORD_DRAW, *HEADS], "tensor 'layers.0.key.weight': missing"),
     ([{"seed": 1}, {"tensor": "norm.weight", "init": "linear"}], "draws[1]: norm.weight: got the shape (4,); allowed: a weight of two dimensions"),
     ([{"seed": 1}, {"tensor": "words.weight", "init": "identity"}], "draws[1].init: got 'identity'; allowed: one that draws, or zeros"),
     ([{"seed": 1}, {"tensor": "words.weight"}], "draws[1]"),
-    ([{"seed": 1}, {**WORDS, "shape": [5, 4]}], "draws[1]"),
+    ([{"seed": 1}, {**WORD_DRAW, "shape": [5, 4]}], "draws[1]"),
 ])
 def test_draws_that_make_no_model_are_refused(tmp_path, draws, says):
     folder = drawn(tmp_path / "model", *draws)

@@ -242,7 +242,7 @@ Execute declare(Options& options)
                 plot->batch);
     options.add({.name = option_name(model::trained_field::layers),
                  .allowed = model::allow::integer(0, model::trained_field::most_layers - 1),
-                 .meaning = "which layer of a result of a whole trained model",
+                 .meaning = "which layer of a whole trained model",
                  .symbol = "N"},
                 plot->layer);
     options.group("Output");

@@ -216,7 +216,7 @@ TEST(CheckSavedResult, StatedArraysThatTheRunDoesNotHaveAreMismatches)
                                                            "verify.weights: stated, but no part of this run"}));
     saved = saved_from(unit_vectors());
     saved.arrays.back().shape.push_back(1);
-    EXPECT_EQ(mismatches(saved), std::vector<std::string>{"entropy: stated shape (1, 2, 1), computed (1, 2)"});
+    EXPECT_EQ(mismatches(saved), std::vector<std::string>{"lse: stated shape (1, 2, 1), computed (1, 2)"});
 }
 
 // A decimal such as 0.1 stands for a float32 that is 1.5e-9 off; a tolerance smaller than that must not turn it into a

@@ -311,7 +311,7 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
         Tensor<float> weights({1, 1, 1 + others});
         std::ranges::fill(weights.values, largest == 0 ? 0 : (1 - largest) / others);
         weights.values.front() = largest;
-        return attn::report::picture_of(numbered(Item::weights, std::move(weights))).high;
+        return attn::report::picture_of(numbered(Item::weights, std::move(weights)), {}).scale.high;
     };
     EXPECT_EQ(high_of(0.6F), 1);
     EXPECT_EQ(high_of(0.5F), 0.5);
@@ -319,18 +319,18 @@ TEST(Picture, DrawsWeightsFromZeroToOneOrALargestRoundNumber)
     EXPECT_EQ(high_of(0.011F), 0.02);
     EXPECT_EQ(high_of(0), 1);
     const auto rounded =
-        attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1.01F, 0.005F, 0.4F, 0.6F})));
-    EXPECT_EQ(std::pair(rounded.low, rounded.high), std::pair(0.0, 1.0));
+        attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 2, 2}, {1.01F, 0.005F, 0.4F, 0.6F})), {});
+    EXPECT_EQ(std::pair(rounded.scale.low, rounded.scale.high), std::pair(0.0, 1.0));
     EXPECT_EQ(rounded.array, "weights");
-    const auto scores = attn::report::picture_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {-3, 7})));
-    EXPECT_EQ(scores.low, -3);
-    EXPECT_EQ(scores.high, 7);
-    const auto negative = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {-1, 0.5F})));
-    EXPECT_EQ(negative.low, -1);
-    EXPECT_EQ(negative.high, 0.5);
-    const auto unfinished = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.5F})));
-    EXPECT_EQ(unfinished.low, 0.25); // sums to 0.75
-    EXPECT_EQ(unfinished.high, 0.5);
+    const auto scores = attn::report::picture_of(numbered(Item::scores, Tensor<float>({1, 1, 2}, {-3, 7})), {});
+    EXPECT_EQ(scores.scale.low, -3);
+    EXPECT_EQ(scores.scale.high, 7);
+    const auto negative = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {-1, 0.5F})), {});
+    EXPECT_EQ(negative.scale.low, -1);
+    EXPECT_EQ(negative.scale.high, 0.5);
+    const auto unfinished = attn::report::picture_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {0.25F, 0.5F})), {});
+    EXPECT_EQ(unfinished.scale.low, 0.25); // sums to 0.75
+    EXPECT_EQ(unfinished.scale.high, 0.5);
 }
 
 TEST(Picture, HasARangeForAnyNumbers)
@@ -338,11 +338,11 @@ TEST(Picture, HasARangeForAnyNumbers)
     const auto range_of = [](double a, double b) {
         Result result = numbered(Item::scores, Tensor<float>({1, 1, 2}));
         result.arrays.front().tensor = Tensor<double>({1, 1, 2}, {a, b});
-        const auto picture = attn::report::picture_of(result);
+        const auto picture = attn::report::picture_of(result, {});
         EXPECT_LE(svg_of(result).size(), 10000U);
-        EXPECT_LE(picture.share(picture.low), 0.0);
-        EXPECT_GE(picture.share(picture.high), 1.0);
-        return std::pair(picture.low, picture.high);
+        EXPECT_LE(picture.scale.share(picture.scale.low), 0.0);
+        EXPECT_GE(picture.scale.share(picture.scale.high), 1.0);
+        return std::pair(picture.scale.low, picture.scale.high);
     };
     EXPECT_EQ(range_of(3, 3), std::pair(0.0, 3.0));
     EXPECT_EQ(range_of(-3, -3), std::pair(-3.0, 0.0));

@@ -151,7 +151,7 @@ TEST(Shading, LeavesRowsWithoutAWeightAloneAndWhatIsNoNumber)
     const float nan = std::numeric_limits<float>::quiet_NaN();
     result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0, 0, nan, nan, nan})}};
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
-        EXPECT_EQ(without(legend_of(shading, {}), table_of(result, shading)), table_of(result, Shading::none));
+        EXPECT_EQ(without(legend_of(shading, {}, {}), table_of(result, shading)), table_of(result, Shading::none));
     }
 }
 
@@ -190,7 +190,7 @@ void expect_same_text(const Result& result, std::optional<Index> width)
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
         const std::string shaded = table_of(result, shading, width);
         expect_whole_lines(shaded);
-        EXPECT_EQ(without_marks(without_escapes(without(legend_of(shading, width), shaded))), plain);
+        EXPECT_EQ(without_marks(without_escapes(without(legend_of(shading, {}, width), shaded))), plain);
     }
 }
 
@@ -240,18 +240,18 @@ TEST(Shading, CanBeRead)
 
 TEST(Shading, HasALegendThatFits)
 {
-    EXPECT_EQ(legend_of(Shading::none, {}), "");
-    EXPECT_EQ(legend_of(Shading::blocks, 40), "0   ░░░▒▒▒▒▓▓▓██ 1  ▸ largest of its row");
-    EXPECT_EQ(legend_of(Shading::blocks, 20), "0  ░▒▓█ 1  ▸ largest");
-    EXPECT_EQ(legend_of(Shading::blocks, 8), "0  ░▓█ 1");
-    EXPECT_EQ(legend_of(Shading::blocks, 6), "");
+    EXPECT_EQ(legend_of(Shading::none, {}, {}), "");
+    EXPECT_EQ(legend_of(Shading::blocks, {}, 40), "0   ░░░▒▒▒▒▓▓▓██ 1  ▸ largest of its row");
+    EXPECT_EQ(legend_of(Shading::blocks, {}, 20), "0  ░▒▓█ 1  ▸ largest");
+    EXPECT_EQ(legend_of(Shading::blocks, {}, 8), "0  ░▓█ 1");
+    EXPECT_EQ(legend_of(Shading::blocks, {}, 6), "");
 }
 
 TEST(Shading, HasALegendForEveryWidth)
 {
     for (Index width = 1; width < 100; ++width) {
         for (const Shading shading : every_shading) {
-            const std::string legend = without_escapes(legend_of(shading, width));
+            const std::string legend = without_escapes(legend_of(shading, {}, width));
             EXPECT_LE(attn::report::display_width(legend), width);
         }
     }
