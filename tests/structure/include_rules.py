@@ -64,6 +64,9 @@ LIBRARIES = {
     "arm_neon.h": {"core"},  # the instruction sets of the tiled path
     "cpuid.h": {"core"},
     "immintrin.h": {"core"},
+    "pthread.h": {"core", "cli"},  # which processor the threads of the pool leave to the caller
+    "sched.h": {"core", "cli"},
+    "unistd.h": {"core", "cli"},
 }
 
 # The library never prints, exits, logs, opens a file, or reads argv, the environment or the clock.

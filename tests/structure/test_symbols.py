@@ -13,7 +13,7 @@ import pytest
 LIBRARY = os.environ["ATTN_LIBRARY"]
 ARCHITECTURE = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
 # Of each file that is compiled for one instruction set, the table that comes out of it.
-TILES = {"x86_64": ["avx2", "avx512"], "aarch64": ["neon"]}[ARCHITECTURE]
+TILES = {"x86_64": ["avx2", "avx512", "avx512_bf16"], "aarch64": ["neon"]}[ARCHITECTURE]
 LAYERS = {"x86_64": ["avx2", "avx512"], "aarch64": []}[ARCHITECTURE]
 TABLES = {
     **{f"kernels_{variant}.cpp.o": f"attn::core::{variant}_kernels" for variant in TILES},
