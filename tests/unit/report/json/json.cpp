@@ -82,13 +82,14 @@ Result full_result()
 TEST(Json, HasItsKeysInOrder)
 {
     const Json json = Json::parse(json_of(full_result(), 0));
-    EXPECT_EQ(keys_of(json),
-              (std::vector<std::string>{"schema",     "index",           "config",         "tokens",          "key_tokens",
-                                        "vocabulary", "token_ids",       "key_token_ids",  "query_positions", "heads",
-                                        "parameters", "embeddings",      "key_embeddings", "queries",         "keys",
-                                        "values",     "scores",          "scaled_scores",  "capped_scores",   "masked_scores",
-                                        "weights",    "dropped_weights", "head_context",   "context",         "output",
-                                        "entropy",    "summary",         "verify",         "warnings"}));
+    EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema",          "index",           "config",        "tokens",
+                                                       "key_tokens",      "vocabulary",      "token_ids",     "key_token_ids",
+                                                       "query_positions", "heads",           "parameters",    "embeddings",
+                                                       "key_embeddings",  "queries",         "keys",          "values",
+                                                       "scores",          "scaled_scores",   "capped_scores", "masked_scores",
+                                                       "weights",         "dropped_weights", "head_context",  "context",
+                                                       "output",          "entropy",         "lse",           "summary",
+                                                       "verify",          "warnings"}));
     EXPECT_EQ(keys_of(json["parameters"]), (std::vector<std::string>{"embedding", "W_q"}));
     EXPECT_EQ(json["verify"].dump(), R"({"weights":{"absolute":1e-08,"relative":2e-07}})");
     EXPECT_EQ(json["query_positions"].dump(), "[1]");

@@ -84,13 +84,13 @@ TEST(Svg, DrawsACellForEveryWeightWithItsWordsAndItsNumber)
     EXPECT_EQ(count(svg_of(sample::two_words(), {.digits = 4, .most = {}, .title = {}}), ">0.9995</text>"), 1);
 }
 
-TEST(Svg, ColoursFromDarkToLight)
+TEST(Svg, ColoursFromPaperToInk)
 {
     const std::string svg = svg_of(numbered(Item::weights, Tensor<float>({1, 1, 2}, {1.0F, 0.0F})));
-    EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>0 → 0: 1.0<"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#081a3f\"><title>0 → 0: 1.0<"), 1);
     EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>0 → 1: 0.0<"), 1);
-    EXPECT_EQ(count(svg, "fill=\"#000\">1.00<"), 1); // dark text on yellow
-    EXPECT_EQ(count(svg, "fill=\"#fff\">0.00<"), 1); // light text on blue
+    EXPECT_EQ(count(svg, "fill=\"#fff\">1.00<"), 1); // light text on ink
+    EXPECT_EQ(count(svg, "fill=\"#000\">0.00<"), 1); // dark text on paper
 }
 
 TEST(Svg, WordsAreTextWhateverTheyHold)
@@ -241,7 +241,7 @@ TEST(Svg, CallsWeightsThatAreNoneNumbers)
     EXPECT_EQ(count(svg, "<title>numbers (2, 2)</title>"), 1);
     EXPECT_EQ(count(svg, "weights"), 0);
     EXPECT_EQ(count(svg, "fill=\"#f7fafd\"><title>0 → 0: -1.5<"), 1);
-    EXPECT_EQ(count(svg, "fill=\"#fee838\"><title>1 → 1: 4.25<"), 1);
+    EXPECT_EQ(count(svg, "fill=\"#081a3f\"><title>1 → 1: 4.25<"), 1);
     EXPECT_EQ(count(svg_of(scores, {.plot = Plot::heat_map, .most = {}, .title = "Layer 3"}), "<title>Layer 3</title>"), 1);
     const std::string arcs = svg_of(scores, {.plot = Plot::arcs, .most = {}, .title = {}});
     EXPECT_EQ(count(arcs, ">the thicker a line, the larger the number above 0</text>"), 1);
