@@ -722,10 +722,11 @@ def test_a_folder_with_draws_is_a_model(tmp_path):
 @pytest.mark.parametrize("draws, says", [
     ([WORD_DRAW], "draws[0] comes before any seed; allowed: a seed first"),
     ([{"seed": 1}, {**WORD_DRAW, "tensor": "word.weight"}], "draws[1]: tensor: got 'word.weight'; allowed: a tensor of this model; did you mean 'words.weight'?"),
+    ([{"seed": 1}, {**WORD_DRAW, "tensor": "layers.*.keys.weight"}], "draws[1]: tensor: got 'layers.*.keys.weight'; allowed: a tensor of this model; did you mean 'layers.*.key.weight'?"),
     ([{"seed": 1}, WORD_DRAW, WORD_DRAW], "draws[2]: words.weight: got 5 of its 5 rows drawn before; allowed: each tensor once"),
     ([{"seed": 1}, WORD_DRAW, HEADS[1]], "draws[2]: layers.0.query.weight of head 1: got 0 of its 4 rows drawn before"),
     ([{"seed": 1}, WORD_DRAW, HEADS[0], *OTHERS], "draws: layers.0.query.weight: got 2 rows; allowed: 4, those of all heads"),
-    ([{"seed": 1}, WORD_DRAW, *HEADS], "tensor 'layers.0.key.weight': missing"),
+    ([{"seed": 1}, WORD_DRAW, *HEADS], "draws: no draw of 'layers.0.down.weight', of the shape (4, 6)"),
     ([{"seed": 1}, {"tensor": "norm.weight", "init": "linear"}], "draws[1]: norm.weight: got the shape (4,); allowed: a weight of two dimensions"),
     ([{"seed": 1}, {"tensor": "words.weight", "init": "identity"}], "draws[1].init: got 'identity'; allowed: one that draws, or zeros"),
     ([{"seed": 1}, {"tensor": "words.weight"}], "draws[1]"),

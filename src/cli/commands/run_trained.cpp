@@ -32,26 +32,13 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
             .layer_pairs = options.top || options.trained.layers.size() == 1};
 }
 
-/// Which says of which layer it is.
-report::SvgOptions picture_of(const model::Result& layer, const RunOptions& options)
-{
-    report::SvgOptions picture = options.picture;
-    if (picture.title.empty()) {
-        picture.title =
-            std::string(name_of(*options.show.items.begin())) + " of layer " + std::to_string(layer.layer.value_or(0));
-    }
-    return picture;
-}
-
 void write(const model::LayeredResult& result, const RunOptions& options, const report::TableOptions& table, Output& output)
 {
     switch (options.format) {
     case Format::json: report::write_json(result, std::nullopt, output.sink()); break;
     case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
     case Format::table: report::write_table(result, table, output.sink()); break;
-    case Format::svg:
-        report::write_svg(result.layers.front(), picture_of(result.layers.front(), options), output.sink());
-        break;
+    case Format::svg: report::write_svg(result.layers.front(), options.picture, output.sink()); break;
     case Format::html: write_page(result, output); break;
     default: write_result_tensors(result, options.format, output);
     }

@@ -77,7 +77,8 @@ io::NamedBytes ModelFolder::map(const std::string& name)
     if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
         throw Error(ErrorKind::no_input, quoted_path(folder_),
                     (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
-                    "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file);
+                    "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file +
+                        ", or with " + config_file + " and " + draws_file);
     }
     names_.push_back(name);
     const MappedFile& file = files_.emplace_back(path);

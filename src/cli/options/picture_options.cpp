@@ -27,7 +27,7 @@ void declare_pictures(Options& options, PictureOptions& picture)
     options.add({.name = "--shade-max",
                  .allowed = model::allow::real_above(0, "a finite number above 0 such as 0.1"),
                  .meaning = "the number that has the strongest colour; pictures with the same one can be compared",
-                 .usual = "1, or the largest",
+                 .usual = "1, or a round number",
                  .symbol = "X"},
                 picture.shade.most);
 }

@@ -89,13 +89,16 @@ Operands without_files(const Operands& given, RunOptions& run)
     return rest;
 }
 
-/// One layer fits into a picture.
-void require_one_layer(const RunOptions& run)
+/// One layer fits into a picture, and a summary is of pieces.
+void require_layers(const RunOptions& run)
 {
     const std::vector<Index>& layers = run.trained.layers;
+    if (run.trained.join != model::Join::pieces && layers.empty()) {
+        throw Error(ErrorKind::usage, option_name(model::trained_field::join) + " requires --layer N or --head LAYER.HEAD");
+    }
     if (run.format == Format::svg && (layers.size() != 1 || layers.front() < 0)) {
         throw Error(ErrorKind::usage, option_name(model::trained_field::layers), layers.empty() ? "none" : "several",
-                    "one layer in a picture");
+                    "one layer in a picture, such as --layer 5 or --head 5.11");
     }
     if (run.format == Format::recipe) {
         throw Error(ErrorKind::usage, "--format", name_of(run.format),
@@ -121,7 +124,7 @@ void declare_run(Options& options, RunOptions& run)
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
     options.add(option_of(model::trained_field::join), run.trained.join);
-    options.need({option_name(model::trained_field::join)}, option_name(model::trained_field::layers));
+    options.need({option_name(model::trained_field::join)}, option_name(model::trained_field::name));
     options.group("Output");
     options.add(model::field::query, run.overrides);
     declare_head(options, option_of(model::field::head), run.layer_of_head,
@@ -181,7 +184,7 @@ void finish_run_options(const Operands& given, RunOptions& run)
     }
     run.runs_model = finish_trained(given, run);
     if (run.runs_model) {
-        require_one_layer(run);
+        require_layers(run);
     }
     if (run.lines && info_of(run.format).one_result) {
         throw Error(ErrorKind::usage,

@@ -29,7 +29,7 @@ void write(const AnyResult& result, Output& output)
 
 model::Show page_items(const model::Recipe& recipe)
 {
-    return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings});
+    return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings, Item::lse});
 }
 
 model::Observer page_observer(model::Observer otherwise)

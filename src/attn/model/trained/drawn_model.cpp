@@ -28,9 +28,10 @@ public:
 
     void seed(std::uint64_t value, const std::string& place) { stream_ = start_stream(generator_, value, place); }
 
-    void draw(const std::string& name, const Draw& draw, const std::string& place)
+    /// `pattern`: the name as the draw has it, with its *.
+    void draw(const std::string& pattern, const std::string& name, const Draw& draw, const std::string& place)
     {
-        const Shape& shape = shape_of(name, place);
+        const Shape& shape = shape_of(pattern, name, place);
         DrawnPart& part = drawn_.try_emplace(name, DrawnPart{Tensor<float>(shape), 0}).first->second;
         const Index d = architecture_.layers.front().attention.d;
         const Index rows = draw.head ? d : shape.front();
@@ -56,26 +57,37 @@ public:
             }
             tensors.push_back({name, std::move(part.values)});
         }
+        const std::string head = architecture_.head ? architecture_.head->words + ".weight" : ""; // a model may have none
         for (const auto& [name, shape] : shapes_) {
-            if (!drawn_.contains(name) && is_of_norm(name)) {
-                Tensor<float> values(shape);
-                std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
-                tensors.push_back({name, std::move(values)});
+            if (drawn_.contains(name) || name == head) {
+                continue;
             }
+            if (!is_of_norm(name)) {
+                throw Error(ErrorKind::data, "draws: no draw of " + in_quotes(name) + ", of the shape " + to_string(shape) +
+                                                 "; allowed: one of each tensor that config.json asks for");
+            }
+            Tensor<float> values(shape);
+            std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
+            tensors.push_back({name, std::move(values)});
         }
         return tensors;
     }
 
 private:
-    [[nodiscard]] const Shape& shape_of(const std::string& name, const std::string& place) const
+    [[nodiscard]] const Shape& shape_of(const std::string& pattern, const std::string& name, const std::string& place) const
     {
         const auto found = shapes_.find(name);
         if (found != shapes_.end()) {
             return found->second;
         }
-        std::vector<std::string_view> names;
-        std::ranges::transform(shapes_, std::back_inserter(names), [](const auto& shape) { return shape.first; });
-        throw Error(ErrorKind::data, place + ": tensor", in_quotes(name), "a tensor of this model" + did_you_mean(name, names));
+        std::vector<std::string> patterns;
+        for (const auto& [known, shape] : shapes_) {
+            const std::size_t number = known.find(".0.");
+            patterns.push_back(number == std::string::npos ? known : std::string(known).replace(number, 3, ".*."));
+        }
+        const std::vector<std::string_view> names(patterns.begin(), patterns.end());
+        throw Error(ErrorKind::data, place + ": tensor", in_quotes(pattern),
+                    "a tensor of this model" + did_you_mean(pattern, names));
     }
 
     /// That of the weight which belongs to a weight or bias.
@@ -134,7 +146,8 @@ std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architect
         for (std::size_t layer = 0; end > step && layer < architecture.layers.size(); ++layer) {
             for (std::size_t i = step; i < end; ++i) {
                 const auto& draw = std::get<TensorDraw>(draws.steps[i]);
-                drawing.draw(std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers, place(i));
+                drawing.draw(draw.tensor, std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers,
+                             place(i));
             }
         }
         if (end == step) {
@@ -142,7 +155,7 @@ std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architect
                 drawing.seed(seed->value, place(step));
             } else {
                 const auto& draw = std::get<TensorDraw>(draws.steps[step]);
-                drawing.draw(draw.tensor, draw.numbers, place(step));
+                drawing.draw(draw.tensor, draw.tensor, draw.numbers, place(step));
             }
             ++end;
         }

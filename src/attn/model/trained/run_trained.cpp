@@ -72,7 +72,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
     }
     if (is_mean(config.head) && asked.contains(Item::summary)) {
         throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head), "mean",
-                    "heads by number in a summary; the mean is of the weights of layers that are named");
+                    "the mean of heads with --layer; a summary has a line per head");
     }
     return asked;
 }

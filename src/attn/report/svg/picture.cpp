@@ -138,6 +138,7 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
             throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
                         "a number above " + math::shortest(picture.scale.low) + ", the least that is drawn");
         }
+        picture.beyond = picture.scale.high > *shade.most;
         picture.scale.high = *shade.most;
     }
     const auto columns = static_cast<std::size_t>(picture.columns);
@@ -220,6 +221,9 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     const model::MaskedPlaces places = picture.weights ? model::masked_places(result) : model::MaskedPlaces{};
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
+    if (result.layer) {
+        picture.title = picture.array + " of layer " + std::to_string(*result.layer);
+    }
     choose_scale(picture, shade);
     return picture;
 }
@@ -232,15 +236,20 @@ std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture)
         return {{0, picture.weights ? "0" : "row’s least"}, {1, "row’s largest"}};
     }
     if (scale.shade == Shade::log) {
-        for (int decade = 0; decade <= Scale::decades; ++decade) {
+        for (int decade = Scale::decades; decade >= 0; --decade) {
             const double value = scale.high * std::pow(10.0, -decade);
             texts.emplace_back(scale.share(value), math::shortest(static_cast<float>(value)));
         }
-        return texts;
+    } else {
+        const Ticks ticks = round_ticks(scale.low, scale.high);
+        for (const double tick : ticks.values) {
+            texts.emplace_back(scale.share(tick), ticks.text(tick));
+        }
     }
-    const Ticks ticks = round_ticks(scale.low, scale.high);
-    for (const double tick : ticks.values) {
-        texts.emplace_back(scale.share(tick), ticks.text(tick));
+    if (picture.beyond) {
+        constexpr double close = 0.05; // to the end of the bar: there the texts would overlap
+        std::erase_if(texts, [](const auto& text) { return text.first > 1 - close; });
+        texts.emplace_back(1, "≥ " + math::shortest(static_cast<float>(scale.high)));
     }
     return texts;
 }

@@ -32,6 +32,8 @@ struct Picture {
     std::vector<Scale> row_scales;                    ///< with Shade::row, one a row of each head
     std::string blank;                                ///< what the blank places are; empty: there are none
     std::string note;                                 ///< what rows and columns are; empty: words
+    std::string title;                                ///< "weights of layer 5"; empty: the array and its shape
+    bool beyond = false;                              ///< numbers lie above the scale
 
     [[nodiscard]] Index cells() const { return heads * rows * columns; }
     [[nodiscard]] std::size_t place(Index head, Index row, Index column) const

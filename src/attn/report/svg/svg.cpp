@@ -71,10 +71,11 @@ struct Heading {
 Heading heading_of(const Picture& picture, const SvgOptions& options, const std::string& note)
 {
     const std::string array = array_text(picture);
-    if (options.title.empty()) {
+    const std::string& title = options.title.empty() ? picture.title : options.title;
+    if (title.empty()) {
         return {array, note, array + ", " + note};
     }
-    return {shortened_to(drawable(options.title), longest_title / title_font), array + "; " + note, array + ", " + note};
+    return {shortened_to(drawable(title), longest_title / title_font), array + "; " + note, array + ", " + note};
 }
 
 std::string opening(double width, double height, const Heading& heading)

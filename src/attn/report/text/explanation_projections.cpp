@@ -172,7 +172,7 @@ double ExplanationSteps::write_terms(const Terms& terms, const std::vector<doubl
 void ExplanationSteps::write_rounding()
 {
     const bool single = e_.config.dtype == Dtype::float32;
-    const std::string of_model = e_.place ? "; products with the matrices of a model are summed in float32" : "";
+    const std::string of_model = e_.place ? "; only the products with the model’s own matrices are summed in float32" : "";
     const std::string steps = e_.config.rounding == core::Rounding::step ? "after each operation" : "once it is done";
     prose_.blank();
     prose_.remark("Print rounds each number to " + counted(words_.digits(), "digit") +
