@@ -326,3 +326,12 @@ def test_a_suggested_input_has_the_layout(tmp_path):
     succeeds(*command[1:8], "--layout", "bshd", "-o", "new.npy", cwd=tmp_path)  # without a window
     found = run(*command[1:-1], "new.npy", "--json", cwd=tmp_path).json
     assert found["verdict"] == "named" and "window-missing" in str(found)
+
+
+@pytest.mark.parametrize("option, numbers", [("--sinks", [1e300]), ("--mask", [[-1e300, 0, 0]])])
+def test_numbers_beyond_float32_are_refused_where_it_computes(tmp_path, option, numbers):
+    numpy.save(tmp_path / "q.npy", normal(0, 1, 3, 4))
+    numpy.save(tmp_path / "x.npy", numpy.float64(numbers))
+    files = ("-q", "q.npy", "-k", "q.npy", "-v", "q.npy", option, "x.npy")
+    assert_fails(run("attend", *files, cwd=tmp_path), 65, "1e+300", "float32")
+    succeeds("attend", *files, "--out-dtype", "float64", cwd=tmp_path)

@@ -742,3 +742,11 @@ def test_weights_come_from_one_place(tmp_path, bert):
     shutil.copytree(bert[0], folder)
     (folder / "draws.json").write_text('{"draws": []}')
     assert_fails(run("run", "a b", "--model", f"{folder}/"), 65, "model.safetensors and draws.json; allowed: one of them")
+
+
+@pytest.mark.parametrize("shown", ["tokens", "tokens,offsets"])
+def test_joined_words_without_weights(bert, tmp_path, shown):
+    saved = tmp_path / "words.json"
+    succeeds("run", "The cats", "--model", f"{bert[0]}/", "--layer", "0", "--join", "words", "--show", shown, "--json", "-o", saved)
+    assert json.loads(saved.read_text())["tokens"] == ["[CLS]", "The", "cats", "[SEP]"]
+    succeeds("check", saved)

@@ -204,7 +204,7 @@ def test_long_texts_are_shaded_by_row():
     (("--format", "svg", "--shade", "row", "--shade-max", "1"), "--shade row gives each row its own largest"),
     (("--format", "svg", "--shade", "log", "--show", "scores"), "--shade log is for weights"),
     (("--format", "svg", "--shade", "log", "--plot", "arcs"), "--shade is for heat maps"),
-    (("--format", "svg", "--shade-max", "0"), "--shade-max: got '0'; allowed: a finite number above 0"),
+    (("--format", "svg", "--shade-max", "0"), "--shade-max: got '0'; allowed: a finite number, 1e-30 or more, such as 0.1"),
     (("--format", "svg", "--shade", "rows"), "--shade: got 'rows'; allowed: absolute, row, log"),
 ])
 def test_scales_that_do_not_go_with_a_picture(options, says):

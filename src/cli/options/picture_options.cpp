@@ -25,7 +25,7 @@ void declare_pictures(Options& options, PictureOptions& picture)
                  .symbol = "SCALE"},
                 picture.shade.shade);
     options.add({.name = "--shade-max",
-                 .allowed = model::allow::real_above(0, "a finite number above 0 such as 0.1"),
+                 .allowed = model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1"),
                  .meaning = "the number that has the strongest colour; pictures with the same one can be compared",
                  .usual = "1, or a round number",
                  .symbol = "X"},

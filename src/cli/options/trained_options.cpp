@@ -67,7 +67,7 @@ std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index
 {
     if (of_head && of_layer && of_head != of_layer) {
         throw Error(ErrorKind::usage, "--head", "a head of layer " + std::to_string(*of_head),
-                    "one of " + option_name(trained_field::layers) + " " + std::to_string(*of_layer));
+                    option_name(trained_field::layers) + " " + std::to_string(*of_head) + " beside it, alone, or none");
     }
     return of_head ? of_head : of_layer;
 }

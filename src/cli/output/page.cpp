@@ -29,7 +29,7 @@ void write(const AnyResult& result, Output& output)
 
 model::Show page_items(const model::Recipe& recipe)
 {
-    return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings, Item::lse});
+    return model::everything(recipe).without({Item::parameters, Item::embeddings, Item::key_embeddings});
 }
 
 model::Observer page_observer(model::Observer otherwise)
@@ -53,6 +53,7 @@ model::Observer page_observer(model::Observer otherwise)
 
 void leave_out_stages(model::Result& result)
 {
+    result.show = result.show.without({Item::lse}); // no step of the page
     const AnyTensor* weights = result.find(Item::weights);
     if (weights == nullptr || element_count(shape_of(*weights)) <= many_weights) {
         return;

@@ -1,6 +1,7 @@
 #include "attn/model/attend/attend_layout.hpp"
 
 #include "attn/core/positions.hpp"
+#include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -305,6 +306,11 @@ void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& vi
     if (inputs.sinks) {
         require_finite(*inputs.sinks, "sinks", true);
         views.sinks = load<double>(*inputs.sinks).values;
+    }
+    for (const auto& [view, what] : {std::pair(&inputs.sinks, "sinks"), std::pair(&inputs.mask, "mask")}) {
+        if (*view && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
+            require_float32_range(**view, what);
+        }
     }
     if (inputs.segments) {
         views.segments = read_segments(*inputs.segments, l);

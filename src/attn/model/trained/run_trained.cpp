@@ -269,7 +269,7 @@ public:
         add(Item::scaled_scores, each.scaled_scores);
         add(Item::capped_scores, each.capped_scores);
         add(Item::masked_scores, each.masked_scores);
-        if (!tokens_.word_of.empty()) {
+        if (!tokens_.word_of.empty() && !each.weights.shape.empty()) {
             each.weights = joined(each.weights, tokens_.word_of);
         }
         add(Item::weights, each.weights);
