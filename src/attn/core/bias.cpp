@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cmath>
 #include <cstring>
 
 namespace attn::core {
@@ -103,6 +103,37 @@ void load_mask(const AttentionInputs& inputs, const BiasPlace& place, Index coun
     }
 }
 
+/// ALiBi for a query at `position`, counted from the first of these keys: slope·|position - j| in double, then rounded.
+template <typename Scalar>
+void take_off_distances(double slope, Index position, Index keys, Scalar* row)
+{
+    const auto from = static_cast<double>(position);
+    const auto count = static_cast<std::int32_t>(keys); // converted to double by a vector at a time, as 64 bits are not
+    for (std::int32_t j = 0; j < count; ++j) {
+        row[j] -= static_cast<Scalar>(slope * std::abs(from - static_cast<double>(j)));
+    }
+}
+
+template <typename Scalar>
+void hide_other_segments(const AttentionInputs& inputs, const BiasPlace& place, Index position, Scalar* row)
+{
+    const std::int32_t own = segment_at(inputs, place.b, position);
+    const std::int32_t* others = inputs.segments->of_key.data() + place.b * inputs.dims().total() + place.key;
+    for (Index j = 0; j < place.keys; ++j) {
+        row[j] = others[j] == own ? row[j] : minus_infinity<Scalar>;
+    }
+}
+
+/// The extra key, the last, is open to every query.
+template <typename Scalar>
+void hide_but_extra(const AttentionInputs& inputs, KeyRange visible, const BiasPlace& place, Scalar* row)
+{
+    const Index extra = inputs.dims().total() - 1;
+    for (Index j = 0, key = place.key; j < place.keys; ++j, ++key) {
+        row[j] = key == extra ? 0 : key >= visible.begin && key < visible.end ? row[j] : minus_infinity<Scalar>;
+    }
+}
+
 } // namespace
 
 KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i)
@@ -161,27 +192,15 @@ bool load_bias(const AttentionInputs& inputs, const AttentionOptions& options, c
     for (Index i = 0; i < place.rows; ++i) {
         Scalar* row = to + i * stride;
         std::fill(row + given, row + place.keys, Scalar{0});
-        const Index position = position_of(inputs, place.b, place.row + i) - place.key;
+        const Index position = position_of(inputs, place.b, place.row + i);
         if (!inputs.slopes.empty()) {
-            const double slope = inputs.slopes[static_cast<std::size_t>(place.h)];
-            for (Index j = 0; j < place.keys; ++j) {
-                row[j] -= static_cast<Scalar>(slope * static_cast<double>(std::abs(position - j)));
-            }
+            take_off_distances(inputs.slopes[static_cast<std::size_t>(place.h)], position - place.key, place.keys, row);
         }
         if (inputs.segments && inputs.segments->interleaved) {
-            const std::int32_t own = segment_at(inputs, place.b, position + place.key);
-            const std::int32_t* others = inputs.segments->of_key.data() + place.b * inputs.dims().total() + place.key;
-            for (Index j = 0; j < place.keys; ++j) {
-                row[j] = others[j] == own ? row[j] : minus_infinity<Scalar>;
-            }
+            hide_other_segments(inputs, place, position, row);
         }
         if (inputs.extra_key) {
-            const KeyRange keys = visible_keys(options, position + place.key, valid_keys(inputs, place.b));
-            const Index extra = inputs.dims().total() - 1;
-            for (Index j = 0, key = place.key; j < place.keys; ++j, ++key) {
-                const bool visible = key >= keys.begin && key < keys.end;
-                row[j] = key == extra ? 0 : visible ? row[j] : minus_infinity<Scalar>;
-            }
+            hide_but_extra(inputs, visible_keys(options, position, valid_keys(inputs, place.b)), place, row);
         }
         seen = seen || std::any_of(row, row + told, [](Scalar value) { return value != minus_infinity<Scalar>; });
     }

@@ -6,7 +6,11 @@
 #include "cli/input/named.hpp"
 #include "cli/options/options.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 namespace attn::cli {
 namespace {
@@ -50,18 +54,19 @@ std::string folder_of(const std::string& name)
     ErrorKind kind = ErrorKind::no_input;
     std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
     std::string advice = "both are what save_pretrained() of the Python package transformers writes";
-    const std::string before = "model.safetensors, which from_pretrained(…";
-    const std::string behind = ") of the Python package transformers writes";
+    const auto in_python = [](std::string_view call) {
+        return fmt::format("model.safetensors, which from_pretrained(…{}) of the Python package transformers writes", call);
+    };
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
         const std::string name = entry.path().filename().string();
         if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
             found = in_quotes(name) + ", a pickle, which can run any program";
-            advice = before + ").save_pretrained(…, safe_serialization=True" + behind;
+            advice = in_python(").save_pretrained(…, safe_serialization=True");
             kind = ErrorKind::data;
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
-            advice = before + ", gguf_file=…).save_pretrained(…" + behind;
+            advice = in_python(", gguf_file=…).save_pretrained(…");
             kind = ErrorKind::data;
         }
     }
@@ -96,9 +101,8 @@ std::vector<io::NamedBytes> ModelFolder::weights()
         names = named(index.name, [&] { return io::listed_files(index.bytes); });
     }
     std::vector<io::NamedBytes> files;
-    for (const std::string& name : names) {
-        files.push_back(map(name));
-    }
+    files.reserve(names.size());
+    std::ranges::transform(names, std::back_inserter(files), [&](const std::string& name) { return map(name); });
     return files;
 }
 

@@ -43,7 +43,7 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         const auto at = static_cast<std::size_t>(n);
         const Index query = sequences.queries[at], T = sequences.queries[at + 1] - query;
         const Index key = sequences.keys[at], S = sequences.keys[at + 1] - key;
-        core::AttentionInputs sequence = views;
+        core::AttentionInputs sequence = static_cast<const core::AttentionInputs&>(views);
         sequence.queries = row_block(views.queries, query, T);
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);

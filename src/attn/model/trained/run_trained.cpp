@@ -209,7 +209,7 @@ Attention attention_of(const transformer::Architecture& architecture, Index laye
 class LayerResults {
 public:
     LayerResults(const LayeredResult& whole, const Tokens& tokens, const Trained& trained, const RunSettings& settings)
-        : trained_(trained), settings_(settings), show_(whole.show), tokens_(tokens)
+        : trained_(trained), settings_(settings), show_(whole.show), tokens_(tokens), config_(whole.config)
     {
         result_.tokens = whole.tokens;
         result_.token_ids = whole.token_ids;
@@ -217,7 +217,6 @@ public:
         result_.offsets = whole.offsets;
         result_.show = whole.show;
         result_.query_positions = rows_of(whole.config, whole.tokens, settings.origin);
-        config_ = whole.config;
     }
 
     [[nodiscard]] Extent extent() const
@@ -352,7 +351,7 @@ template <typename Word>
 Guesses guesses_at(Index position, const Tensor<float>& logits, Word word_of_id)
 {
     const auto row = logits.matrix().row(position);
-    const double largest = static_cast<double>(row.maxCoeff());
+    const auto largest = static_cast<double>(row.maxCoeff());
     double sum = 0;
     for (Index id = 0; id < row.size(); ++id) {
         sum += math::exp(static_cast<double>(row[id]) - largest);

@@ -34,6 +34,8 @@ public:
     ~PieceTokenizer();
     PieceTokenizer(PieceTokenizer&&) noexcept;
     PieceTokenizer& operator=(PieceTokenizer&&) noexcept;
+    PieceTokenizer(const PieceTokenizer&) = delete;
+    PieceTokenizer& operator=(const PieceTokenizer&) = delete;
 
     /// The pieces of one sentence or of two, in their template. `pair` may be empty text. Throws Error(data) for what is no
     /// UTF-8, holds a NUL, or makes an expression of the file try too long; Error(too_large) for 4 GiB.
