@@ -244,7 +244,7 @@ Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, const SoftmaxOptions<Sc
     Matrix<Scalar> weights(masked.rows(), masked.cols());
     RowVector<double> powers(masked.cols());
     for (Index i = 0; i < masked.rows() && masked.cols() > 0; ++i) {
-        const Scalar maximum = largest_of_row<Scalar>(masked, i, options.sink);
+        const auto maximum = largest_of_row<Scalar>(masked, i, options.sink);
         if (maximum == minus_infinity<Scalar>) {
             weights.row(i).setConstant(options.empty); // no key to attend to
             continue;

@@ -46,18 +46,25 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
 {
     const model::Allowed allowed = std::exchange(head.allowed, model::allow::text);
     options.add(head, [name = head.name, allowed, set, &layer](const model::FieldValue& value) {
+        const auto& text = std::get<std::string>(value);
+        if (text.find('.') == std::string::npos) {
+            set(value_of(name, text, allowed));
+            return;
+        }
+        const std::string_view form = "LAYER.HEAD, such as 5.11, and others of the same layer";
         std::string heads;
-        for (std::string_view item : list_of_words(name, std::get<std::string>(value))) {
-            if (const std::size_t dot = item.find('.'); dot != std::string_view::npos) {
-                const Index named =
-                    integer(name, item.substr(0, dot), 0, trained_field::most_layers - 1, "LAYER.HEAD, such as 5.11");
-                if (layer.value_or(named) != named) {
-                    throw Error(ErrorKind::usage, name, in_quotes(std::get<std::string>(value)), "heads of one layer");
-                }
-                layer = named;
-                item.remove_prefix(dot + 1);
+        for (const std::string_view item : list_of_words(name, text)) {
+            const std::size_t dot = item.find('.');
+            if (dot == std::string_view::npos || dot == 0 || dot + 1 == item.size()) {
+                throw Error(ErrorKind::usage, name, in_quotes(text), form);
             }
-            heads += (heads.empty() ? "" : ",") + std::string(item);
+            const Index named = integer(name, item.substr(0, dot), 0, trained_field::most_layers - 1, form);
+            if (layer.value_or(named) != named) {
+                throw Error(ErrorKind::usage, name, in_quotes(text), form);
+            }
+            layer = named;
+            const Index head = integer(name, item.substr(dot + 1), 0, model::field::most_heads - 1, form);
+            heads += (heads.empty() ? "" : ",") + std::to_string(head);
         }
         set(value_of(name, heads, allowed));
     });

@@ -405,7 +405,7 @@ inline constexpr Recipes head{{.key = "head",
                                            .least = 0,
                                            .most = most_heads - 1,
                                            .fewest = 1,
-                                           .in_words = "mean, or one or more heads, 0 to 65535",
+                                           .in_words = "mean alone, or one or more heads, 0 to 65535",
                                            .instead = "mean"},
                                .meaning = "only these heads, from 0, of every array by head, with the keys and values that "
                                           "they read; mean is that of all heads' weights, without the other arrays by head",
