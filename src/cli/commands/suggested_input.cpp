@@ -51,6 +51,7 @@ std::string command_for(const std::string& path, const Suggestion& suggestion, c
 void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& options)
 {
     std::vector<io::TensorBytes> written;
+    written.reserve(tensors.size());
     for (const StoredTensor& tensor : tensors) {
         written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
     }
