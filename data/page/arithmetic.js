@@ -53,7 +53,7 @@ const isAlibi = () => result.attention.positions?.kind === "alibi";
 
 const hasMask = () => {
   const { causal, window, mask } = result.attention;
-  return Boolean(result.masked || causal || window || mask || isAlibi());
+  return Boolean(result.masked || causal || window || mask || isAlibi() || result.hidden.size > 0 || result.looksCausal);
 };
 
 /// ALiBi's slope: 2^(−8h/n), h = 1 … n, of n = 2^k heads; further heads have every other one of twice as many.
@@ -63,14 +63,19 @@ function slopeOf(head) {
   return number < n ? 2 ** ((-8 * (number + 1)) / n) : 2 ** ((-4 * (2 * (number - n) + 1)) / n);
 }
 
-/// Whether the config alone lets this query see this key; the layer's own key is seen by all.
-function sees(row, column) {
+/// Whether the config alone lets this query see this key; the layer's own key is seen by all. `closed`: by a mask from a file.
+function sees(head, row, column) {
   const { causal, window } = result.attention;
   const distance = column - result.positions[row];
   const extra = column >= result.wordsOfKeys;
   const [left, right] = window ?? [-1, -1];
-  return extra || !((causal && distance > 0) || (left >= 0 && distance < -left) || (right >= 0 && distance > right));
+  const late = (causal || result.looksCausal) && distance > 0;
+  const shut = result.hidden.has(column) || (result.closed && result.closed[(head * result.T + row) * result.S + column]);
+  return extra || !(late || (left >= 0 && distance < -left) || (right >= 0 && distance > right) || shut);
 }
+
+/// What ALiBi leaves of a score.
+const nearer = (head, row, column, score) => (isAlibi() ? result.round(score - result.round(slopeOf(head) * Math.abs(result.positions[row] - column))) : score);
 
 function scoresOfRow(head, row) {
   if (result.scores) {
@@ -90,8 +95,8 @@ function stagesOfRow(head, row) {
   const scores = scoresOfRow(head, row) || null;
   const factor = scaleFactor();
   const hide = (from) => {
-    const bySight = attention.mask || isAlibi() ? null : from;
-    return hasMask() ? derived(result.masked, bySight, (value, column) => (sees(row, column) ? value : -Infinity)) : from;
+    const bySight = !result.changed && (attention.mask || isAlibi()) ? null : from; // of a file nothing more is known
+    return hasMask() ? derived(result.masked, bySight, (value, column) => (sees(head, row, column) ? nearer(head, row, column, value) : -Infinity)) : from;
   };
   const hidden = masksFirst ? hide(scores) : scores;
   const scaled = derived(result.scaled, Number.isNaN(factor) ? null : hidden, (value) => scaledScore(value, factor));
@@ -108,8 +113,15 @@ function stagesOfRow(head, row) {
 function softmaxTerms(scores) {
   const { step } = result;
   const largest = scores.reduce((most, value) => (value > most ? value : most), -Infinity);
-  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : step(Math.exp(step(value - largest)))));
+  const powers = Float64Array.from(scores, (value) => (largest === -Infinity ? 0 : value === largest ? 1 : largest === Infinity ? 0 : step(exp(step(value - largest)))));
   return { largest, powers, sum: powers.reduce((sum, power) => step(sum + power), 0) };
+}
+
+/// The shares of these; 0 where nothing is seen.
+function softmax(scores) {
+  const { step, round, byStep } = result;
+  const { powers, sum } = softmaxTerms(scores);
+  return powers.map((power) => (sum === 0 ? 0 : byStep ? step(power * step(1 / sum)) : round(power / sum)));
 }
 
 /// Whether no weight is possible there, as far as the result tells; a weight may also be too small for its type.
@@ -117,7 +129,7 @@ function isMasked(head, row, column) {
   if (result.masked) {
     return rowOf(result.masked, head, row)[column] === -Infinity;
   }
-  return weight(head, row, column) === 0 && !sees(row, column);
+  return weight(head, row, column) === 0 && !sees(head, row, column);
 }
 
 /// Whether any cell of the head is masked: under ALiBi, or a mask of numbers, there may be none.

@@ -1,4 +1,5 @@
-// tanh as the program computes it (math/elementary.cpp), operation for operation: the last bit of Math.tanh is the browser's own.
+// exp and tanh as the program computes them (math/elementary.hpp), operation for operation: the last bits of Math.exp and Math.tanh
+// are the browser's own.
 
 const toInteger = 1.5 * 2 ** 52 + 2048; // added to a small number and taken off again, leaves its nearest integer
 const log2e = 0x171547652b82fe / 2 ** 52;
@@ -13,6 +14,27 @@ function expBeyondLinear(r) {
   const second = 1 / 720 + r * (1 / 5040) + r2 * (1 / 40320 + r * (1 / 362880));
   const third = 1 / 3628800 + r * (1 / 39916800) + r2 * (1 / 479001600 + r * (1 / 6227020800));
   return (first + r4 * (second + r4 * third)) * r2;
+}
+
+/// 2^n, exactly; n from −540 to 540.
+const powersOfTwo = Float64Array.from({ length: 1081 }, () => 1);
+for (let n = 1; n <= 540; ++n) {
+  powersOfTwo[540 + n] = 2 * powersOfTwo[539 + n];
+  powersOfTwo[540 - n] = powersOfTwo[541 - n] / 2;
+}
+
+/// e^x; 2^k in two factors, since 2^k itself may be out of range.
+function exp(x) {
+  const inside = x > 746 ? 746 : x < -746 ? -746 : x;
+  const k = inside * log2e + toInteger - toInteger;
+  const high = inside - k * ln2High;
+  const low = k * ln2Low;
+  const rest = high - low;
+  const sum = 1 + rest;
+  const lost = 1 - sum + rest;
+  const power = sum + (lost + (high - rest - low + expBeyondLinear(rest)));
+  const half = Math.floor((k + 2048) / 2);
+  return power * powersOfTwo[half - 1024 + 540] * powersOfTwo[k + 1024 - half + 540];
 }
 
 /// e^x − 1 for ½ < x ≤ 44.

@@ -1,23 +1,6 @@
 // The weights of one head as a grid of colours. Only what can be seen is drawn, so that hundreds of words stay smooth: the grid
 // scrolls below a stage that stays where it is, and one element, the cell that has the focus, moves over the canvas.
 
-const colourText = JSON.parse(find("colours").textContent);
-const colours = Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(colourText.slice(2 * i, 2 * i + 2), 16));
-
-/// The colour of a share in [0, 1].
-const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
-function css(share) {
-  const i = 3 * colourPlace(share);
-  return `rgb(${colours[i]}, ${colours[i + 1]}, ${colours[i + 2]})`;
-}
-/// Text that can be read on it: by the relative luminance of WCAG 2.
-function inkOn(share) {
-  const linear = (part) => (part <= 10.31475 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
-  const i = 3 * colourPlace(share);
-  const luminance = 0.2126 * linear(colours[i]) + 0.7152 * linear(colours[i + 1]) + 0.0722 * linear(colours[i + 2]);
-  return luminance > 0.179 ? "#000" : "#fff";
-}
-
 /// A head as an image of one pixel a weight, or where it has fewer pixels, of the largest weight of each; nothing where all is masked.
 function imageOf(head, height = result.T, width = result.S) {
   const canvas = element("canvas");
@@ -26,27 +9,36 @@ function imageOf(head, height = result.T, width = result.S) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
+  const colours = ramp();
   const opaque = new Uint32Array(new Uint8Array(Array.from({ length: 256 }, (_, i) => [...colours.subarray(3 * i, 3 * i + 3), 255]).flat()).buffer);
-  const range = rangeOfHead(head);
   const masks = hasMask();
-  const most = new Float64Array(width * height).fill(-Infinity);
+  const most = new Float64Array(width * height).fill(-1); // shares; −1 where all is masked
   const weights = weightsOf(head);
   for (let row = 0, next = 0; row < result.T; ++row) {
     const start = Math.floor((row * height) / result.T) * width;
+    const scale = scaleOf(head, row);
     for (let column = 0; column < result.S; ++column, ++next) {
       const w = weights[next];
       const place = start + Math.floor((column * width) / result.S);
-      if (w > most[place] && !(masks && w === 0 && isMasked(head, row, column))) {
-        most[place] = w;
+      if (masks && w === 0 && isMasked(head, row, column)) {
+        continue;
+      }
+      const share = shareOf(w, scale);
+      if (share > most[place]) {
+        most[place] = share;
       }
     }
   }
-  most.forEach((w, place) => {
-    pixels[place] = w === -Infinity ? 0 : opaque[colourPlace(shareOf(w, range))];
+  most.forEach((share, place) => {
+    pixels[place] = share < 0 ? 0 : opaque[colourPlace(share)];
   });
   context.putImageData(image, 0, 0);
   return canvas;
 }
+
+const mostCell = 64;
+const belowMap = 112; // pixels of the key and what is said of it
+const leastMap = 340;
 
 class HeatMap {
   constructor(root, { onPoint, onSelect }) {
@@ -88,6 +80,13 @@ class HeatMap {
     this.columnText = widest(result.columns);
   }
 
+  /// How high the cells may be together so that what stands below them is still in the window; on a small one all that they need.
+  roomBelow() {
+    const { top } = this.scroller.parentElement.getBoundingClientRect();
+    const labels = Math.min(this.columnText, 96) + 16;
+    return innerWidth <= 1080 ? Infinity : Math.max(innerHeight - (top + scrollY) - labels - belowMap, leastMap);
+  }
+
   /// The sizes of everything, from the width there is.
   layout() {
     const room = this.scroller.parentElement.clientWidth;
@@ -95,12 +94,12 @@ class HeatMap {
       return;
     }
     const { T, S } = result;
-    const narrow = room < 560;
-    this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 150));
+    const narrow = innerWidth < 700;
+    this.left = Math.ceil(Math.min(this.rowText + 14, narrow ? 92 : 120));
     const tall = T > 1.5 * S; // and so with a scroll bar beside it
     const fit = (room - this.left - (tall ? 18 : 2)) / S;
-    const least = narrow ? 26 : S <= 48 ? 20 : 1;
-    const usual = Math.min(Math.max(fit, least), 112);
+    const least = narrow ? 26 : S <= 30 ? 14 : 0.4;
+    const usual = Math.min(Math.max(tall ? fit : Math.min(fit, this.roomBelow() / T), least), mostCell);
     const height = tall ? Math.min(usual, Math.max(20, 900 / T)) : usual;
     const width = usual * this.zoom;
     this.width = width;
@@ -108,7 +107,7 @@ class HeatMap {
     this.pitch = Math.min(width, this.height) >= 20 ? 17 : 12; // pixels from one label to the next, at least
     this.stage.classList.toggle("dense", this.pitch === 12);
     this.upright = this.columnText + 8 > width; // words that do not fit side by side are turned
-    this.top = this.upright ? Math.ceil(Math.min(this.columnText, 130)) + 10 : 24;
+    this.top = this.upright ? Math.ceil(Math.min(this.columnText, narrow ? 130 : 96)) + 10 : 24;
     this.space.style.width = `${this.left + S * this.width + 1}px`;
     this.space.style.height = `${this.top + T * this.height + 1}px`;
     this.stage.style.width = "0";
@@ -133,7 +132,6 @@ class HeatMap {
 
   setHead(head) {
     this.head = head;
-    this.range = rangeOfHead(head);
     this.image = imageOf(head);
     this.scroller.setAttribute("aria-label", areWeights ? `Weights of ${headText(head)}: rows ask, columns are looked at` : `Numbers of ${headText(head)}`);
     this.draw();
@@ -156,10 +154,14 @@ class HeatMap {
 
   point(place) {
     if (place?.row !== this.pointed?.row || place?.column !== this.pointed?.column) {
-      this.pointed = place;
       this.onPoint(place);
-      this.redrawSoon();
     }
+  }
+
+  /// The row and the column that are marked, whoever points at them; null: none.
+  mark(place) {
+    this.pointed = place;
+    this.redrawSoon();
   }
 
   /// Row and column below the pointer.
@@ -208,21 +210,42 @@ class HeatMap {
     if (width >= 38 && height >= 20) {
       this.drawNumbers(rows, columns);
     }
+    if (change !== null && width >= 5 && height >= 5) {
+      this.drawChanges(rows, columns);
+    }
     if (this.pointed) {
       this.drawCross();
     }
   }
 
+  /// Around each cell that a what-if makes another.
+  drawChanges(rows, columns) {
+    const { pencil, width, height } = this;
+    const inset = width >= 14 ? 2.5 : 1;
+    pencil.strokeStyle = getComputedStyle(document.body).getPropertyValue("--change");
+    pencil.lineWidth = width >= 14 ? 2 : 1;
+    pencil.setLineDash(width >= 14 ? [4, 3] : []);
+    for (let row = rows[0]; row < rows[1]; ++row) {
+      for (let column = columns[0]; column < columns[1]; ++column) {
+        if (isChanged(this.head, row, column)) {
+          pencil.strokeRect(column * width - this.x + inset, row * height - this.y + inset, width - 2 * inset, height - 2 * inset);
+        }
+      }
+    }
+    pencil.setLineDash([]);
+  }
+
   drawNumbers(rows, columns) {
     const { pencil, width, height } = this;
-    pencil.font = `${width >= 90 ? 18 : width >= 56 ? 15 : 12}px ` + getComputedStyle(document.body).fontFamily;
+    pencil.font = `${width >= 90 ? 18 : width >= 56 ? 14 : 12}px ` + getComputedStyle(document.body).fontFamily;
     pencil.textAlign = "center";
     pencil.textBaseline = "middle";
     for (let row = rows[0]; row < rows[1]; ++row) {
+      const scale = scaleOf(this.head, row);
       for (let column = columns[0]; column < columns[1]; ++column) {
         const w = weight(this.head, row, column);
         const none = hasMask() && w === 0 && isMasked(this.head, row, column);
-        pencil.fillStyle = inkOn(shareOf(w, this.range));
+        pencil.fillStyle = inkOn(shareOf(w, scale));
         if (!none) {
           pencil.fillText(shortNumber(w), (column + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
         }
@@ -233,19 +256,22 @@ class HeatMap {
   /// Two bands that meet in the cell below the pointer.
   drawCross() {
     const { pencil, width, height, view } = this;
-    const left = this.pointed.column * width - this.x;
-    const top = this.pointed.row * height - this.y;
+    const { row, column } = this.pointed;
     pencil.lineWidth = 1;
     for (const [colour, inset] of [["rgba(255, 255, 255, 0.9)", 0.5], ["rgba(0, 0, 0, 0.55)", -0.5]]) {
       pencil.strokeStyle = colour;
-      pencil.strokeRect(-2, top + inset, view.width + 4, height - 2 * inset);
-      pencil.strokeRect(left + inset, -2, width - 2 * inset, view.height + 4);
+      if (row >= 0) {
+        pencil.strokeRect(-2, row * height - this.y + inset, view.width + 4, height - 2 * inset);
+      }
+      if (column >= 0) {
+        pencil.strokeRect(column * width - this.x + inset, -2, width - 2 * inset, view.height + 4);
+      }
     }
   }
 
   drawLabels(rows, columns) {
     const { pitch } = this;
-    const current = this.pointed ?? this;
+    const current = { row: this.pointed?.row ?? this.row, column: this.pointed?.column ?? this.column };
     this.label(this.rowLabels, result.rows, rows, this.height, current.row, (label, at) => {
       const middle = (at + 0.5) * this.height - this.y;
       label.style.width = `${this.left - 8}px`;
@@ -271,6 +297,7 @@ class HeatMap {
       const label = parent.children[used] ?? parent.appendChild(element("div", { class: "label", dir: "auto" }));
       if (put(label, at)) {
         label.textContent = shortened(words[at]);
+        label.title = visible(words[at]);
         label.classList.toggle("current", at === current);
         label.hidden = false;
         ++used;

@@ -2,7 +2,7 @@
 
 const lineRow = Math.min(Math.max(520 / Math.max(result.T, result.S), 22), 64); // pixels from one word to the next
 const mostLines = Math.min(6 * Math.max(result.T, result.S), 1500); // more would hide each other
-const leastShare = 0.02; // of the head's largest weight, or of the way to it from the least number; thinner lines are left out
+const leastShare = 0.02; // of the scale; thinner lines are left out
 
 class Lines {
   constructor(root, { onPoint, onSelect }) {
@@ -59,14 +59,12 @@ class Lines {
 
   point(place) {
     this.pointed = place;
-    this.onPoint(place?.row === undefined ? null : { row: place.row, column: this.column });
+    this.onPoint(place?.row === undefined ? place : { row: place.row, column: this.column });
     this.drawOwn();
   }
 
   setHead(head) {
     this.head = head;
-    this.range = rangeOfHead(head);
-    this.least = (1 - leastShare) * this.range.least + leastShare * this.range.largest;
     this.draw();
   }
 
@@ -86,8 +84,13 @@ class Lines {
     }
   }
 
+  /// 0 … 1, as thick as the line is.
+  share(row, column) {
+    return shareOf(weight(this.head, row, column), scaleOf(this.head, row));
+  }
+
   line(row, column) {
-    const share = shareOf(weight(this.head, row, column), this.range);
+    const share = this.share(row, column);
     const [from, to, width] = [(row + 0.5) * lineRow, (column + 0.5) * lineRow, this.width];
     const bend = width * 0.45;
     return this.make("path", {
@@ -105,7 +108,14 @@ class Lines {
     this.svg.setAttribute("height", height);
     this.width = Math.max(this.svg.parentElement.clientWidth - this.left.offsetWidth - this.right.offsetWidth, 60);
     this.svg.setAttribute("width", this.width);
-    const shown = strongestAbove(weightsOf(this.head), mostLines, this.least);
+    const shares = new Float32Array(result.T * result.S);
+    for (let row = 0; row < result.T; ++row) {
+      const scale = scaleOf(this.head, row);
+      rowOf(result.weights, this.head, row).forEach((w, column) => {
+        shares[row * result.S + column] = shareOf(w, scale);
+      });
+    }
+    const shown = strongestAbove(shares, mostLines, leastShare);
     this.all.replaceChildren(...shown.map((i) => this.line(Math.floor(i / result.S), i % result.S)));
     this.drawOwn();
   }
@@ -119,7 +129,7 @@ class Lines {
     const byColumn = place.row === undefined;
     const count = byColumn ? result.T : result.S;
     const others = Array.from({ length: count }, (_, i) => (byColumn ? [i, place.column] : [place.row, i]));
-    const own = others.filter(([row, column]) => weight(this.head, row, column) >= this.least);
+    const own = others.filter(([row, column]) => this.share(row, column) >= leastShare);
     this.own.replaceChildren(...own.map(([row, column]) => this.line(row, column)));
     const mark = (list, current, chosen) => {
       rove(list.buttons, chosen);

@@ -16,17 +16,28 @@ function firstChoice() {
   return { row, column: strongest(rowOf(result.weights, 0, row), 1)[0] ?? 0 };
 }
 
+const positionNames = { sinusoidal: "sinusoidal positions", rope: "rotary positions", alibi: "ALiBi" };
+
+/// What this is: of what kind, how large, and where its numbers come from.
 function facts() {
-  const { H, T, S, queries, keys, values, config } = result;
+  const { H, T, S, queries, keys, values, config, attention } = result;
   const count = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
+  const seeds = [...new Set((config.draws ?? []).map((draw) => draw.seed).filter((seed) => seed !== undefined))];
+  const file = config.parameters?.file;
   const parts = [
     areWeights ? (result.cross ? "cross-attention" : "self-attention") : "",
+    attention.causal ? "causal" : "",
+    attention.window ? "window" : "",
+    attention.mask ? "with a mask" : "",
+    result.hidden.size > 0 ? `${count(result.hidden.size, "word")} hidden` : "",
+    attention.positions ? positionNames[attention.positions.kind] : "",
     layers.length > 0 ? `layer ${result.layer}` : "",
     result.cross || result.chosen || T !== S ? `${count(T, "query word")}, ${count(S, "key word")}` : count(T, "word"),
     (result.chosenHeads && H === 1 ? headText(0) : count(H, "head")) + (keys && keys.shape[0] !== H ? ` sharing ${count(keys.shape[0], "key/value head")}` : ""),
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
     values ? `d_v ${values.shape[2]}` : "",
     config.dtype ?? "",
+    json.config?.model ? `model ${json.config.model.name}` : file ? `weights of ${file}` : seeds.length > 0 ? `random weights, seed ${seeds.join(", ")}` : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -40,10 +51,25 @@ const sentences = new Sentences(find("sentences"), {
   onSelect: (side, place) => (side === "rows" ? onSelect(place, strongest(rowOf(result.weights, state.head, place), 1)[0] ?? 0) : onSelect(state.row, place)),
 });
 const heads = result.H > 1 ? new Heads(find("heads"), (head) => update({ head })) : null;
+const bench = hasSteps && new Workbench({
+  onSelect,
+  onPoint,
+  onStep: (step) => update({ step }),
+  onTable: (step, column) => {
+    update({ step, column, pointed: null });
+    find("step").focus();
+    find("steps").scrollIntoView({ block: "nearest" });
+  },
+});
 const steps = hasSteps && new Steps((step) => update({ step: Math.min(Math.max(step, 0), kinds.length - 1) }));
 const layerButtons = layers.map(({ layer }, place) => {
   const button = element("button", { type: "button", role: "radio", text: String(layer) });
   button.addEventListener("click", () => update({ layer: place }));
+  return button;
+});
+const shadeButtons = Object.entries(shades).map(([name, text]) => {
+  const button = element("button", { type: "button", role: "radio", text, disabled: name === "log" && !areWeights });
+  button.addEventListener("click", () => showShade(name));
   return button;
 });
 const views = { map: "Heat map", lines: "Lines" };
@@ -87,13 +113,37 @@ function update(change) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
   if (changed("row", "column", "head", "layer", "pointed")) {
-    const { pointed } = state;
-    showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
+    showPlace();
   }
 }
 
+/// The row that is chosen or pointed at, and the words that are marked everywhere.
+function showPlace() {
+  const { head, row, column, pointed } = state;
+  const shown = pointed?.row ?? row;
+  const key = pointed?.column ?? (pointed?.row !== undefined && pointed.row !== row ? -1 : column);
+  showReading(head, shown, key, { row, column });
+  const marked = pointed && { row: pointed.row, column: pointed.column ?? (sentences.together ? pointed.row : undefined) };
+  if (marked && marked.row === undefined && sentences.together) {
+    marked.row = marked.column;
+  }
+  heatMap.mark(marked);
+  bench && bench.mark(marked?.column ?? marked?.row);
+  for (const each of document.querySelectorAll("[data-key]")) {
+    const hit = marked && (Number(each.dataset.key) === marked.column || Number(each.dataset.query ?? -1) === marked.row);
+    each.classList.toggle("marked", Boolean(hit));
+  }
+  const readKey = key < 0 ? strongest(rowOf(result.weights, head, shown), 1)[0] ?? 0 : key;
+  const cell = isMasked(head, shown, readKey) ? masked : number(weight(head, shown, readKey));
+  find("readout").replaceChildren(fullWordAt(result.rows, shown), " → ", fullWordAt(result.columns, readKey), " ", strong(cell));
+}
+
+/// A word uncut, unless it is as long as a text.
+const fullWordAt = (words, place) => element("span", {}, element("bdi", { class: "word", text: shortened(words[place], 200) }),
+  words.indexOf(words[place]) !== place || words.indexOf(words[place], place + 1) >= 0 ? element("sub", { class: "position", text: String(place) }) : "");
+
 function showLayer(layer) {
-  result = resultOf(layer);
+  result = whatIfResult ?? resultOf(layer);
   rove(layerButtons, layer);
   layerButtons.forEach((button, i) => button.setAttribute("aria-checked", String(i === layer)));
   find("facts").textContent = facts();
@@ -107,6 +157,39 @@ function showStep() {
   if (hasSteps) {
     steps.show(state.head, state.row, state.column, state.step);
   }
+  if (bench) {
+    bench.show(state.head, state.row, state.column, state.step);
+  }
+}
+
+/// Everything anew: of another scale, ground or what-if.
+function showAll() {
+  heads?.fill();
+  showHead(state.head);
+  showLegend(state.head, state.view);
+  showStep();
+  showPlace();
+}
+
+/// The result with a what-if in it; undefined: as the file has it.
+let whatIfResult;
+function showChange(changes) {
+  change = changes;
+  whatIfResult = changes === null ? undefined : changedResult(resultOf(0), changes);
+  const kind = kinds[state.step].name;
+  showLayer(state.layer);
+  state.step = Math.max(kinds.findIndex((each) => each.name === kind), 0);
+  showAll();
+  announce(changes === null ? "The numbers of the file" : `${countChanged(resultOf(0))} weights changed`);
+}
+
+function showShade(name) {
+  shade = name;
+  const names = Object.keys(shades);
+  const enabled = shadeButtons.filter((button) => !button.disabled);
+  rove(enabled, enabled.indexOf(shadeButtons[names.indexOf(name)]));
+  shadeButtons.forEach((button, i) => button.setAttribute("aria-checked", String(names[i] === name)));
+  showAll();
 }
 
 function showReading(head, row, column, chosen) {
@@ -122,31 +205,15 @@ function showHead(head) {
 }
 
 const legendOfLines = areWeights
-  ? "Words on the left attend to words on the right, the thicker the more. " +
-    `Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the largest weight.`
-  : "The thicker a line from a row on the left to a column on the right, the larger the number. " +
-    `Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the way between the least number and the largest.`;
-const legendOfColours = areWeights
-  ? "Rows attend to columns; each row adds up to 1. The sentence is shaded up to its row’s largest."
-  : "These numbers are no weights: the colours go from the least of the head to the largest. The sentence is shaded from its row’s least to its largest.";
+  ? `Words on the left attend to words on the right, the thicker the more. Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
+  : `The thicker a line from a row on the left to a column on the right, the larger the number. Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
+const legendOfColours = areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.";
 
 function showLegend(head, view) {
-  if (view === "lines") {
-    find("legend").replaceChildren(legendOfLines);
-    return;
-  }
-  const { least, largest } = rangeOfHead(head);
-  const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
-  bar.width = 256;
-  bar.height = 1;
-  const pencil = bar.getContext("2d");
-  for (let i = 0; i < 256; ++i) {
-    pencil.fillStyle = css(i / 255);
-    pencil.fillRect(i, 0, 1, 1);
-  }
-  find("legend").replaceChildren(areWeights ? "weight 0" : number(least), bar, element("span", { text: number(largest) }),
+  find("legend").replaceChildren(areWeights ? "weight" : "number", scaleKey(),
     hidesSome(head) ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
-    element("span", { class: "hint", text: legendOfColours }));
+    change === null ? "" : element("span", { class: "hidden-key" }, element("span", { class: "swatch of-change" }), "changed"));
+  find("legend-text").textContent = `${shadeSentences[shade]} ${view === "lines" ? legendOfLines : legendOfColours}`;
 }
 
 function showView(view) {
@@ -165,12 +232,9 @@ function showView(view) {
 
 // ---- theme, saving ---------------------------------------------------------------------------------------------------
 
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
-
 function showTheme() {
   find("theme").setAttribute("aria-pressed", String(isDark()));
-  heatMap.draw();
+  showAll();
 }
 
 function save(name, blob) {
@@ -184,6 +248,20 @@ find("theme").addEventListener("click", () => {
   showTheme();
 });
 prefersDark.addEventListener("change", showTheme);
+onPhone.addEventListener("change", showStep);
+
+/// On paper a page is light.
+let themeOfScreen;
+addEventListener("beforeprint", () => {
+  themeOfScreen = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  showTheme();
+});
+addEventListener("afterprint", () => {
+  delete document.documentElement.dataset.theme;
+  Object.assign(document.documentElement.dataset, themeOfScreen === undefined ? {} : { theme: themeOfScreen });
+  showTheme();
+});
 find("save-json").addEventListener("click", () => save("attention.json", new Blob([savedJson()], { type: "application/json" })));
 
 // ---- the link to what is chosen --------------------------------------------------------------------------------------
@@ -260,8 +338,22 @@ find("view").addEventListener("keydown", (event) => {
   }
 });
 
+find("shade").addEventListener("keydown", (event) => {
+  const enabled = shadeButtons.filter((button) => !button.disabled);
+  const at = moved(event.key, enabled.indexOf(event.target), enabled.length);
+  if (at !== undefined) {
+    event.preventDefault();
+    showShade(Object.keys(shades)[shadeButtons.indexOf(enabled[at])]);
+    enabled[at].focus();
+  }
+});
+
+find("shortcuts").addEventListener("change", () => {
+  document.querySelectorAll(".single").forEach((hint) => hint.classList.toggle("off", !find("shortcuts").checked));
+});
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select")) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select") || (event.key.length === 1 && !find("shortcuts").checked)) {
     return;
   }
   const { H } = result;
@@ -295,6 +387,7 @@ find("larger").addEventListener("click", () => zoom(1.5));
 // ---- the first picture -----------------------------------------------------------------------------------------------
 
 find("view").append(...viewButtons);
+find("shade").append(...shadeButtons);
 find("layers").append(...layerButtons);
 find("layers-section").hidden = layers.length < 2;
 document.querySelectorAll(".of-layers").forEach((hint) => {
@@ -314,13 +407,20 @@ find("title").textContent = `${areWeights ? "What each word attends to" : "Numbe
 find("notes").append(...result.warnings.map((warning) => element("p", { text: visible(warning) })),
   result.hasWords ? "" : element("p", { text: "The words are not in this result; positions stand for them." }),
   isOfRun && !hasSteps ? element("p", { text: "A page made with queries, keys and values among --show of attn-cli run also shows, step by step, how each weight comes about." }) : "");
+const title = json.config?.title;
+find("name").hidden = !title;
+find("name").textContent = title ? visible(title) : "";
+find("bench").hidden = !bench;
+if (!bench) {
+  find("beside").replaceWith(find("reading")); // weights alone: there is room for what they say
+}
 Object.assign(state, firstChoice(), linked());
 showLayer(state.layer);
+if (bench) {
+  new WhatIf(find("what-if"), showChange);
+}
 showView(state.view);
-showHead(state.head);
-showLegend(state.head, state.view);
 heatMap.select(state.row, state.column, true);
 lines.select(state.row, state.column);
-showStep();
-showReading(state.head, state.row, state.column, state);
-showTheme();
+find("theme").setAttribute("aria-pressed", String(isDark()));
+showShade(shade);

@@ -7,9 +7,10 @@ const sideName = (side, asking, asked) => (areWeights ? (side === "rows" ? askin
 class Sentences {
   constructor(root, { onPoint, onSelect }) {
     Object.assign(this, { onPoint, onSelect });
-    const apart = result.cross || result.chosen || result.attention.scores === "KQ";
+    const apart = result.cross || result.chosen || result.attention.scores === "KQ" || result.S !== result.T;
+    this.together = !apart;
     this.rows = this.strip(result.rows, "rows");
-    this.columns = apart || result.S !== result.T ? this.strip(result.columns, "columns") : this.rows;
+    this.columns = apart ? this.strip(result.columns, "columns") : this.rows;
     const named = this.columns === this.rows ? [[null, this.rows]] : [[sideName("rows", "These words attend", ""), this.rows], [sideName("columns", "", "to these"), this.columns]];
     for (const [name, strip] of named) {
       root.append(element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip));
@@ -19,18 +20,17 @@ class Sentences {
   }
 
   strip(words, side) {
-    const buttons = words.map((text) => element("button", { type: "button", class: "token" }, word(text)));
-    const strip = element("div", { class: "strip", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
+    const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text)));
+    const strip = element("div", { class: "strip", dir: directionOf(words), role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
     strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
-    if (side === "rows") {
-      strip.addEventListener("pointerover", (event) => {
-        if (event.pointerType !== "touch") {
-          this.onPoint(place(event.target) < 0 ? null : { row: place(event.target) });
-        }
-      });
-      strip.addEventListener("pointerleave", () => this.onPoint(null));
-    }
+    strip.addEventListener("pointerover", (event) => {
+      const at = place(event.target);
+      if (event.pointerType !== "touch") {
+        this.onPoint(at < 0 ? null : side === "rows" ? { row: at } : { column: at });
+      }
+    });
+    strip.addEventListener("pointerleave", () => this.onPoint(null));
     strip.addEventListener("keydown", (event) => {
       const at = moved(event.key, place(event.target), buttons.length);
       if (at !== undefined) {
@@ -44,13 +44,14 @@ class Sentences {
   }
 
   show(head, row, column, chosen) {
-    const range = rangeOf(rowOf(result.weights, head, row));
+    const scale = scaleOf(head, row);
     this.columns.buttons.forEach((button, i) => {
       const w = i < result.S ? weight(head, row, i) : 0;
       const none = hasMask() && w === 0 && isMasked(head, row, i);
-      button.style.backgroundColor = none ? "" : css(shareOf(w, range));
-      button.style.color = none ? "" : inkOn(shareOf(w, range));
+      button.style.backgroundColor = none ? "" : css(shareOf(w, scale));
+      button.style.color = none ? "" : inkOn(shareOf(w, scale));
       button.classList.toggle("masked", none);
+      button.classList.toggle("changed", isChanged(head, row, i));
       button.classList.toggle("target", i === column);
     });
     this.rows.buttons.forEach((button, i) => {
@@ -97,12 +98,12 @@ function showRow(root, head, row, column) {
   if (column >= 0 && !places.includes(column)) {
     places.splice(Math.min(places.length, 9), 1, column);
   }
-  const range = areWeights ? { least: 0, largest: values[places[0]] || 1 } : rangeOf(values);
+  const scale = scaleOf(head, row);
   const rest = values.reduce((sum, w) => sum + w, 0) - places.reduce((sum, i) => sum + values[i], 0);
   const items = places.map((i) => {
     const bar = element("span", { class: "bar-fill" });
-    bar.style.width = `${Math.max(100 * shareOf(values[i], range), 0)}%`;
-    return element("li", { class: i === column ? "current" : "" }, element("span", { class: "what" }, wordAt(result.columns, i)),
+    bar.style.width = `${100 * shareOf(values[i], scale)}%`;
+    return element("li", { class: i === column ? "current" : "", "data-key": i }, element("span", { class: "what" }, wordAt(result.columns, i)),
       element("span", { class: "bar-track" }, bar), element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) }));
   });
   const more = result.S - places.length;
@@ -115,10 +116,25 @@ function showRow(root, head, row, column) {
   root.style.minHeight = `${Math.max(root.offsetHeight, parseFloat(root.style.minHeight) || 0)}px`; // what stands below stays
 }
 
+/// The rows that see one key alone, whose weight is then 1 whatever the scores are.
+function forcedRows(head) {
+  const rows = new Set();
+  for (let row = 0; areWeights && hasMask() && result.S > 1 && row < result.T; ++row) {
+    const weights = rowOf(result.weights, head, row);
+    const only = strongest(weights, 1)[0];
+    if (weights[only] === 1 && weights.every((w, column) => column === only || (w === 0 && isMasked(head, row, column)))) {
+      rows.add(row);
+    }
+  }
+  return rows;
+}
+
 /// The strongest pairs of a head, as buttons. A weight of 0 makes no pair.
 function showPairs(root, head, onSelect) {
   const values = weightsOf(head);
-  const places = strongest(values, 8).filter((i) => !areWeights || values[i] > 0);
+  const forced = forcedRows(head);
+  const free = forced.size > 0 ? values.map((w, i) => (forced.has(Math.floor(i / result.S)) ? 0 : w)) : values;
+  const places = strongest(free, 8).filter((i) => !areWeights || free[i] > 0);
   root.replaceChildren(
     element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in ${headText(head)}` : "Strongest pairs") : result.H > 1 ? `Largest in ${headText(head)}` : "Largest numbers" }),
     element("ol", { class: "pairs" }, ...places.map((i) => {
@@ -126,9 +142,10 @@ function showPairs(root, head, onSelect) {
       const button = element("button", { type: "button" }, element("span", { class: "pair" }, wordAt(result.rows, row), element("span", { class: "arrow", text: " → " }), wordAt(result.columns, column)),
         element("span", { class: "number", text: number(values[i]) }));
       button.addEventListener("click", () => onSelect(row, column));
-      return element("li", {}, button);
+      return element("li", { "data-key": column, "data-query": row }, button);
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
+    forced.size > 0 ? element("p", { class: "rest", text: `Without ${forced.size === 1 ? "the row that sees" : `the ${forced.size} rows that see`} one word alone: there the mask says the weight.` }) : "",
     areWeights ? element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
       element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
 }
@@ -171,7 +188,7 @@ class Heads {
   }
 
   thumbnail(head) {
-    const size = 72 * (window.devicePixelRatio || 1);
+    const size = 56 * (window.devicePixelRatio || 1);
     const canvas = element("canvas", { "aria-hidden": "true" });
     const most = Math.max(result.S, result.T);
     canvas.width = Math.max(Math.round((size * result.S) / most), 8);

@@ -91,7 +91,18 @@ function readResult(json) {
     headContext: read("head_context"),
     entropies: read("entropy"),
     warnings: json.warnings ?? [],
+    hidden: new Set((config.attention?.hide ?? []).flatMap((wanted) => placesOf(String(wanted), keys.slice(0, wordsOfKeys)))),
   };
+}
+
+/// Where a word stands as `--hide` and `--query` find it; digits are a position.
+function placesOf(wanted, words) {
+  if (/^[0-9]+$/.test(wanted)) {
+    return [Number(wanted)];
+  }
+  const found = (same) => words.flatMap((each, place) => (same(each) ? [place] : []));
+  const exact = found((each) => each === wanted || each.trim() === wanted);
+  return exact.length > 0 ? exact : found((each) => each.toLowerCase() === wanted.toLowerCase()); // the program folds both
 }
 
 /// "head 2", or "the mean of 8 heads".
@@ -123,12 +134,18 @@ const areWeights = (() => {
   return true;
 })();
 
+/// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
+for (const each of layers.length === 0 && areWeights && !result.config.draws && !result.config.parameters ? [result] : []) {
+  const { T, S, weights, chosen } = each;
+  each.looksCausal = T === S && T > 1 && !chosen && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T);
+}
+
 /// −Σ w·ln w of a row, in nats.
 function entropy(head, row) {
   if (result.entropies) {
     return result.entropies.values[head * result.T + row];
   }
-  return rowOf(result.weights, head, row).reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
+  return result.round(rowOf(result.weights, head, row).reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0));
 }
 
 /// A function of the head that looks at it once, in each layer.
@@ -160,11 +177,6 @@ function rangeOf(values) {
   }
   return least < largest ? { least, largest } : { least: Math.min(least, 0), largest: least < 0 ? 0 : least || 1 }; // one number alone
 }
-
-const rangeOfHead = ofHead((head) => rangeOf(weightsOf(head)));
-
-/// Where a number lies in a range: 0 … 1. By halves, for the range may be longer than a double can hold.
-const shareOf = (value, { least, largest }) => (value / 2 - least / 2) / (largest / 2 - least / 2);
 
 /// The places of the `count` largest of `values`, from the largest on; of equals the first.
 function strongest(values, count) {

@@ -66,8 +66,18 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/// "rtl" where most words are Arabic, Hebrew or written like them; otherwise "ltr".
+function directionOf(words) {
+  const some = words.slice(0, 500);
+  const count = (script) => some.filter((text) => script.test(text)).length;
+  return count(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) > count(/\p{L}/u) / 2 ? "rtl" : "ltr";
+}
+
 /// A word, whichever way it is written, that does not disturb the text around it.
-const word = (text) => element("bdi", { class: "word", text: shortened(text) });
+function word(text) {
+  const short = shortened(text);
+  return element("bdi", { class: "word", text: short, title: short === text ? null : visible(text) });
+}
 
 /// The same of one place of a list, with its position where the word stands in several.
 function wordAt(words, place) {

@@ -191,7 +191,7 @@ def test_the_strongest_pairs_are_those_of_the_summary(page, tmp_path):
 
     causal = ["Life is short", "--causal"]
     assert len(summary(*causal)) == 6
-    assert pairs(*causal) == summary(*causal)
+    assert pairs(*causal) == [pair for pair in summary(*causal) if pair != "Life → Life"]  # which the mask says
     assert pairs("Life is", "--init", "identity", "--scale", 1e6) == summary("Life is", "--init", "identity", "--scale", 1e6) == ["Life → Life", "is → is"]
     tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.zeros((3, 3), dtype=bool))
     nothing = ["Life is short", "--mask", tmp_path / "mask.npy", "--quiet"]

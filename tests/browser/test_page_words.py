@@ -48,7 +48,7 @@ def test_they_are_text_in_every_part_of_the_page(hostile):
 
 def test_nothing_of_them_runs_or_becomes_an_element(hostile):
     browser = hostile
-    assert browser.run("return document.querySelectorAll('script').length") == 3
+    assert browser.run("return document.querySelectorAll('script').length") == 4
     assert browser.all("img, iframe, object, link, [onerror]") == []
     assert browser.run("return document.title").startswith("Attention: <script>alert(1)</script>")
     browser.press(Keys.ESCAPE, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)

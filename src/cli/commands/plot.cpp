@@ -12,6 +12,7 @@
 #include "cli/options/command.hpp"
 #include "cli/options/picture_options.hpp"
 #include "cli/options/trained_options.hpp"
+#include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
 #include "cli/output/shading.hpp"
@@ -166,15 +167,18 @@ Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
 }
 
 /// All that the file holds, since a page has steps.
-void write_page_of(Plotted plotted, Output& output)
+void write_page_of(Plotted plotted, const PlotOptions& options, Output& output)
 {
+    report::PageOptions asked{.shade = options.picture_options.shade};
     for (model::Result& result : plotted.results) {
         result.show.insert({model::Item::tokens, model::Item::key_tokens, model::Item::weights});
         leave_out_stages(result);
     }
     model::Result& first = plotted.results.front();
     if (!plotted.model) {
-        return write_page(first, output);
+        const bool computed = !first.foreign && options.file.path != "-" && options.head.empty() && options.query.empty();
+        asked.command = computed ? "attn-cli run --recipe " + shell_word(options.file.path) : "";
+        return write_page(first, asked, output);
     }
     model::LayeredResult layered;
     layered.config = *plotted.model;
@@ -182,13 +186,13 @@ void write_page_of(Plotted plotted, Output& output)
     layered.token_ids = first.token_ids;
     layered.warnings = first.warnings;
     layered.layers = std::move(plotted.results);
-    write_page(layered, output);
+    write_page(layered, asked, output);
 }
 
 void write(Plotted plotted, const PlotOptions& options, Output& output, Colour colour)
 {
     if (options.format == Format::html) {
-        return write_page_of(std::move(plotted), output);
+        return write_page_of(std::move(plotted), options, output);
     }
     model::Result& result = plotted.results.front();
     result.show = {model::Item::weights};

@@ -4,6 +4,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
@@ -127,6 +128,7 @@ private:
     }
     [[nodiscard]] bool shows_the_usual() const { return !options_.show.given(); }
     [[nodiscard]] std::vector<model::Result> results();
+    [[nodiscard]] std::string command_without_what_if() const;
     void write(const model::Result& result, std::optional<Index> entry);
     void hint(const model::Result& result);
 
@@ -150,6 +152,14 @@ std::vector<model::Result> Runner::results()
     return one;
 }
 
+/// For the page, which adds what it lets change.
+std::string Runner::command_without_what_if() const
+{
+    namespace field = model::field;
+    return repeated_command(operands_, {option_name(field::causal), "--no-" + option_name(field::causal).substr(2),
+                                        option_name(field::scale), option_name(field::hide)});
+}
+
 /// `entry`: one of several results.
 void Runner::write(const model::Result& result, std::optional<Index> entry)
 {
@@ -165,7 +175,7 @@ void Runner::write(const model::Result& result, std::optional<Index> entry)
         report::write_table(result, table_, output_.sink());
         break;
     case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
-    case Format::html: write_page(result, output_); break;
+    case Format::html: write_page(result, {options_.picture_options.shade, command_without_what_if()}, output_); break;
     case Format::recipe:
         report::write_recipe(
             named_beside(options_.output.path, report::printed_recipe(result, options_.digits), input_.search(), log_),

@@ -88,7 +88,7 @@ private:
             }
         } catch (const Error& error) {
             // What is wrong with the line alone is reported in its place. A wrong option is wrong for every line, but for a
-            // query word that this line does not have.
+            // query or hidden word that this line does not have.
             const bool of_the_line = error.kind() == ErrorKind::data || error.kind() == ErrorKind::too_large ||
                                      (error.kind() == ErrorKind::usage && by_word());
             if (!of_the_line) {
@@ -99,7 +99,10 @@ private:
     }
 
     /// Whether rows are chosen by words, which a line may lack.
-    [[nodiscard]] bool by_word() const { return !run_.recipe.query.empty() || !run_.options.trained.query.empty(); }
+    [[nodiscard]] bool by_word() const
+    {
+        return !run_.recipe.query.empty() || !run_.recipe.attention.hide.empty() || !run_.options.trained.query.empty();
+    }
 
     model::Result result_of(const std::string& sentence, Index index)
     {

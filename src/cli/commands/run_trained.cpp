@@ -39,7 +39,7 @@ void write(const model::LayeredResult& result, const RunOptions& options, const 
     case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
     case Format::table: report::write_table(result, table, output.sink()); break;
     case Format::svg: report::write_svg(result.layers.front(), options.picture, output.sink()); break;
-    case Format::html: write_page(result, output); break;
+    case Format::html: write_page(result, {.shade = options.picture_options.shade}, output); break;
     default: write_result_tensors(result, options.format, output);
     }
 }

@@ -101,7 +101,7 @@ void read_positions(std::string_view text, model::Overrides& overrides)
 void declare_field(Options& options, const FieldInfo& field, model::Overrides& overrides)
 {
     OptionInfo option = option_of(field);
-    if (&field == &field::output_projection) {
+    if (&field == &field::output_projection || &field == &field::causal) { // on and off, as a recipe may say the other
         option.name += ",!--no-" + option.name.substr(2);
     }
     if (&field == &draw_field::init) { // integers need limits, and nobody wants zeros

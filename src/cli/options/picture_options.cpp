@@ -37,8 +37,9 @@ namespace {
 void require_shades(const PictureOptions& picture, Format format)
 {
     const report::ShadeOptions& shade = picture.shade;
-    if ((shade.shade || shade.most) && format != Format::svg && format != Format::table) {
-        throw Error(ErrorKind::usage, std::string(shade.shade ? "--shade" : "--shade-max") + " is for tables and SVG");
+    const bool coloured = format == Format::svg || format == Format::html || format == Format::table;
+    if ((shade.shade || shade.most) && !coloured) {
+        throw Error(ErrorKind::usage, std::string(shade.shade ? "--shade" : "--shade-max") + " is for tables, SVG and pages");
     }
     if (shade.shade == report::Shade::row && shade.most) {
         throw Error(ErrorKind::usage, "--shade row gives each row its own largest; --shade-max is for the other two");

@@ -1,8 +1,10 @@
 #include "cli/output/hints.hpp"
 
+#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/strongest.hpp"
 #include "attn/report/text/display.hpp"
+#include "cli/options/input_options.hpp"
 #include "cli/options/trained_options.hpp"
 
 #include <algorithm>
@@ -119,6 +121,27 @@ std::string shell_word(const std::string& text)
         quoted += c == '\'' ? R"('\'')" : std::string(1, c);
     }
     return quoted + '\'';
+}
+
+std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without)
+{
+    constexpr Index most = 4000;
+    const auto is_typed = [&](const std::string& name) {
+        return std::ranges::find(typed.options, name, &TypedOption::name) != typed.options.end();
+    };
+    const bool read =
+        typed.words.empty() ? !is_typed("--recipe") && !is_typed(option_name(model::field::ids)) : typed.words.front() == "-";
+    if (typed.after_dashes > 0 || read) {
+        return {};
+    }
+    std::string command = "attn-cli run" + (typed.words.empty() ? "" : ' ' + shell_word(typed.words.front()));
+    for (const TypedOption& option : typed.options) {
+        const bool chosen = option.name == option_name(model::field::query) || option.name == option_name(model::field::head);
+        if ((is_of_computation(option.group) || chosen) && std::ranges::find(without, option.name) == without.end()) {
+            command += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
+        }
+    }
+    return printable({command}, most).empty() ? "" : command;
 }
 
 std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)

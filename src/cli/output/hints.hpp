@@ -4,6 +4,7 @@
 #include "attn/model/trained/layered_result.hpp"
 #include "cli/options/command.hpp"
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace attn::cli {
 
 /// `text` as a shell takes it for one word and changes nothing.
 [[nodiscard]] std::string shell_word(const std::string& text);
+
+/// "attn-cli run …" over the same input, with the rows and heads, the parameters and the attention that `typed` says, but for
+/// `without`; empty where the input cannot be typed again, or the command is longer than a page shows.
+[[nodiscard]] std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without);
 
 /// Commands over the same input with the same parameters and attention, ready to be typed: `explain` of the strongest cell, and
 /// the page. `typed` is what `run` was given. Nothing where the input cannot be typed again, or a command takes over `most`

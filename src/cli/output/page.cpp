@@ -2,9 +2,11 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/sha256.hpp"
-#include "attn/report/html/html.hpp"
+#include "attn/math/decimal.hpp"
+#include "attn/model/explain/plotted.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace attn::cli {
@@ -17,12 +19,30 @@ constexpr Index most_numbers = 5'000'000;   // of queries, keys or values
 constexpr Index most_of_layers = 1'000'000; // of all of them, in all layers
 
 template <typename AnyResult>
-void write(const AnyResult& result, Output& output)
+void write(const AnyResult& result, const report::PageOptions& options, Output& output)
 {
     const io::BuiltinPage page = io::builtin_page();
     const std::string style_hash = io::sha256_source(io::as_bytes(page.style));
     const std::string script_hash = io::sha256_source(io::as_bytes(page.script));
-    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, output.sink());
+    report::write_html(result, {page.frame, page.style, page.script, style_hash, script_hash}, options, output.sink());
+}
+
+/// Of numbers that are no weights.
+void require_shade(const model::Result& result, const report::ShadeOptions& shade)
+{
+    if ((!shade.shade && !shade.most) || !model::doubt_about(result)) {
+        return;
+    }
+    if (shade.shade == report::Shade::log) {
+        throw Error(ErrorKind::usage, "--shade log is for weights; these numbers are none");
+    }
+    const double least =
+        std::visit([](const auto& numbers) { return static_cast<double>(*std::ranges::min_element(numbers.values)); },
+                   *result.find(Item::weights));
+    if (shade.most && *shade.most <= least) {
+        throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
+                    "a number above " + math::shortest(least) + ", the least that is drawn");
+    }
 }
 
 } // namespace
@@ -69,9 +89,10 @@ void leave_out_stages(model::Result& result)
     }
 }
 
-void write_page(const model::Result& result, Output& output)
+void write_page(const model::Result& result, const report::PageOptions& options, Output& output)
 {
-    write(result, output);
+    require_shade(result, options.shade);
+    write(result, options, output);
 }
 
 model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained)
@@ -101,9 +122,9 @@ void leave_out_vectors(model::LayeredResult& result)
     }
 }
 
-void write_page(const model::LayeredResult& result, Output& output)
+void write_page(const model::LayeredResult& result, const report::PageOptions& options, Output& output)
 {
-    write(result, output);
+    write(result, options, output);
 }
 
 } // namespace attn::cli

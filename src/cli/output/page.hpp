@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/trained/run_trained.hpp"
+#include "attn/report/html/html.hpp"
 #include "cli/output/output.hpp"
 
 namespace attn::cli {
@@ -16,7 +17,8 @@ namespace attn::cli {
 /// Shows less where there are many weights: the stages that the page computes from queries and keys by itself.
 void leave_out_stages(model::Result& result);
 
-void write_page(const model::Result& result, Output& output);
+/// Throws Error(usage) for a scale that the numbers do not have.
+void write_page(const model::Result& result, const report::PageOptions& options, Output& output);
 
 // ---- of whole trained models -----------------------------------------------------------------------------------------
 
@@ -24,6 +26,6 @@ void write_page(const model::Result& result, Output& output);
 [[nodiscard]] model::Show page_items(const model::TrainedConfig& config, const model::Trained& trained);
 /// Shows the weights alone where queries, keys and values are many numbers.
 void leave_out_vectors(model::LayeredResult& result);
-void write_page(const model::LayeredResult& result, Output& output);
+void write_page(const model::LayeredResult& result, const report::PageOptions& options, Output& output);
 
 } // namespace attn::cli

@@ -2,7 +2,7 @@
 
 #include "attn/core/parallel.hpp"
 #include "attn/model/diagnose/run_call.hpp"
-#include "attn/model/layer/literal.hpp"
+#include "attn/model/layer/hidden_words.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
@@ -140,7 +140,9 @@ public:
     Search(const RunAgainst& runs, const Held& held, const Yardstick& numbers, core::Work work)
         : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), part_(held.part),
           numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
-          mask_(stated_mask(runs.recipe_)), work_(std::move(work))
+          mask_(runs.recipe_, runs.recipe_.attention.mask ? runs.settings_.mask : std::nullopt,
+                runs.right_.cross ? runs.right_.key_tokens : runs.right_.tokens),
+          work_(std::move(work))
     {
     }
 
@@ -182,7 +184,7 @@ private:
 
     [[nodiscard]] std::unique_ptr<RunCall> call_of(const Recipe& recipe, const Result& result) const
     {
-        return RunCall::of(recipe, result, measured_, mask_ ? std::optional(mask_->view()) : runs_.settings_.mask);
+        return RunCall::of(recipe, result, measured_, mask_.view());
     }
 
     [[nodiscard]] Numbers evaluated(const RunCall& call, const Variant& variant) const
@@ -320,7 +322,7 @@ private:
     const Yardstick& numbers_;
     Shape shape_; ///< of all rows
     Numbers right_;
-    std::optional<StoredTensor> mask_; ///< that the recipe states
+    WholeMask mask_;
     core::Work work_;
 };
 

@@ -3,10 +3,9 @@
 #include "attn/core/positions.hpp"
 #include "attn/core/stages.hpp"
 #include "attn/math/elementary.hpp"
-#include "attn/model/layer/literal.hpp"
+#include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/parameter_cache.hpp"
-#include "attn/model/layer/words.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
@@ -69,13 +68,14 @@ public:
           kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
                             shape_of(array(result, name_of(Item::keys))).front())),
           swapped_(attention_.order == ScoreOrder::key_query), T_(std::ssize(result.tokens)),
-          S_(result.cross ? std::ssize(result.key_tokens) : T_)
+          S_(result.cross ? std::ssize(result.key_tokens) : T_),
+          whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt,
+                      result.cross ? result.key_tokens : result.tokens)
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();
-        if (const std::optional<TensorView> mask = stated_mask_ ? std::optional(stated_mask_->view()) : settings.mask;
-            mask && (attention_.has_mask() || result.layer)) {
-            mask_ = broadcast_mask(*mask, {heads(), T_, S_}, ShortMask::repeats);
+        if (whole_mask_.view()) {
+            mask_ = broadcast_mask(*whole_mask_.view(), {heads(), T_, S_}, ShortMask::repeats);
         }
         if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
             slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
@@ -166,7 +166,7 @@ private:
     Index position_, head_, kv_head_, row_ = 0;
     bool swapped_;
     Index T_, S_; ///< words
-    std::optional<StoredTensor> stated_mask_ = stated_mask(result_.config);
+    WholeMask whole_mask_;
     std::optional<TensorView> mask_;
     double slope_ = 0;
 };

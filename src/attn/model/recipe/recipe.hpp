@@ -270,9 +270,10 @@ struct Attention : core::AttentionOptions {
     ScoreOrder order = ScoreOrder::query_key;
     std::optional<FileTensor> mask = {};     ///< its tensor is RunSettings::mask
     std::optional<Literal> mask_values = {}; ///< instead of a file
+    std::vector<std::string> hide = {};      ///< no query sees these key words: positions ("3") or words
     std::optional<Positions> positions = {}; ///< none when absent
 
-    [[nodiscard]] bool has_mask() const { return mask || mask_values; } ///< beside causal and window
+    [[nodiscard]] bool has_mask() const { return mask || mask_values || !hide.empty(); } ///< beside causal and window
     bool operator==(const Attention&) const = default;
 };
 

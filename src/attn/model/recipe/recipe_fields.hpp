@@ -360,6 +360,12 @@ inline constexpr Recipes mask_values{
     {.get = at<&Recipe::attention, &Attention::mask_values>.get,
      .set = at<&Recipe::attention, &Attention::mask_values>.set,
      .exists = [](const Recipe& recipe) { return recipe.attention.mask_values.has_value(); }}};
+inline constexpr Recipes hide{{.key = "attention.hide",
+                               .allowed = {.type = FieldType::rows, .least = 0, .most = largest_int32},
+                               .meaning = "no query sees these key words: words (every position of a repeated word) or "
+                                          "positions from 0",
+                               .symbol = "LIST"},
+                              at<&Recipe::attention, &Attention::hide>};
 inline constexpr Recipes positions{
     {.key = "attention.positions.kind",
      .allowed = allow::one_of(position_names),
@@ -486,6 +492,7 @@ inline constexpr std::array all{
     &mask_name,
     &mask_sha256,
     &mask_values,
+    &hide,
     &positions,
     &rope_base,
     &rope_dim,

@@ -4,7 +4,7 @@
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/float32_range.hpp"
-#include "attn/model/layer/literal.hpp"
+#include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/batch_runner.hpp"
@@ -352,10 +352,10 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     result.heads = heads_of(recipe.head, dims.H, settings.origin);
     result.key_heads = key_heads_of(result.heads, dims.H, dims.H_kv);
     require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
-    const std::optional<StoredTensor> stated = stated_mask(recipe);
-    const std::optional<TensorView> mask = stated ? std::optional(stated->view()) : settings.mask;
-    if (recipe.attention.has_mask()) {
-        read_mask(*mask, recipe, settings, dims);
+    const WholeMask mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt,
+                         words.cross ? words.key_tokens : words.tokens, settings.origin);
+    if (mask.given()) {
+        read_mask(*mask.given(), recipe, settings, dims);
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
@@ -367,7 +367,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
                           heads,
                           computed_items,
                           settings,
-                          recipe.attention.has_mask() ? mask : std::nullopt,
+                          mask.view(),
                           shared == nullptr ? nullptr : &shared->preparations,
                           table ? &table->rows : nullptr};
     ComputedArrays computed = recipe.dtype == Dtype::float32 ? compute<float>(plan) : compute<double>(plan);

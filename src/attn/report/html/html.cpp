@@ -3,6 +3,7 @@
 #include "attn/report/buffer.hpp"
 #include "attn/report/colour_map.hpp"
 #include "attn/report/json/json.hpp"
+#include "attn/report/json_writer.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -18,14 +19,15 @@ constexpr Index most_rows = 1024;
 constexpr Index most_columns = 8192;
 constexpr Index most_weights = 5'000'000;
 
-/// The 256 colours from 0 to 1, "00224e…" in one string of JSON.
+/// The 256 colours from 0 to 1 of both grounds, each "00224e…" in one string.
 std::string colours()
 {
-    std::string text = "\"";
+    std::string light, dark;
     for (int place = 0; place < 256; ++place) {
-        text += hex(colour_of(place / 255.0)).substr(1);
+        light += hex(ink_of(place / 255.0)).substr(1);
+        dark += hex(colour_of(place / 255.0)).substr(1);
     }
-    return text + '"';
+    return R"({"light":")" + light + R"(","dark":")" + dark + "\"}";
 }
 
 /// JSON in which no word ends the script that holds it.
@@ -50,8 +52,30 @@ const Shape& shape_of_weights(const model::Result& result)
     return shape_of(*weights);
 }
 
+/// {"shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
+void write_asked(const PageOptions& options, Buffer& out)
+{
+    std::string text;
+    {
+        const Sink sink = [&](std::string_view piece) { text += piece; };
+        Buffer buffer(sink);
+        JsonWriter json(buffer);
+        json.begin_object();
+        if (options.shade.shade) {
+            json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
+        }
+        json.member("shade_max", options.shade.most);
+        if (!options.command.empty()) {
+            json.member("command", options.command);
+        }
+        json.end_object();
+        buffer.flush();
+    }
+    write_escaped(text, out);
+}
+
 template <typename AnyResult>
-void write_frame(const AnyResult& result, const PageParts& parts, const Sink& sink)
+void write_frame(const AnyResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
 {
     const std::string colour_text = colours();
     const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
@@ -74,6 +98,8 @@ void write_frame(const AnyResult& result, const PageParts& parts, const Sink& si
             std::find_if(texts.begin(), texts.end(), [&](const auto& entry) { return entry.first == name; });
         if (name == "result") {
             write_json(result, std::nullopt, [&](std::string_view json) { write_escaped(json, out); });
+        } else if (name == "asked") {
+            write_asked(options, out);
         } else if (text != texts.end()) {
             out.append(text->second);
         } else {
@@ -110,18 +136,18 @@ void require_page_size(const Shape& weights, Index layers)
     }
 }
 
-void write_html(const model::Result& result, const PageParts& parts, const Sink& sink)
+void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
 {
     require_page_size(shape_of_weights(result));
-    write_frame(result, parts, sink);
+    write_frame(result, parts, options, sink);
 }
 
-void write_html(const model::LayeredResult& result, const PageParts& parts, const Sink& sink)
+void write_html(const model::LayeredResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
 {
     for (const model::Result& layer : result.layers) {
         require_page_size(shape_of_weights(layer), std::ssize(result.layers));
     }
-    write_frame(result, parts, sink);
+    write_frame(result, parts, options, sink);
 }
 
 } // namespace attn::report

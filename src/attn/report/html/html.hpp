@@ -3,17 +3,26 @@
 #pragma once
 
 #include "attn/model/trained/layered_result.hpp"
+#include "attn/report/scale.hpp"
 #include "attn/report/sink.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace attn::report {
 
-/// What every page has in common. `frame` is HTML with one {{name}} each for style, script, style_hash, script_hash, colours
-/// and result; the hashes name style and script in the policy.
+/// What every page has in common. `frame` is HTML with one {{name}} each for style, script, style_hash, script_hash, colours,
+/// asked and result; the hashes name style and script in the policy.
 struct PageParts {
     std::string_view frame = {}, style = {}, script = {};
     std::string_view style_hash = {}, script_hash = {}; ///< "sha256-…", as a Content-Security-Policy has them
+};
+
+/// What a user asked for, beside the result.
+struct PageOptions {
+    ShadeOptions shade = {};
+    /// "attn-cli run …", which computes the result but for causal, scale and hidden words, which the page adds; empty: none.
+    std::string command = {};
 };
 
 /// What a page still shows smoothly, of so many layers. Throws Error(too_large) naming the count and what to do instead.
@@ -22,8 +31,8 @@ void require_page_size(const Shape& weights, Index layers = 1);
 /// The result is shown as write_json writes it, "weights" (H, T, S) among it, but for each "<", which is \u003c there so that
 /// no word ends the script that holds it. Throws Error(too_large) before it writes anything, Error(internal) for a result
 /// without weights or a frame with another name.
-void write_html(const model::Result& result, const PageParts& parts, const Sink& sink);
+void write_html(const model::Result& result, const PageParts& parts, const PageOptions& options, const Sink& sink);
 /// With the layers to choose from, each with its weights.
-void write_html(const model::LayeredResult& result, const PageParts& parts, const Sink& sink);
+void write_html(const model::LayeredResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink);
 
 } // namespace attn::report

@@ -280,7 +280,14 @@ void ExplanationSteps::write_masks()
         prose_.paragraph("window: hides all but " + side(attention().window->left) + " keys back and " +
                          side(attention().window->right) + " ahead of position " + std::to_string(e_.position));
     }
-    if (attention().has_mask()) {
+    if (!attention().hide.empty()) {
+        std::string words;
+        for (const std::string& word : attention().hide) {
+            words += (words.empty() ? "" : ", ") + in_quotes(word);
+        }
+        prose_.paragraph("hide: no query sees " + words);
+    }
+    if (attention().mask || attention().mask_values) {
         prose_.paragraph("mask: what " + (attention().mask ? in_quotes(attention().mask->file) : "the recipe") +
                          " holds for this row");
     }

@@ -17,15 +17,15 @@ using attn::model::Result;
 using attn::report::PageParts;
 using sample::text_of;
 
-constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{colours}}|{{result}}",
+constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{colours}}|{{asked}}|{{result}}",
                           .style = "p {}",
                           .script = "f({{}})",
                           .style_hash = "sha256-A",
                           .script_hash = "sha256-B"};
 
-std::string html_of(const Result& result, const PageParts& page = parts)
+std::string html_of(const Result& result, const PageParts& page = parts, const attn::report::PageOptions& options = {})
 {
-    return text_of([&](const attn::report::Sink& sink) { write_html(result, page, sink); });
+    return text_of([&](const attn::report::Sink& sink) { write_html(result, page, options, sink); });
 }
 
 std::string json_of(const Result& result)
@@ -36,9 +36,20 @@ std::string json_of(const Result& result)
 TEST(Html, PutsEveryPartInItsPlace)
 {
     const std::string html = html_of(sample::two_words());
-    EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|\"00224e")) << html;
-    EXPECT_TRUE(html.ends_with("fee838\"|" + json_of(sample::two_words()))) << html;
-    EXPECT_EQ(html.rfind('|') - html.find("\"00"), 2 + 256 * 6);
+    EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|{\"light\":\"f7fafd")) << html;
+    EXPECT_TRUE(html.ends_with("fee838\"}|{}|" + json_of(sample::two_words()))) << html;
+    const auto of_light = html.find("\"f7fafd"), of_dark = html.find("\"00224e");
+    EXPECT_EQ(html.find("\",\"dark\"") - of_light, 1 + 256 * 6);
+    EXPECT_EQ(html.find("\"}|{}|") - of_dark, 1 + 256 * 6);
+}
+
+TEST(Html, HoldsWhatWasAskedFor)
+{
+    using attn::report::Shade;
+    const PageParts page{.frame = "{{asked}}"};
+    EXPECT_EQ(html_of(sample::two_words(), page), "{}");
+    EXPECT_EQ(html_of(sample::two_words(), page, {.shade = {Shade::log, 0.1}, .command = "attn-cli run \"a </script>\""}),
+              R"({"shade":"log","shade_max":0.1,"command":"attn-cli run \"a \u003c/script>\""})");
 }
 
 TEST(Html, HoldsNoLessThanSignOfTheResultAndTheSameJson)
@@ -59,7 +70,7 @@ std::string refusal(attn::Shape shape)
     result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
     bool written = false;
     try {
-        write_html(result, parts, [&](std::string_view) { written = true; });
+        write_html(result, parts, {}, [&](std::string_view) { written = true; });
     } catch (const Error& error) {
         return written || error.kind() != ErrorKind::too_large ? "" : error.what();
     }

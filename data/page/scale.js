@@ -1,0 +1,111 @@
+// Where a number lies between the ends of the colours, and these: one scale for cells, chips, bars, lines and small pictures of a
+// view. On paper more ink is more weight; on a dark ground brighter is more (report/scale.hpp, report/colour_map.hpp).
+
+/// What the command line asked for: the scale, and the command itself.
+const asked = JSON.parse(find("asked").textContent);
+
+const shades = { absolute: "absolute", row: "row", log: "log" };
+const decades = 4; // of the logarithm
+const manyKeys = 24; // of which one is 1 under a causal mask, and nearly all others would have the colour of 0
+let shade = asked.shade ?? (areWeights && asked.shade_max === undefined && result.S > manyKeys ? "row" : "absolute");
+
+/// 1, 2, 2.5 or 5 times a power of ten, not less than `least` > 0.
+function roundUp(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return Number([1, 2, 2.5, 5, 10].map((size) => size * power).find((size) => size >= least * (1 - 1e-12)).toPrecision(3));
+}
+
+const scales = new WeakMap();
+/// That of all numbers of this layer: of weights from 0 to 1, or to a round number where none is over a half.
+function wholeScale() {
+  if (!scales.has(result)) {
+    const range = rangeOf(result.weights.values);
+    scales.set(result, areWeights ? { least: 0, largest: range.largest > 0.5 ? 1 : roundUp(range.largest) } : range);
+  }
+  const scale = scales.get(result);
+  const most = asked.shade_max;
+  return { ...scale, largest: most ?? scale.largest, beyond: most < scale.largest, log: shade === "log" };
+}
+
+/// That of a row.
+const scaleOf = (head, row) => (shade === "row" ? rangeOf(rowOf(result.weights, head, row)) : wholeScale());
+
+/// Where a number lies in a scale: 0 … 1. By halves, for the scale may be longer than a double can hold.
+function shareOf(value, { least, largest, log }) {
+  const share = log ? (value > 0 ? 1 + Math.log10(value / largest) / decades : 0) : (value / 2 - least / 2) / (largest / 2 - least / 2);
+  return Math.min(Math.max(share, 0), 1);
+}
+
+// ---- colours ---------------------------------------------------------------------------------------------------------
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
+
+const colourTexts = JSON.parse(find("colours").textContent);
+const ramps = Object.fromEntries(Object.entries(colourTexts).map(([ground, text]) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16))]));
+const ramp = () => ramps[isDark() ? "dark" : "light"];
+
+/// The colour of a share in [0, 1].
+const colourPlace = (share) => Math.round(Math.min(Math.max(share, 0), 1) * 255);
+function css(share) {
+  const i = 3 * colourPlace(share);
+  const colours = ramp();
+  return `rgb(${colours[i]}, ${colours[i + 1]}, ${colours[i + 2]})`;
+}
+/// Text that can be read on it: by the relative luminance of WCAG 2.
+function inkOn(share) {
+  const linear = (part) => (part <= 10.31475 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+  const i = 3 * colourPlace(share);
+  const colours = ramp();
+  const luminance = 0.2126 * linear(colours[i]) + 0.7152 * linear(colours[i + 1]) + 0.0722 * linear(colours[i + 2]);
+  return luminance > 0.179 ? "#000" : "#fff";
+}
+
+/// Signed numbers, of the strips of vectors: from one hue over the ground to another, which no eye mixes up. `share` is in [−1, 1].
+const signedStops = { light: [[168, 74, 18], [247, 246, 242], [31, 91, 160]], dark: [[255, 158, 92], [38, 40, 44], [110, 178, 255]] };
+function signedColour(share) {
+  const [below, zero, above] = signedStops[isDark() ? "dark" : "light"];
+  const size = Number.isFinite(share) ? Math.min(Math.abs(share), 1) : 1;
+  const end = share < 0 ? below : above;
+  return zero.map((part, i) => Math.round(part + (end[i] - part) * size));
+}
+
+// ---- the key ---------------------------------------------------------------------------------------------------------
+
+/// What stands below the bar of colours, each with its share.
+function scaleTexts() {
+  if (shade === "row") {
+    return [[0, areWeights ? "0" : "row’s least"], [1, "row’s largest"]];
+  }
+  const { least, largest, beyond } = wholeScale();
+  const plain = (x) => String(Number(x.toPrecision(4))).replace(/-/g, "−");
+  const last = (beyond ? "≥ " : "") + plain(largest);
+  if (shade === "log") {
+    return [[0, plain(largest / 10 ** decades)], [0.5, plain(largest / 10 ** (decades / 2))], [1, last]];
+  }
+  return [[0, plain(least)], [0.5, plain(least / 2 + largest / 2)], [1, last]];
+}
+
+/// The bar of colours with its numbers.
+function scaleKey() {
+  const bar = element("canvas", { class: "scale", "aria-hidden": "true" });
+  bar.width = 256;
+  bar.height = 1;
+  const pencil = bar.getContext("2d");
+  for (let i = 0; i < 256; ++i) {
+    pencil.fillStyle = css(i / 255);
+    pencil.fillRect(i, 0, 1, 1);
+  }
+  const texts = scaleTexts().map(([share, text]) => {
+    const made = element("span", { text });
+    made.dataset.share = share;
+    return made;
+  });
+  return element("div", { class: "scale-key" }, bar, element("div", { class: "scale-texts" }, ...texts));
+}
+
+const shadeSentences = {
+  absolute: areWeights ? "One scale for all numbers." : "One scale for all numbers: from the least to the largest.",
+  row: "Each row to its own largest.",
+  log: "By the logarithm, from a ten thousandth of the largest.",
+};

@@ -1,0 +1,231 @@
+// What if: the same queries, keys and values with another mask or scale. Computed here with the arithmetic of the program, and
+// offered only where that gives the numbers of the file again, so that it is what the command beside it prints.
+
+/// What is changed; null: nothing.
+let change = null;
+
+/// Of the file: what the controls show before anything is changed.
+function savedChange(saved) {
+  return { causal: Boolean(saved.attention.causal), scale: saved.attention.scale !== "none", temperature: 1, hidden: [...saved.hidden] };
+}
+
+/// The factor that is taken off and put back: 1 where the scores have none.
+function ownFactor(saved) {
+  const { scale, score } = saved.attention;
+  const none = scale === "none" || (scale === undefined && (score ?? "scaled_dot") !== "scaled_dot");
+  return scale === undefined && !none ? 1 / Math.sqrt(saved.keys.shape[2]) : none ? 1 : scale;
+}
+
+/// As the config would say it: nothing, "none", or the factor.
+function scaleOfChange(saved, { scale, temperature }) {
+  if (temperature === 1) {
+    return scale ? (saved.attention.scale === "none" ? undefined : saved.attention.scale) : "none";
+  }
+  const own = saved.attention.scale === "none" && scale ? 1 / Math.sqrt(saved.keys.shape[2]) : ownFactor(saved);
+  return (scale ? own : 1) / temperature;
+}
+
+/// Where a mask from a file hides: what is masked, but not by place or name. Null where it adds numbers, or may hide more.
+function closedByFile(saved) {
+  const { attention, masked, capped, scaled, scores, T, S } = saved;
+  if (!attention.mask) {
+    return undefined;
+  }
+  const before = masksFirst ? scores : attention.softcap === undefined ? scaled : capped;
+  if (!masked || !before || attention.causal || attention.window || isAlibi()) {
+    return null;
+  }
+  const plain = masked.values.every((value, i) => value === -Infinity || value === before.values[i]);
+  return plain ? Uint8Array.from(masked.values, (value, i) => value === -Infinity && !saved.hidden.has(i % S)) : null;
+}
+
+/// The scores of all heads, which no change touches.
+function allScores(saved) {
+  const { H, T, S, scores, weights } = saved;
+  if (!scores && !saved.ownScores) {
+    const values = new weights.values.constructor(H * T * S);
+    for (let row = 0; row < H * T; ++row) {
+      values.set(scoresOfRow(Math.floor(row / T), row % T), row * S);
+    }
+    saved.ownScores = { shape: [H, T, S], values };
+  }
+  return scores ?? saved.ownScores;
+}
+
+/// A result like `saved` with the change in it. `result` is it meanwhile, since all arithmetic reads that.
+function changedResult(saved, changes) {
+  const { H, T, S } = saved;
+  const scale = scaleOfChange(saved, changes);
+  const attention = { ...saved.attention, causal: changes.causal, scale };
+  if (scale === undefined) {
+    delete attention.scale;
+  }
+  const without = { scaled: null, capped: null, masked: null, headContext: null, entropies: null, output: null };
+  const made = { ...saved, ...without, attention, hidden: new Set(changes.hidden), closed: closedByFile(saved), changed: true };
+  const before = result;
+  result = saved;
+  made.scores = allScores(saved);
+  result = made;
+  const values = new saved.weights.values.constructor(H * T * S);
+  for (let row = 0; row < H * T; ++row) {
+    values.set(softmax(stagesOfRow(Math.floor(row / T), row % T).last), row * S);
+  }
+  result = before;
+  made.weights = { shape: [H, T, S], values };
+  return made;
+}
+
+const mostChanged = 3e9; // products of scores that a page computes while somebody waits
+
+/// Why there is no what-if, in words; "" where there is one. Of whole models the layers before would change, too.
+function whyNot() {
+  const { queries, keys, scores, attention, chosen, H, T, S, weights } = result;
+  if (layers.length > 0 || !areWeights || !isOfRun) {
+    return "-";
+  }
+  const scored = scores || (multiplies && queries && keys && !(chosen && attention.scores === "KQ"));
+  if (!scored || !keys || attention.dropout || result.heads[0] === "mean") {
+    return "-";
+  }
+  if (closedByFile(result) === null) {
+    return "A mask from a file is part of these weights: what they would be without it is not in this page.";
+  }
+  if (!scores && H * T * S * keys.shape[2] > mostChanged) {
+    return "-";
+  }
+  const again = changedResult(result, savedChange(result)).weights.values;
+  const same = again.every((w, i) => Object.is(w, weights.values[i]) || w === weights.values[i]);
+  return same ? "" : "These weights were computed with other instructions than --isa portable; without them this page could be asked what if.";
+}
+
+/// A word as a shell takes it.
+const shellWord = (text) => (/^[\w./,:=+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
+
+/// What --hide takes for these places: a word where it says the same, otherwise positions.
+function hideList(places) {
+  const words = result.columns.slice(0, result.wordsOfKeys);
+  const text = words[places[0]];
+  const plain = /^[\p{L}\p{N}]+$/u.test(text ?? "") && !/^[0-9]+$/.test(text);
+  const same = plain && String(placesOf(text, words)) === String(places);
+  return same ? text : places.join(",");
+}
+
+/// The command that computes the change; "" where none does.
+function commandOf(saved, changes) {
+  const base = asked.command;
+  const recipe = base?.includes(" --recipe ");
+  const scale = scaleOfChange(saved, changes);
+  const cannot = recipe && ((saved.hidden.size > 0 && changes.hidden.length === 0) || (saved.attention.scale !== undefined && scale === undefined));
+  if (!base || cannot) {
+    return "";
+  }
+  const parts = [base];
+  changes.causal ? parts.push("--causal") : recipe && saved.attention.causal && parts.push("--no-causal");
+  scale !== undefined && parts.push("--scale", String(scale));
+  changes.hidden.length > 0 && parts.push("--hide", shellWord(hideList(changes.hidden)));
+  return parts.join(" ");
+}
+
+/// How many weights are others than those of the file.
+function countChanged(saved) {
+  const { values } = saved.weights;
+  return result.weights.values.reduce((count, w, i) => count + (w !== values[i] && !(Number.isNaN(w) && Number.isNaN(values[i]))), 0);
+}
+
+/// Whether a cell is not as the file has it.
+const isChanged = (head, row, column) => {
+  const place = (head * result.T + row) * result.S + column;
+  return change !== null && result.weights.values[place] !== resultOf(0).weights.values[place];
+};
+
+/// 0.1 … 10 in even steps of the logarithm, two digits each.
+const temperatureAt = (place) => Number((10 ** Number(place)).toPrecision(2));
+
+/// The controls. `onChange` is told what is changed, or null.
+class WhatIf {
+  constructor(root, onChange) {
+    const saved = result;
+    const start = savedChange(saved);
+    Object.assign(this, { root, saved, start, onChange, now: start });
+    const why = whyNot();
+    root.hidden = why === "-";
+    this.there = why === "";
+    find("what-controls").hidden = !this.there;
+    find("what-note").textContent = why === "-" ? "" : why;
+    if (!this.there) {
+      return;
+    }
+    const hasFactor = ownFactor(saved) !== 1 || saved.attention.scale === "none";
+    find("what-scale").closest("label").hidden = !hasFactor;
+    find("what-scale-name").replaceChildren(...(saved.attention.scale === undefined || saved.attention.scale === "none" ? ["1/√d", element("sub", { text: "k" })] : [`× ${number(saved.attention.scale)}`]));
+    this.fillWords();
+    const listen = (id, type, read) => find(id).addEventListener(type, () => this.set(read(find(id))));
+    listen("what-causal", "change", (box) => ({ causal: box.checked }));
+    listen("what-scale", "change", (box) => ({ scale: box.checked }));
+    listen("what-temperature", "input", (slider) => ({ temperature: temperatureAt(slider.value) }));
+    listen("what-hide", "change", (list) => ({ hidden: this.choices[list.value].places }));
+    find("what-reset").addEventListener("click", () => this.set(this.start));
+    find("what-copy").addEventListener("click", () => this.copy());
+    this.show();
+  }
+
+  /// Nothing, each word, and each that stands in several places everywhere.
+  fillWords() {
+    const words = result.columns.slice(0, result.wordsOfKeys);
+    const places = new Map();
+    words.forEach((text, place) => places.set(text, [...(places.get(text) ?? []), place]));
+    this.choices = [{ text: "no word", places: [] },
+      ...words.map((text, place) => ({ text: shortened(text, 24) + (places.get(text).length > 1 ? ` (${place})` : ""), places: [place] })),
+      ...[...places].filter(([, each]) => each.length > 1).map(([text, each]) => ({ text: `every ${shortened(text, 24)}`, places: each }))];
+    const same = (one, other) => String(one) === String(other);
+    if (!this.choices.some((each) => same(each.places, this.start.hidden))) {
+      this.choices.push({ text: "as in the file", places: this.start.hidden });
+    }
+    this.placeOf = (hidden) => this.choices.findIndex((each) => same(each.places, hidden));
+    find("what-hide").replaceChildren(...this.choices.map((each, i) => element("option", { value: String(i), text: each.text })));
+  }
+
+  set(part) {
+    this.now = { ...this.now, ...part };
+    const changed = JSON.stringify(this.now) !== JSON.stringify(this.start);
+    cancelAnimationFrame(this.frame); // a slider moves faster than a large page computes
+    this.frame = requestAnimationFrame(() => {
+      this.onChange(changed ? this.now : null);
+      this.show();
+    });
+  }
+
+  show() {
+    const { causal, scale, temperature, hidden } = this.now;
+    find("what-causal").checked = causal;
+    find("what-scale").checked = scale;
+    const slider = find("what-temperature");
+    if (temperatureAt(slider.value) !== temperature) {
+      slider.value = Math.log10(temperature);
+    }
+    slider.setAttribute("aria-valuetext", String(temperature));
+    find("what-temperature-text").textContent = String(temperature);
+    find("what-hide").value = String(this.placeOf(hidden));
+    find("what-reset").disabled = change === null;
+    this.root.classList.toggle("changes", change !== null);
+    const command = change === null ? "" : commandOf(this.saved, this.now);
+    find("what-command-row").hidden = change === null;
+    find("what-command").textContent = change === null ? "" : command || "No option takes off what the recipe says.";
+    find("what-copy").hidden = command === "";
+    const count = change === null ? 0 : countChanged(this.saved);
+    find("what-count").textContent = change === null ? "" : `${count} of ${result.weights.values.length} weights are others`;
+  }
+
+  async copy() {
+    const text = find("what-command").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      getSelection().selectAllChildren(find("what-command"));
+      document.execCommand("copy"); // where a file from disk has no clipboard
+    }
+    announce("Copied");
+    find("what-copy").textContent = "Copied";
+    setTimeout(() => find("what-copy").replaceChildren("Copy"), 1500);
+  }
+}

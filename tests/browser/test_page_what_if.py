@@ -1,0 +1,142 @@
+"""What if: the page computes other masks and scales itself, and gives the numbers of the command that it shows."""
+
+import json
+import random
+import subprocess
+
+import pytest
+import tensors
+from cases import CASES, settings, single
+from program import PROGRAM, SENTENCE, succeeds
+
+SET = """
+const [causal, scale, temperature, hide] = arguments;
+const send = (id, type) => find(id).dispatchEvent(new Event(type));
+find("what-causal").checked = causal;
+send("what-causal", "change");
+find("what-scale").checked = scale;
+send("what-scale", "change");
+find("what-temperature").value = temperature;
+send("what-temperature", "input");
+find("what-hide").value = hide;
+send("what-hide", "change");"""
+NUMBERS = """
+const rows = (head) => Array.from({ length: result.T }, (_, row) => row).map((row) => [[...rowOf(result.weights, head, row)], [...contextOfRow(head, row)],
+    [...stagesOfRow(head, row).last].map((x) => (x === -Infinity ? null : x)), number(entropy(head, row))]);
+return Array.from({ length: result.H }, (_, head) => rows(head));"""
+
+
+def changed(browser, causal=False, scale=True, temperature=0, hide=0):
+    browser.run(SET, causal, scale, temperature, str(hide))
+    browser.settle()
+    return browser.text("#what-command")
+
+
+def result_of(command, show="weights,head_context,scaled_scores,entropy"):
+    """What the command prints, typed into a shell."""
+    script = 'attn-cli() { "$PROGRAM" "$@"; }\n' + command + f" --isa portable --quiet --json --show {show}"
+    done = subprocess.run(["bash", "-c", script], env={"PROGRAM": PROGRAM, "LC_ALL": "C.UTF-8"}, capture_output=True, check=False)
+    assert done.returncode == 0, (command, done.stderr)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_every_number_is_that_of_the_command(page, number):
+    sentence, options = settings(number + 100_000)
+    browser = page(sentence, *options, "--isa", "portable", "--quiet")
+    held = (lambda x: x) if "float64" in options else single
+    draw = random.Random(number)
+    assert browser.one("#what-controls").is_displayed(), options
+    for _ in range(2):
+        hide = draw.randrange(len(browser.all("#what-hide option")))
+        command = changed(browser, draw.random() < 0.5, draw.random() < 0.6, draw.choice([0, round(draw.uniform(-1, 1), 2)]), hide)
+        if not command:  # drawn as it was
+            continue
+        computed = result_of(command)
+        for rows, weights, contexts, entropies in zip(browser.run(NUMBERS), computed["weights"], computed["head_context"], computed["entropy"]):
+            for (w, context, _, nats), weight, head_context, entropy in zip(rows, weights, contexts, entropies):
+                assert w == [held(x) for x in weight], command
+                assert context == [held(x) for x in head_context], command
+                assert nats == browser.run("return number(arguments[0])", held(entropy)), command
+    if browser.one("#what-reset").is_enabled():
+        browser.click("#what-reset")
+    saved = succeeds("run", sentence, *options, "--isa", "portable", "--quiet", "--json", "--show", "weights").json["weights"]
+    assert [[row[0] for row in head] for head in browser.run(NUMBERS)] == [[[held(x) for x in row] for row in head] for head in saved]
+
+
+def test_the_command_says_what_is_changed_and_reset_takes_it_back(page):
+    browser = page(SENTENCE, "--heads", 2)
+    assert not browser.one("#what-command-row").is_displayed() and not browser.one("#what-reset").is_enabled()
+    start = 'attn-cli run "Life is short, eat dessert first" --heads 2'
+    assert changed(browser, causal=True) == start + " --causal"
+    assert changed(browser, scale=False) == start + " --scale none"
+    assert changed(browser, temperature=1) == start + " --scale " + browser.run("return String(1 / Math.sqrt(8) / 10)")
+    assert changed(browser, hide=3) == start + " --hide short"
+    assert changed(browser, True, False, -1, 6) == start + " --causal --scale 10 --hide first"
+    assert browser.text("#facts").startswith("self-attention · causal · 1 word hidden")
+    assert browser.text("#live") == browser.text("#what-count").replace(" of 72 weights are others", " weights changed")
+    assert browser.all("#bench-rows td.changed") and browser.all(".token.changed")
+    assert browser.one(".swatch.of-change").is_displayed()
+    browser.click("#what-reset")
+    assert not browser.all(".changed") and browser.text("#what-command") == "" and not browser.one("#what-reset").is_enabled()
+    assert browser.run("return result === resultOf(0)")
+
+
+def test_what_is_typed_is_not_said_twice(page):
+    browser = page("the cat the hat", "--causal", "--scale", "0.5", "--hide", "cat")
+    assert browser.run("return ['what-causal', 'what-scale'].map((id) => find(id).checked)") == [True, True]
+    assert changed(browser, causal=False, hide=0) == 'attn-cli run "the cat the hat" --scale 0.5'
+    assert changed(browser, causal=True, hide=0) == 'attn-cli run "the cat the hat" --causal --scale 0.5'
+    options = [each.text for each in browser.all("#what-hide option")]
+    assert options == ["no word", "the (0)", "cat", "the (2)", "hat", "every the"]
+    assert changed(browser, causal=True, hide=5) == 'attn-cli run "the cat the hat" --causal --scale 0.5 --hide the'
+    assert changed(browser, causal=True, hide=1) == 'attn-cli run "the cat the hat" --causal --scale 0.5 --hide 0'
+
+
+def test_a_changed_cell_is_outlined_on_the_map(page):
+    browser = page(SENTENCE, "--causal")
+    copy = "const copy = new OffscreenCanvas(64, 8).getContext('2d', { willReadFrequently: true }); copy.drawImage(heatMap.canvas, -Math.round(3 * heatMap.width), 0);"
+    dashes = copy + "return new Set(new Uint32Array(copy.getImageData(6, 2, 40, 2).data.buffer)).size"
+    before = browser.run(dashes)
+    changed(browser, causal=False)
+    assert browser.run("return [isChanged(0, 0, 3), isChanged(0, 5, 3)]") == [True, False]
+    assert browser.run(dashes) > before
+
+
+def test_a_saved_result_is_computed_again_from_its_recipe(browser, tmp_path):
+    saved = tmp_path / "it's.json"
+    saved.write_bytes(succeeds("run", SENTENCE, "--causal", "--json", "--show", "all").out)
+    succeeds("plot", saved, "-o", tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    command = changed(browser, causal=False, temperature=0.5, hide=2)
+    assert command.startswith("attn-cli run --recipe ") and " --no-causal --scale " in command
+    computed = result_of(command)
+    assert [row[0] for row in browser.run(NUMBERS)[0]] == [[single(x) for x in row] for row in computed["weights"][0]]
+    browser.expect_quiet(tmp_path / "page.html")
+
+
+def test_masks_from_files(page, tmp_path):
+    tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.arange(36).reshape(6, 6) % 4 != 1)
+    browser = page(SENTENCE, "--mask", tmp_path / "mask.npy")
+    command = changed(browser, causal=True, hide=4, temperature=-0.3)
+    assert [row[0] for row in browser.run(NUMBERS)[0]] == [[single(x) for x in row] for row in result_of(command)["weights"][0]]
+    tensors.numpy.save(tmp_path / "mask.npy", tensors.numpy.arange(36).reshape(6, 6) / 36)
+    browser = page(SENTENCE, "--mask", tmp_path / "mask.npy")
+    assert not browser.one("#what-controls").is_displayed()
+    assert "A mask from a file is part of these weights" in browser.text("#what-note")
+
+
+@pytest.mark.parametrize("arguments", [[SENTENCE, "--model", "induction"], [SENTENCE, "--dropout", 0.5], [SENTENCE, "--show", "tokens,weights"], [SENTENCE, "--heads", 2, "--head", "mean"]])
+def test_there_is_none_where_no_command_would_agree(page, arguments):
+    browser = page(*arguments)
+    assert not browser.all("#what-if") or not browser.one("#what-if").is_displayed()
+
+
+def test_it_is_copied(page):
+    browser = page(SENTENCE)
+    changed(browser, causal=True)
+    browser.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.click("#what-copy")
+    assert browser.text("#live") == "Copied"
+    pasted = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](String(error)))")
+    assert pasted == browser.text("#what-command")
