@@ -25,6 +25,11 @@ TERMINALS = {
 }
 FIRST_TERMINALS = ("24-bit", "plain")
 ROWS = 40
+# 60 words: numbers do not fit, so that there are half blocks where there are colours.
+MANY = ["run", " ".join(["the cat sat on a mat and then one dog ran to my old red house with big blue eyes"] * 3), "--model", "induction",
+        "--layer", "0", "--show", "weights"]
+MANY_WIDTHS = (80, 120, 200)
+MANY_TERMINALS = ("24-bit", "16", "plain")
 
 
 def capture(columns, environment, arguments=None, rows=ROWS):
@@ -79,6 +84,15 @@ def first_path(terminal):
     return FOLDER / f"first-{terminal}.txt"
 
 
+def many(terminal, columns):
+    """What two heads of 60 words show."""
+    return capture(columns, TERMINALS[terminal], MANY, rows=80)
+
+
+def many_path(terminal, columns):
+    return FOLDER / f"many-{terminal}-{columns}.txt"
+
+
 def path_of(terminal, columns):
     return FOLDER / f"{terminal}-{columns}.txt"
 
@@ -88,5 +102,8 @@ if __name__ == "__main__":
     for terminal, environment in TERMINALS.items():
         for columns in WIDTHS:
             path_of(terminal, columns).write_text(capture(columns, environment), encoding="utf-8")
+    for terminal in MANY_TERMINALS:
+        for columns in MANY_WIDTHS:
+            many_path(terminal, columns).write_text(many(terminal, columns), encoding="utf-8")
     for terminal in FIRST_TERMINALS:
         first_path(terminal).write_text(first(terminal), encoding="utf-8")

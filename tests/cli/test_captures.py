@@ -16,6 +16,13 @@ def test_a_terminal_shows_what_is_stored(terminal, columns):
     assert shown == captures.cells(captures.path_of(terminal, columns).read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("columns", captures.MANY_WIDTHS)
+@pytest.mark.parametrize("terminal", captures.MANY_TERMINALS)
+def test_a_terminal_shows_60_words_as_stored(terminal, columns):
+    shown = captures.cells(captures.many(terminal, columns))
+    assert shown == captures.cells(captures.many_path(terminal, columns).read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("terminal", captures.FIRST_TERMINALS)
 def test_a_terminal_of_the_usual_size_shows_the_whole_first_output(terminal):
     shown = captures.first(terminal)

@@ -84,7 +84,7 @@ WITH_COLOURS = [{"TERM": "xterm"}, {"TERM": "xterm-256color"}, {"TERM": "xterm",
 
 
 @pytest.mark.parametrize("env", WITH_COLOURS, ids=lambda env: "-".join(env.values()))
-@pytest.mark.parametrize("columns", [20, 80, 200])
+@pytest.mark.parametrize("columns", [80, 200])
 def test_weights_on_a_terminal_are_a_heat_map_and_otherwise_the_same_text(env, columns):
     code, got = on_terminal("run", SENTENCE, "--heads", "2", columns=columns, env=env)
     plain = on_terminal("run", SENTENCE, "--heads", "2", "--color", "never", columns=columns, env=env)[1].decode()
@@ -95,6 +95,79 @@ def test_weights_on_a_terminal_are_a_heat_map_and_otherwise_the_same_text(env, c
     assert without_legend.replace("▸", " ") == plain
     for line in got.decode().splitlines():
         assert "\x1b" not in line or line.rindex("\x1b[m") == line.rindex("\x1b")  # nothing outlives a line
+
+
+MANY = " ".join(["the cat sat on a mat and then one dog ran to my old red house with big blue eyes"] * 3)  # 60 words
+
+
+def without_escapes(text):
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize("env", WITH_COLOURS, ids=lambda env: "-".join(env.values()))
+@pytest.mark.parametrize(("columns", "abreast"), [(80, 1), (120, 1), (160, 2), (200, 2)])
+def test_weights_of_60_words_are_drawn_in_half_blocks_heads_side_by_side_where_they_fit(env, columns, abreast):
+    code, got = on_terminal("run", MANY, "--heads", "2", "--causal", "--show", "weights", columns=columns, env=env)
+    lines = without_escapes(got.decode()).splitlines()
+    assert code == 0 and max(map(len, lines)) <= columns
+    rows = [line for line in lines if "▀" in line]
+    assert len(rows) == 30 * 2 / abreast and all(row.startswith(("the", "sat", "a", "and", "one", "ran", "my", "red", "with", "blue")) for row in rows)
+    assert rows[-1].count("▀") + rows[-1].count("▄") == 60 * abreast
+    assert lines[0].startswith("weights of 2 heads (60, 60)  0 ") and lines[0].endswith("largest of its row")
+    assert "…" not in got.decode() and not re.search(r"\d\.\d", got.decode())
+
+
+def test_half_blocks_have_the_colours_of_the_weights():
+    """Of 24 bits: the same share has the same colour as in a table of numbers."""
+    arguments = ["run", "a b c a b c a b c a b c", "--causal", "--show", "weights"]
+    env = {"TERM": "xterm", "COLORTERM": "truecolor"}
+    wide, narrow = (on_terminal(*arguments, columns=columns, env=env)[1].decode().splitlines() for columns in (200, 80))
+    numbers = [re.findall(r"48;2;(\d+;\d+;\d+)m", line) for line in wide[2:]]
+    drawn = []
+    for line in narrow[2:]:  # below the title and the words
+        upper, lower, colours = [], [], ("", "")
+        for sequence, character in re.findall("(?:\x1b\\[([0-9;]*)m)?(.)", line):
+            if sequence:
+                fore, back = (re.search(rf"{layer}8;2;(\d+;\d+;\d+)", sequence) for layer in "34")
+                colours = (fore and fore[1], back and back[1])
+            if character == "▀":
+                upper.append(colours[0])
+                lower += [colours[1]] if colours[1] else []
+            elif character == "▄":
+                lower.append(colours[0])
+        drawn += [upper, lower]
+    assert len(numbers) == 12 and drawn == numbers
+
+
+def test_digits_ask_for_numbers_and_half_blocks_need_colours():
+    many = ["run", MANY, "--show", "weights", "--causal"]
+    for arguments, env in [(["--digits", "3"], {}), (["--color", "never"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "vt220"})]:
+        got = on_terminal(*many, *arguments, env=env)[1].decode()
+        assert "▀" not in got and re.search(r"0\.\d{3}", got) and "…" in got
+    assert "▀" not in succeeds(*many).text
+    assert "▀" not in succeeds(*many, "--color", "always").text  # no width to keep to
+
+
+def test_words_that_no_column_holds_have_positions_above_them():
+    got = without_escapes(on_terminal("run", "子 曰 學 而 時 習 之 不 亦 說 乎 有 朋", "--show", "weights", columns=80)[1].decode())
+    assert got.splitlines()[1] == "      0    5    10" and got.splitlines()[2].startswith("子 曰 ▀")
+
+
+def test_a_summary_and_an_explanation_are_coloured_and_otherwise_the_same_text():
+    for arguments in (["run", SENTENCE, "--heads", "2", "--show", "summary"], ["run", "a b a b", "--model", "induction"], ["explain", SENTENCE, "--query", "is"]):
+        plain, coloured = (on_terminal(*arguments, "--color", colour)[1].decode() for colour in ("never", "always"))
+        assert ESCAPE.decode() not in plain and "\x1b[m" in coloured and without_escapes(coloured) == plain
+        assert ESCAPE not in succeeds(*arguments[:2], "--quiet", *arguments[2:]).out
+        for line in coloured.splitlines():
+            assert "\x1b" not in line or line.rindex("\x1b[m") == line.rindex("\x1b")
+    assert "\x1b[1m6. Softmax" in coloured
+
+
+def test_bench_fits_a_terminal():
+    lines = on_terminal("bench", "--seq", "8,16", "--repeat", "1")[1].decode().splitlines()
+    assert re.fullmatch(r"heads 8, kv_heads 8, head_dim 64, value_dim 64, threads \d+, isa \w+", lines[0])
+    assert lines[1].split()[:3] == ["seq", "median", "ms"] and len(lines) == 4 and max(map(len, lines)) <= 80
+    assert succeeds("bench", "--seq", "8", "--repeat", "1").text.split()[:7] == ["seq", "heads", "kv_heads", "head_dim", "value_dim", "threads", "isa"]
 
 
 def first_output(*arguments, **options):
@@ -318,6 +391,74 @@ def test_long_work_shows_its_progress_on_a_terminal_and_erases_it(tmp_path):
     assert got.endswith(b"\r\x1b[K")
     assert captured("--quiet") == b""
     assert captured(env={"TERM": "dumb"}) == b""
+
+
+def assert_stays(got):
+    """That the line of progress is there from its first text to the end: it is erased once."""
+    *updates, last = got.split(b"\r\x1b[K")
+    assert updates[0] == b"" and len(updates) > 1 and all(updates[1:]) and last == b"", got
+
+
+def long_enough(work):
+    """What the terminal got of the first of ever longer works that shows progress; how long that is depends on the machine."""
+    for size in (1, 2, 4, 8, 16, 32, 64):
+        code, got = work(size)
+        assert code == 0
+        if b"\r" in got:
+            return got
+    raise AssertionError("no work is long")
+
+
+@pytest.mark.parametrize("source", ["file", "redirected"])
+def test_lines_of_a_file_show_their_share_and_the_time_left_and_writing_them_erases_nothing(source, tmp_path):
+    def work(size):
+        (tmp_path / "lines").write_text(f"{SENTENCE}\n" * 20000 * size)
+        with open(tmp_path / "lines", "rb") as stdin:
+            name = tmp_path / "lines" if source == "file" else "-"
+            return on_terminal("run", "--lines", name, "--show", "weights", "--json", "-o", tmp_path / "out", stdin=stdin)
+
+    got = long_enough(work)
+    assert_stays(got)
+    told = re.findall(rb"\[K(\d+) lines, (\d+) %, (\d+ s|\d+ min \d+ s) left", got)
+    assert len(told) == got.count(b"lines")
+    shares = [int(share) for _, share, _ in told]
+    assert shares == sorted(shares) and shares[-1] <= 100
+
+
+def test_lines_of_a_pipe_show_how_many_are_done():
+    def work(size):
+        with subprocess.Popen(["yes", SENTENCE], stdout=subprocess.PIPE) as yes:
+            with subprocess.Popen(["head", "-n", str(20000 * size)], stdin=yes.stdout, stdout=subprocess.PIPE) as head:
+                yes.stdout.close()
+                return on_terminal("run", "--lines", "-", "--show", "weights", "--json", "-o", "/dev/null", stdin=head.stdout)
+
+    got = long_enough(work)
+    assert_stays(got)
+    assert re.search(rb"\[K\d+ lines\r", got) and b"%" not in got
+
+
+def test_a_large_output_shows_how_much_is_written(tmp_path):
+    words = tmp_path / "words"
+
+    def work(size):
+        words.write_text(" ".join(f"w{i}" for i in range(1000)))
+        with open(words, "rb") as stdin:
+            small = ["--heads", str(size), "--d-k", "1", "--d-v", "1", "--embed-dim", "4"]
+            return on_terminal("run", "-", *small, "--show", "weights", "--json", "-o", tmp_path / "out.json", stdin=stdin)
+
+    for size in (2, 4, 8, 16, 32, 64):
+        code, got = work(size)
+        assert code == 0
+        if b"writing" in got:
+            break
+    amounts = [int(amount) for amount in re.findall(rb"writing (\d+) MB", got)]
+    assert amounts and amounts == sorted(amounts) and amounts[-1] <= (tmp_path / "out.json").stat().st_size / 1e6
+    assert got.endswith(b"\r\x1b[K")
+
+
+def test_a_measurement_shows_its_progress():
+    got = on_terminal("bench", "--seq", "256,512")[1]
+    assert re.search(rb"\[Kseq 512 \d+ %", got) and b"\r\x1b[Kheads 8, " in got
 
 
 def test_short_work_shows_nothing():

@@ -144,6 +144,7 @@ int execute_attend(const AttendOptions& options, const Operands& operands, const
     if (options.against.given()) {
         return judge({inputs.tensors(), options, operands, globals.threads}, result.tensors.front(), log);
     }
+    output.tell(stages);
     if (settings.observer) {
         settings.observer({"output", {}, 0});
     }

@@ -5,6 +5,7 @@
 #include "cli/options/command.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
 #include <algorithm>
@@ -99,8 +100,17 @@ Index peak_resident_bytes()
     return Index{usage.ru_maxrss} * 1024;
 }
 
-report::Timing measure(const model::Workload& workload, std::optional<Index> repeats, core::Isa isa, int threads)
+/// Where and how one size is measured.
+struct Bench {
+    core::Isa isa = core::Isa::portable;
+    int threads = 1;
+    std::optional<Index> repeats;
+    StageReporter& progress;
+};
+
+report::Timing measure(const model::Workload& workload, const Bench& bench)
 {
+    const auto& [isa, threads, repeats, progress] = bench;
     constexpr double enough_seconds = 0.5;
     constexpr std::size_t enough_repeats = 5;
     constexpr double turn_seconds = 5e-3; // short computations follow each other, as they do in a program
@@ -115,7 +125,13 @@ report::Timing measure(const model::Workload& workload, std::optional<Index> rep
         const std::size_t done = seconds.size();
         return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
     };
+    const auto share = [&] {
+        const auto done = static_cast<double>(seconds.size());
+        return repeats ? done / static_cast<double>(*repeats)
+                       : std::min(done / static_cast<double>(enough_repeats), total / enough_seconds);
+    };
     while (!enough()) {
+        progress.show("seq " + std::to_string(workload.seq) + " " + std::to_string(static_cast<int>(100 * share())) + " %");
         seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
         total += seconds.back();
         since_peak += seconds.back();
@@ -138,16 +154,21 @@ int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
 {
     Output output{std::nullopt};
     std::vector<report::Timing> timings;
-    const core::Isa isa = globals.isa.value_or(core::best_isa());
+    StageReporter progress(log);
+    const Bench bench{.isa = globals.isa.value_or(core::best_isa()),
+                      .threads = globals.threads,
+                      .repeats = options.repeats,
+                      .progress = progress};
     for (const Index length : options.lengths) {
         options.workload.seq = length;
-        timings.push_back(measure(options.workload, options.repeats, isa, globals.threads));
+        timings.push_back(measure(options.workload, bench));
         log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
     }
+    progress.erase();
     if (options.json) {
         report::write_timings_json(timings, output.sink());
     } else {
-        report::write_timings(timings, output.sink());
+        report::write_timings(timings, output.columns(), output.sink());
     }
     output.finish();
     return success;

@@ -10,6 +10,7 @@
 #include "cli/options/format.hpp"
 #include "cli/options/trained_options.hpp"
 #include "cli/output/output.hpp"
+#include "cli/output/shading.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
@@ -137,7 +138,10 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
         } else {
             output.write(&explanation == &explained.rows.front() ? "" : "\n");
             report::write_explanation(explanation,
-                                      {.digits = digits, .width = output.columns(), .markdown = format == Format::markdown},
+                                      {.digits = digits,
+                                       .width = output.columns(),
+                                       .markdown = format == Format::markdown,
+                                       .shading = shading_of(output, log.colour())},
                                       output.sink());
         }
     }

@@ -17,6 +17,7 @@
 #include "cli/output/page.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/system/exit_code.hpp"
+#include "cli/system/progress.hpp"
 
 #include <array>
 #include <memory>
@@ -202,6 +203,7 @@ void write(Plotted plotted, const PlotOptions& options, Output& output, Colour c
                                    {.digits = options.digits,
                                     .width = output.columns(),
                                     .shading = shading_of(output, colour),
+                                    .all_digits = options.output.digits.has_value(),
                                     .shade = options.picture_options.shade,
                                     .notation = decide_notation(options.output, options.format)},
                                    output.sink());
@@ -212,6 +214,8 @@ void write(Plotted plotted, const PlotOptions& options, Output& output, Colour c
 int execute_plot(const PlotOptions& options, Log& log)
 {
     Output output(options.output.path);
+    StageReporter stages(log);
+    output.tell(stages);
     TensorInputs inputs;
     Plotted plotted = read_file(options, inputs);
     for (model::Result& result : plotted.results) {

@@ -90,11 +90,15 @@ public:
         table_.introduced = shows_the_usual() && options.source != Source::lines && !each_entry();
         table_.shading = options.format == Format::table ? shading_of(output_, log.colour()) : report::Shading::none;
         table_.shade = options.picture_options.shade;
+        table_.all_digits = options.output.digits.has_value();
         model::RunSettings& settings = input_.settings();
         settings.show = options.show.all ? model::everything(input_.recipe()) : model::Show{};
         settings.show.insert(options.show.items.begin(), model::Show::end());
         settings.top = options.top;
         settings.isa = globals.isa.value_or(core::Isa::portable); // auto keeps the promise of the same bytes
+        if (options.source != Source::lines) {
+            output_.tell(stages_);
+        }
         if (options.source != Source::lines || log.verbose()) {
             settings.observer = stages_.observer();
         }

@@ -7,6 +7,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/input/lines.hpp"
 #include "cli/output/ordered_output.hpp"
+#include "cli/system/descriptor.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/system.hpp"
 
@@ -58,7 +59,8 @@ public:
         } catch (...) {
             batch.failure = std::current_exception();
         }
-        output_.finish(number_, buffer_.text(), std::exchange(notes_, {}), index - run_.options.first_index, batch.failure);
+        output_.finish(number_, buffer_.text(), std::exchange(notes_, {}),
+                       {.lines = index - run_.options.first_index, .share = batch.share}, batch.failure);
         buffer_.text().clear();
     }
 
@@ -226,7 +228,7 @@ public:
                                                 most_waiting_per_thread * static_cast<std::size_t>(workers)),
           batches_(LineReader(input, name_of_input(*run.options.lines), run.options.max_input_bytes,
                               workers > 1 ? output_.wake() : -1),
-                   run.options.first_index)
+                   run.options.first_index, bytes_left(input))
     {
     }
 

@@ -26,6 +26,7 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
     return {.digits = options.digits,
             .width = output.columns(),
             .shading = options.format == Format::table ? shading_of(output, log.colour()) : report::Shading::none,
+            .all_digits = options.output.digits.has_value(),
             .shade = options.picture_options.shade,
             .notation = options.notation,
             .ids_in_words = !options.show.given(),
@@ -83,6 +84,7 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
         const model::Recipe unused = model::default_recipe();
         return run_lines({options, unused, settings, none, output, table, stages, isa_note, log, &folder});
     }
+    output.tell(stages);
     model::LayeredResult result = model::run_trained(options.trained, folder.trained(), settings);
     folder.require_unchanged();
     if (const auto note = isa_note.about(result.layers.front().portable_because)) {

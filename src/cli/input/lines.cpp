@@ -2,6 +2,7 @@
 
 #include "cli/system/descriptor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -37,6 +38,7 @@ LineReader::Input LineReader::fill(Wait wait)
     }
     buffer_.resize(piece);
     unread_ = std::string_view(buffer_).substr(0, read_some(descriptor_, buffer_, name_));
+    read_ += unread_.size();
     return unread_.empty() ? Input::ended : Input::more;
 }
 
@@ -94,7 +96,7 @@ std::optional<Line> LineReader::next(Wait wait)
 Batch Batches::next()
 {
     const std::scoped_lock lock(mutex_);
-    Batch batch{.number = next_number_++, .first = next_line_, .lines = {}, .failure = {}};
+    Batch batch{.number = next_number_++, .first = next_line_, .lines = {}, .share = {}, .failure = {}};
     if (ended_) {
         return batch;
     }
@@ -110,6 +112,9 @@ Batch Batches::next()
         }
     } catch (...) {
         batch.failure = std::current_exception();
+    }
+    if (size_ && *size_ > 0) { // which may have grown since
+        batch.share = std::min(1.0, static_cast<double>(reader_.consumed()) / static_cast<double>(*size_));
     }
     ended_ = batch.failure != nullptr || batch.lines.empty();
     next_line_ += static_cast<Index>(batch.lines.size());

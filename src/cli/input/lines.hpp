@@ -30,6 +30,8 @@ public:
 
     /// Nothing at the end of the stream and, without waiting, when there is no whole line yet.
     [[nodiscard]] std::optional<Line> next(Wait wait);
+    /// Bytes of the stream up to the end of the last line that was given.
+    [[nodiscard]] std::size_t consumed() const { return read_ - unread_.size(); }
 
 private:
     enum class Input { more, none_yet, ended };
@@ -44,6 +46,7 @@ private:
     std::size_t most_;
     std::string buffer_;
     std::string_view unread_;   ///< of buffer_
+    std::size_t read_ = 0;      ///< bytes of the stream
     Line line_;                 ///< the part that was read of the next one
     bool begun_ = false;        ///< there is such a part, be it empty
     bool passing_over_ = false; ///< up to the end of a line that was too long
@@ -54,16 +57,20 @@ struct Batch {
     Index number = 0; ///< of the batches
     Index first = 0;  ///< the number of its first line
     std::vector<Line> lines;
-    bool full = false;          ///< it could have been longer
-    std::exception_ptr failure; ///< that came after these lines
+    std::optional<double> share; ///< of the stream up to its end, where that has a known size
+    bool full = false;           ///< it could have been longer
+    std::exception_ptr failure;  ///< that came after these lines
 };
 
 /// Hands out a stream in batches, each as long as it can be without keeping a line waiting for one that has not come yet.
 /// May be used by several threads at once.
 class Batches {
 public:
-    /// `first` is the number of the first line.
-    explicit Batches(LineReader reader, Index first = 0) : reader_(std::move(reader)), next_line_(first) {}
+    /// `first` is the number of the first line, `size` the bytes of a stream that ends.
+    explicit Batches(LineReader reader, Index first = 0, std::optional<std::size_t> size = {})
+        : reader_(std::move(reader)), size_(size), next_line_(first)
+    {
+    }
 
     /// An empty one at the end, and after a failure.
     [[nodiscard]] Batch next();
@@ -71,6 +78,7 @@ public:
 private:
     std::mutex mutex_;
     LineReader reader_;
+    std::optional<std::size_t> size_;
     Index next_number_ = 0;
     Index next_line_;
     bool ended_ = false;

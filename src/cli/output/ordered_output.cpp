@@ -39,7 +39,9 @@ void OrderedOutput::write(std::string_view bytes, const std::vector<PlacedNote>&
             part.remove_prefix(beginning_.dropped);
         }
         if (!part.empty()) {
-            progress_.make_way();
+            if (output_.to_terminal()) {
+                progress_.erase();
+            }
             output_.write(part);
         }
     };
@@ -52,14 +54,14 @@ void OrderedOutput::write(std::string_view bytes, const std::vector<PlacedNote>&
     put(bytes.size());
 }
 
-void OrderedOutput::write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, Index next_line)
+void OrderedOutput::write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, const Reached& reached)
 {
     write(bytes, notes);
     output_.flush(); // a batch is as long as it can be without keeping a reader waiting
-    progress_.show_line(next_line);
+    progress_.show_lines(reached.lines, reached.share);
 }
 
-void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Index next_line,
+void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Reached reached,
                            std::exception_ptr failure)
 {
     std::unique_lock lock(mutex_);
@@ -70,7 +72,7 @@ void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNo
             spare_.pop_back();
         }
         waiting_.emplace(batch,
-                         Finished{std::exchange(bytes, std::move(empty)), std::move(notes), next_line, std::move(failure)});
+                         Finished{std::exchange(bytes, std::move(empty)), std::move(notes), reached, std::move(failure)});
         return;
     }
     turn_.wait(lock, [&] { return stopped_ || next_ == batch; });
@@ -79,7 +81,7 @@ void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNo
     }
     lock.unlock(); // it stays this batch's turn
     try {
-        write_finished(bytes, notes, next_line);
+        write_finished(bytes, notes, reached);
     } catch (...) {
         failure = std::current_exception();
     }
@@ -100,7 +102,7 @@ void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
         waiting_.erase(first);
         lock.unlock();
         try {
-            write_finished(finished.bytes, finished.notes, finished.next_line);
+            write_finished(finished.bytes, finished.notes, finished.reached);
         } catch (...) {
             finished.failure = std::current_exception();
         }

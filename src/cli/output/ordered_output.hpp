@@ -10,6 +10,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,12 @@ namespace attn::cli {
 struct PlacedNote {
     std::size_t at;
     Note note;
+};
+
+/// How far the input is when a batch is done: lines, and the share of it where its size is known.
+struct Reached {
+    Index lines = 0;
+    std::optional<double> share = {};
 };
 
 /// How the output begins: what stands before the first bytes of all, and how many of those are left out.
@@ -43,8 +50,8 @@ public:
     /// Writes part of a batch whose turn it is.
     void write(std::string_view bytes, const std::vector<PlacedNote>& notes);
 
-    /// The rest of a batch, up to the line before `next_line`; takes `bytes` away when they have to wait.
-    void finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Index next_line, std::exception_ptr failure);
+    /// The rest of a batch; takes `bytes` away when they have to wait.
+    void finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Reached reached, std::exception_ptr failure);
 
     /// A failure of no batch, such as the end of the memory between two: it waits for no turn, and nobody waits any more.
     void fail(std::exception_ptr failure);
@@ -58,10 +65,10 @@ private:
     struct Finished {
         std::string bytes;
         std::vector<PlacedNote> notes;
-        Index next_line = 0;
+        Reached reached = {};
         std::exception_ptr failure;
     };
-    void write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, Index next_line);
+    void write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, const Reached& reached);
     void write_waiting(std::unique_lock<std::mutex>& lock);
     void stop(std::exception_ptr failure);
 

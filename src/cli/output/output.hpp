@@ -4,6 +4,7 @@
 #include "attn/report/sink.hpp"
 #include "cli/output/stdout.hpp"
 #include "cli/system/files.hpp"
+#include "cli/system/progress.hpp"
 
 #include <optional>
 #include <string>
@@ -21,10 +22,19 @@ public:
     [[nodiscard]] report::Sink sink();
     /// Columns of the terminal that it goes to, if it goes to one.
     [[nodiscard]] std::optional<int> columns() const;
+    [[nodiscard]] bool to_terminal() const { return to_terminal_; }
+    /// From now on `progress`, which must outlive the writing, tells how much is written, unless whoever reads the output may
+    /// be at the same terminal.
+    void tell(StageReporter& progress);
 
 private:
     StandardOutput standard_;
     std::optional<OutputFile> file_;
+    bool to_terminal_ = false;
+    StageReporter* progress_ = nullptr;
+    std::size_t written_ = 0; ///< since tell()
+
+    void put(std::string_view bytes);
 };
 
 } // namespace attn::cli

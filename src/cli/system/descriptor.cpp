@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace attn::cli {
@@ -72,6 +73,16 @@ bool is_usable(int descriptor)
 {
     const int flags = ::fcntl(descriptor, F_GETFL);
     return flags != -1 && (flags & O_PATH) == 0;
+}
+
+std::optional<std::size_t> bytes_left(int descriptor)
+{
+    struct stat status = {};
+    const off_t place = ::lseek(descriptor, 0, SEEK_CUR);
+    if (place < 0 || ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return std::nullopt;
+    }
+    return static_cast<std::size_t>(std::max<off_t>(status.st_size - place, 0));
 }
 
 std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view name)

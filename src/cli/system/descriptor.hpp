@@ -1,6 +1,8 @@
 // File descriptors: reads and writes whose every failure is noticed.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ void occupy_closed_descriptors();
 
 /// Whether it was open when the program started.
 [[nodiscard]] bool is_usable(int descriptor);
+
+/// Bytes of a regular file between the place where the descriptor stands and the end; nothing of any other.
+[[nodiscard]] std::optional<std::size_t> bytes_left(int descriptor);
 
 /// The next bytes of the descriptor; 0 at its end. `name` is for the message of Error(io), or Error(no_input) for a directory.
 [[nodiscard]] std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view name);

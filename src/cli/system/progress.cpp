@@ -3,6 +3,8 @@
 #include "attn/math/decimal.hpp"
 #include "cli/system/signals.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <unistd.h>
@@ -20,6 +22,25 @@ std::string milliseconds(std::chrono::steady_clock::duration time)
     return math::fixed(std::chrono::duration<double, std::milli>(time).count(), 3) + " ms";
 }
 
+std::string percent(double share)
+{
+    return std::to_string(static_cast<int>(share * 100)) + " %";
+}
+
+/// "7 s", "3 min 20 s", "2 h 5 min"
+std::string duration_text(double seconds)
+{
+    constexpr Index minute = 60;
+    constexpr Index hour = 60 * minute;
+    const auto whole = static_cast<Index>(std::min(std::ceil(seconds), 1e9));
+    const auto both = [whole](Index unit, const char* name, Index part, const char* part_name) {
+        return std::to_string(whole / unit) + name + std::to_string(whole % unit / part) + part_name;
+    };
+    return whole < minute ? std::to_string(whole) + " s"
+           : whole < hour ? both(minute, " min ", 1, " s")
+                          : both(hour, " h ", minute, " min");
+}
+
 void to_terminal(const std::string& text)
 {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -28,8 +49,8 @@ void to_terminal(const std::string& text)
 } // namespace
 
 StageReporter::StageReporter(Log& log)
-    : log_(log), terminal_(error_terminal() && !log.quiet()), output_terminal_(terminal_ && ::isatty(STDOUT_FILENO) != 0),
-      work_began_(Clock::now()), stage_began_(work_began_), shown_(work_began_)
+    : log_(log), terminal_(error_terminal() && !log.quiet()), work_began_(Clock::now()), stage_began_(work_began_),
+      shown_(work_began_)
 {
 }
 
@@ -54,7 +75,7 @@ void StageReporter::observe(const model::Progress& progress)
         shape_ = progress.shape;
         stage_began_ = Clock::now();
     }
-    show(progress.share);
+    show(prefix_ + stage_ + " " + percent(progress.share));
     if (progress.share >= 1) {
         end_stage();
     }
@@ -75,24 +96,28 @@ void StageReporter::end_stage()
     stage_.clear();
 }
 
-void StageReporter::show(double share)
+void StageReporter::show_lines(Index done, std::optional<double> share)
 {
-    if (terminal_) {
-        show_text(prefix_ + stage_ + " " + std::to_string(static_cast<int>(share * 100)) + " %");
+    std::string text = std::to_string(done) + " lines";
+    if (share) {
+        text += ", " + percent(*share);
     }
+    if (share && *share > 0) {
+        const std::chrono::duration<double> taken = Clock::now() - work_began_;
+        text += ", " + duration_text(taken.count() * (1 - *share) / *share) + " left";
+    }
+    show(text);
 }
 
-void StageReporter::show_line(Index done)
+void StageReporter::show_bytes(std::size_t written)
 {
-    if (terminal_) {
-        show_text(std::to_string(done) + " lines");
-    }
+    show("writing " + std::to_string(written / 1'000'000) + " MB");
 }
 
-void StageReporter::show_text(const std::string& text)
+void StageReporter::show(const std::string& text)
 {
     const auto now = Clock::now();
-    if (now - work_began_ < patience || now - shown_ < interval) {
+    if (!terminal_ || now - work_began_ < patience || now - shown_ < interval) {
         return;
     }
     shown_ = now;
@@ -100,13 +125,6 @@ void StageReporter::show_text(const std::string& text)
         erase_line_on_signal(true);
     }
     to_terminal("\r\x1b[K" + text);
-}
-
-void StageReporter::make_way()
-{
-    if (output_terminal_) {
-        erase();
-    }
 }
 
 void StageReporter::erase()

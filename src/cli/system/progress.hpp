@@ -1,10 +1,13 @@
-// What the observer of a run tells the user: the stages with --verbose, and on a terminal how far long work is.
+// What the user is told of the work: the stages with --verbose, and on a terminal how far long work is, in a line of standard
+// error that stays until the work is done or something else goes to the terminal.
 #pragma once
 
 #include "attn/model/run/run.hpp"
 #include "cli/system/log.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace attn::cli {
@@ -27,23 +30,22 @@ public:
     /// Of the stages that come, "line 3: ".
     void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
-    /// Work that is told by the line instead: how many are done.
-    void show_line(Index done);
+    /// Work that is told by the line instead: how many are done and, where it is known, the share of all, with the time left.
+    void show_lines(Index done, std::optional<double> share);
+    /// How much of an output is written.
+    void show_bytes(std::size_t written);
+    /// Anything else: "seq 512: 40 %".
+    void show(const std::string& text);
     /// Before something else goes to the terminal.
     void erase();
-    /// The same, when standard output is a terminal too.
-    void make_way();
 
 private:
     using Clock = std::chrono::steady_clock;
 
     void observe(const model::Progress& progress);
-    void show(double share);
-    void show_text(const std::string& text);
 
     Log& log_;
-    bool terminal_;        ///< standard error is one
-    bool output_terminal_; ///< standard output is one
+    bool terminal_; ///< standard error is one, and somebody wants to know
     std::string prefix_;
     std::string stage_; ///< under way; empty: none
     Shape shape_;

@@ -18,10 +18,13 @@ namespace attn::report {
 enum class Plot { heat_map, arcs };
 inline constexpr std::array<std::string_view, 2> plot_names{"heatmap", "arcs"};
 
+/// From so many words on arcs are too many to be told apart: unless told otherwise, each head draws the strongest, two a word.
+inline constexpr Index many_arc_words = 30;
+
 struct SvgOptions {
     Plot plot = Plot::heat_map;
     int digits = 2;            ///< after the point, of the values in the cells
-    std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen
+    std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen of few words
     std::string title;         ///< empty: the name of the array
     ShadeOptions shade = {};   ///< of arcs only `most` counts
 };

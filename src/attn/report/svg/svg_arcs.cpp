@@ -58,11 +58,15 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 } // namespace
 
-ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
+ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), most_(options.most)
 {
     constexpr Index many_words = 64;
     constexpr Index most_named = 4096;
-    some_words_ = options.most && std::max(picture.rows, picture.columns) > many_words;
+    const Index words = std::max(picture.rows, picture.columns);
+    if (!most_ && words >= many_arc_words) {
+        most_ = 2 * words;
+    }
+    some_words_ = most_ && words > many_words;
     samples_ = round_ticks(0, thickest_value());
     samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
@@ -79,10 +83,9 @@ std::string ArcPanels::note() const
     std::string text =
         picture_.doubtful ? "the thicker a line, the larger the number above 0" : "the thicker a line, the heavier the weight";
     if (std::ranges::any_of(panels_, &Panel::some_lines)) {
-        text += *options_.most == 1 ? "; only the strongest line"
-                                    : "; only the " + std::to_string(*options_.most) + " strongest lines";
+        text += *most_ == 1 ? "; only the strongest line" : "; only the " + std::to_string(*most_) + " strongest lines";
         text += picture_.heads == 1 ? "" : " of each head";
-        text += *options_.most == 1 ? " is drawn" : " are drawn";
+        text += *most_ == 1 ? " is drawn" : " are drawn";
     }
     return text;
 }
@@ -111,9 +114,9 @@ std::vector<model::Pair> ArcPanels::visible_lines(Index head, Index most) const
 ArcPanels::Panel ArcPanels::panel_of(Index head, Index most) const
 {
     Panel panel;
-    if (options_.most) {
+    if (most_) {
         const std::span<const double> values = picture_.of_head(head);
-        panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*options_.most, most + 1));
+        panel.lines = model::strongest_pairs(values, picture_.columns, std::min(*most_, most + 1));
         if (std::ssize(panel.lines) > most) {
             refuse_lines(picture_);
         }

@@ -98,7 +98,7 @@ private:
     void append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const;
 
     const Picture& picture_;
-    const SvgOptions& options_;
+    std::optional<Index> most_; ///< lines a head; absent: all that can be seen
     std::vector<Panel> panels_;
     Ticks samples_;           ///< weights that the key shows
     bool some_words_ = false; ///< words without a line are left out, the others have their positions

@@ -18,8 +18,9 @@ void write_explanation(const model::Explanation& explanation, const ExplanationO
 {
     constexpr Index widest = 80;
     Buffer buffer(sink);
-    const auto prose = options.markdown ? std::make_unique<MarkdownProse>(buffer, widest)
-                                        : std::make_unique<Prose>(buffer, std::min(options.width.value_or(widest), widest));
+    const auto prose = options.markdown
+                           ? std::make_unique<MarkdownProse>(buffer, widest)
+                           : std::make_unique<Prose>(buffer, std::min(options.width.value_or(widest), widest), options.shading);
     ExplanationSteps(explanation, options, *prose).write();
     prose->finish();
     buffer.flush();

@@ -3,15 +3,17 @@
 
 #include "attn/model/explain/explanation.hpp"
 #include "attn/report/sink.hpp"
+#include "attn/report/text/shading.hpp"
 
 #include <optional>
 
 namespace attn::report {
 
 struct ExplanationOptions {
-    int digits = 4;             ///< after the point
-    std::optional<Index> width; ///< columns of the terminal; 80 at most are used, also when absent
-    bool markdown = false;      ///< CommonMark with tables as GitHub has them
+    int digits = 4;                  ///< after the point
+    std::optional<Index> width;      ///< columns of the terminal; 80 at most are used, also when absent
+    bool markdown = false;           ///< CommonMark with tables as GitHub has them
+    Shading shading = Shading::none; ///< of weights, on a scale from 0 to 1; otherwise headings are not bold
 };
 
 /// A worked example: each step with its formula, the shapes, and the numbers of these words in it. With Explanation::key the

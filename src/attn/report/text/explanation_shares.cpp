@@ -65,6 +65,7 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
         columns.push_back({title, std::move(cells)});
     };
     const auto of = [&](auto get) { return words_.of_keys(get); };
+    const auto shade = [&](auto get) { std::ranges::transform(e_.keys, std::back_inserter(columns.back().shares), get); };
     const ExplainedKey& first = e_.keys.front();
     const double weights = std::accumulate(e_.keys.begin(), e_.keys.end(), 0.0,
                                            [](double sum, const ExplainedKey& key) { return sum + key.weight; });
@@ -90,6 +91,7 @@ void ExplanationSteps::write_softmax_table(const std::string& row_sum)
     }
     add("exp", of(&ExplainedKey::exponential), row_sum);
     add("weight", of(&ExplainedKey::weight), words_.number(weights));
+    shade(&ExplainedKey::weight);
     if (first.dropped) {
         add("dropped", of([](const ExplainedKey& key) { return *key.dropped; }));
     }

@@ -52,6 +52,8 @@ public:
         }
     }
 
+    [[nodiscard]] bool fits() const { return shown_ == columns_; }
+
 private:
     [[nodiscard]] std::span<const Scalar> row(Index i) const
     {
@@ -202,11 +204,13 @@ private:
     /// Whether the row's largest value, if it has one above 0, is among them.
     [[nodiscard]] bool write_shaded_cells(std::string& out, Index i) const
     {
-        const double largest = largest_of(row(i));
+        const bool by_column = !style_.column_scales.empty();
+        const double largest = by_column ? 0 : largest_of(row(i));
         Scale scale = style_.scale;
         scale.high = scale.shade == Shade::row && largest > 0 ? largest : scale.high;
         bool marked = largest == 0;
         for (Index j = 0; j < shown_; ++j) {
+            scale = by_column ? style_.column_scales[static_cast<std::size_t>(j)] : scale;
             const auto value = static_cast<double>(row(i)[static_cast<std::size_t>(j)]);
             const bool mark = value == largest && largest > 0;
             marked = marked || mark;
@@ -271,8 +275,7 @@ private:
 
 } // namespace
 
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Shading legend,
-                 const Scale& scale)
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend)
 {
     constexpr Index apart = 2;
     Index used = 0;
@@ -286,7 +289,7 @@ void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::opt
         used += display_width(part);
     }
     const bool beside = !width || used + apart + widest_legend <= *width;
-    const std::string meaning = legend_of(legend, scale, width);
+    const std::string meaning = legend_of(legend, width);
     if (!meaning.empty()) {
         buffer.append(beside ? std::string(apart, ' ') : "\n");
         buffer.append(meaning);
@@ -300,6 +303,14 @@ void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle&
     Grid<Scalar>(values, style).write(buffer);
 }
 
+template <typename Scalar>
+bool fits(std::span<const Scalar> values, const GridStyle& style)
+{
+    return Grid<Scalar>(values, style).fits();
+}
+
+template bool fits(std::span<const float>, const GridStyle&);
+template bool fits(std::span<const double>, const GridStyle&);
 template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
 template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
 

@@ -21,22 +21,29 @@ struct GridStyle {
     bool masked = false;                    ///< -inf stands for a masked place
     int digits = 4;                         ///< after the point
     NotationRule notation = NotationRule::fixed;
-    std::optional<Index> width;      ///< columns of the terminal
-    Shading shading = Shading::none; ///< of values on `scale`; the largest of each row is marked
-    Scale scale = {};                ///< from 0; with Shade::row to the largest of each row
+    std::optional<Index> width;       ///< columns of the terminal
+    Shading shading = Shading::none;  ///< of values on `scale`; the largest of each row is marked
+    Scale scale = {};                 ///< from 0; with Shade::row to the largest of each row
+    std::vector<Scale> column_scales; ///< one a column, in place of `scale`; then nothing is marked
 };
 
 /// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit
 /// `width` are left out with "…", from the right but for the sum; numbers are never cut. Colours change nothing else: without
-/// escape sequences and marks it is the same text. Blocks put columns one further apart, since they and the mark stand there.
+/// escape sequences and marks it is the same text, but for a gap in front where rows have no names. Blocks put columns one
+/// further apart, since they and the mark stand there.
 template <typename Scalar>
 void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle& style);
 
+/// Whether no column has to be left out.
+template <typename Scalar>
+[[nodiscard]] bool fits(std::span<const Scalar> values, const GridStyle& style);
+
 /// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower. The legend of a shading
 /// stands behind it or, where that is too narrow, below it.
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width,
-                 Shading legend = Shading::none, const Scale& scale = {});
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
 
+extern template bool fits(std::span<const float>, const GridStyle&);
+extern template bool fits(std::span<const double>, const GridStyle&);
 extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
 extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
 

@@ -10,6 +10,7 @@ namespace attn::report {
 namespace {
 
 constexpr Index gap = 2; // between columns
+constexpr std::string_view bold = "\x1b[1m";
 
 std::string blanks(Index count)
 {
@@ -77,7 +78,15 @@ void Prose::put(std::string_view line)
 
 void Prose::heading(std::string_view text, Index hang)
 {
-    buffer_.append(wrapped("", text, std::min(hang, indent_), width_));
+    std::string lines = wrapped("", text, std::min(hang, indent_), width_);
+    if (is_coloured(shading_)) { // nothing outlives a line
+        lines.pop_back();
+        for (std::size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', end + bold.size())) {
+            lines.replace(end, 1, std::string(colours_end) + '\n' + std::string(bold));
+        }
+        lines = std::string(bold) + lines + std::string(colours_end) + '\n';
+    }
+    buffer_.append(lines);
 }
 
 void Prose::paragraph(std::string_view text)
@@ -164,17 +173,24 @@ void Prose::table_part(const Column& labels, const std::vector<Column>& columns)
     const Index label_width = width_of(labels);
     std::vector<Index> widths;
     std::ranges::transform(columns, std::back_inserter(widths), width_of);
-    const auto line = [&](const std::string& label, const auto& cell_of) {
+    const auto line = [&](const std::string& label, const auto& cell_of, const auto& colours_of) {
         std::string text = blanks(indent_) + label + blanks(label_width - display_width(label));
         for (std::size_t j = 0; j < columns.size(); ++j) {
-            text += blanks(gap) + aligned_right(cell_of(columns[j]), widths[j]);
+            const std::string colours = colours_of(columns[j]);
+            text += blanks(gap - 1) + colours + ' ' + aligned_right(cell_of(columns[j]), widths[j]);
+            text += colours.empty() ? "" : colours_end;
         }
         put(text);
     };
-    line(labels.title, [](const Column& column) { return column.title; });
+    line(
+        labels.title, [](const Column& column) { return column.title; }, [](const Column&) { return std::string(); });
     std::size_t row = 0;
     for (const std::string& label : labels.cells) {
-        line(label, [row](const Column& column) { return column.cells[row]; });
+        const auto colours = [&](const Column& column) {
+            return row < column.shares.size() ? cell_colours(shading_, column.shares[row], false) : "";
+        };
+        line(
+            label, [row](const Column& column) { return column.cells[row]; }, colours);
         ++row;
     }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attn/report/buffer.hpp"
+#include "attn/report/text/shading.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <string>
@@ -23,12 +24,17 @@ inline constexpr char glue = '\x1f';
 struct Column {
     std::string title;
     std::vector<std::string> cells;
+    std::vector<double> shares = {}; ///< of the scale that cells are coloured by, one a cell; empty: no colours
 };
 
 class Prose {
 public:
-    /// The buffer must outlive it.
-    Prose(Buffer& buffer, Index width) : Prose(buffer, width, width < narrow ? 0 : usual_indent) {}
+    /// With a shading of colours headings are bold, and cells of tables that have a share coloured. The buffer must outlive it.
+    Prose(Buffer& buffer, Index width, Shading shading = Shading::none)
+        : Prose(buffer, width, width < narrow ? 0 : usual_indent)
+    {
+        shading_ = shading;
+    }
     Prose(const Prose&) = delete;
     Prose(Prose&&) = delete;
     Prose& operator=(const Prose&) = delete;
@@ -42,7 +48,7 @@ public:
     /// At the left margin; further lines stand behind `hang` blanks.
     virtual void heading(std::string_view text, Index hang);
     /// At the left margin, too, but no heading.
-    virtual void remark(std::string_view text) { heading(text, 0); }
+    virtual void remark(std::string_view text) { buffer_.append(wrapped("", text, 0, width_)); }
     /// Indented.
     virtual void paragraph(std::string_view text);
     /// start, then the terms with " + " between them; lines break between terms and go on below the first one.
@@ -68,6 +74,7 @@ private:
 
     Buffer& buffer_;
     Index width_, indent_;
+    Shading shading_ = Shading::none;
 };
 
 } // namespace attn::report

@@ -14,25 +14,35 @@ namespace {
 /// Of the eight that all terminals have, from dark and cold to light and warm as in cividis: black, blue, cyan, yellow. They
 /// differ on a dark and on a light terminal (white would be lost there), and for the colour-blind.
 struct Basic {
-    std::string_view background, text;
+    char colour;
+    std::string_view text; ///< what can be read on it
 };
-constexpr std::array basics{Basic{"40", "37"}, Basic{"44", "37"}, Basic{"46", "30"}, Basic{"43", "30"}};
+constexpr std::array basics{Basic{'0', "37"}, Basic{'4', "37"}, Basic{'6', "30"}, Basic{'3', "30"}};
 
 std::string true_colour(Rgb colour)
 {
     return "2;" + std::to_string(colour.r) + ';' + std::to_string(colour.g) + ';' + std::to_string(colour.b);
 }
 
-/// A parameter of "select graphic rendition".
-std::string background(Shading shading, double share)
+/// What a share's colour is of, as it begins a parameter of "select graphic rendition".
+enum class Layer : char { text = '3', ground = '4' };
+
+std::string colour_code(Shading shading, Layer layer, double share)
 {
+    const std::string start(1, static_cast<char>(layer));
     switch (shading) {
-    case Shading::colours_16: return std::string(basics.at(step_of(share, basics.size())).background);
-    case Shading::colours_256: return "48;5;" + std::to_string(xterm_colour_of(share));
-    default: return "48;" + true_colour(colour_of(share));
+    case Shading::colours_16: return start + basics.at(step_of(share, basics.size())).colour;
+    case Shading::colours_256: return start + "8;5;" + std::to_string(xterm_colour_of(share));
+    default: return start + "8;" + true_colour(colour_of(share));
     }
 }
 
+std::string background(Shading shading, double share)
+{
+    return colour_code(shading, Layer::ground, share);
+}
+
+/// Of text on the colour of a share.
 std::string foreground(Shading shading, double share)
 {
     constexpr Rgb black{0, 0, 0};
@@ -62,25 +72,35 @@ std::string cell_colours(Shading shading, double share, bool largest)
     return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + background(shading, share) + 'm';
 }
 
+HalfCell half_cell(Shading shading, double upper, double lower)
+{
+    if (!(upper > 0)) {
+        return !(lower > 0) ? HalfCell{"", " "} : HalfCell{"\x1b[0;" + colour_code(shading, Layer::text, lower) + 'm', "▄"};
+    }
+    const std::string behind = lower > 0 ? ';' + colour_code(shading, Layer::ground, lower) : "";
+    return {"\x1b[0;" + colour_code(shading, Layer::text, upper) + behind + 'm', "▀"};
+}
+
 std::string_view block_of(double share)
 {
     constexpr std::array<std::string_view, 5> blocks{" ", "░", "▒", "▓", "█"};
     return share > 0 ? blocks.at(step_of(share, blocks.size())) : blocks.front();
 }
 
-std::string legend_of(Shading shading, const Scale& scale, std::optional<Index> width)
+std::string legend_of(const Legend& legend, std::optional<Index> width)
 {
+    const auto& [shading, scale, marked] = legend;
     const auto number = [](double value) { return math::shortest(static_cast<float>(value)); };
-    const bool whole = scale.high == 1;
+    const bool by_row = scale.shade == Shade::row;
     const std::string start = scale.shade == Shade::log ? number(scale.high / std::pow(10.0, Scale::decades)) + " " : "0 ";
-    const std::string stop = scale.shade == Shade::row ? "" : " " + (whole ? "1" : number(scale.high)); // the mark says it
-    constexpr Index most = 24;                                                                          // samples
+    const std::string stop = by_row ? "" : " " + (scale.high == 1 ? "1" : number(scale.high)); // of rows the words say it
+    constexpr Index most = 24;                                                                 // samples
     constexpr Index fewest = 3;
     const Index room = std::min(width.value_or(widest_legend), widest_legend) - std::ssize(start) - std::ssize(stop);
     std::string meaning;
     for (const std::string_view words : {" largest of its row", " largest"}) {
-        const std::string explained = "  " + std::string(largest_mark) + std::string(words);
-        if (meaning.empty() && display_width(explained) + fewest <= room) {
+        const std::string explained = (marked ? "  " + std::string(largest_mark) : "") + std::string(words);
+        if ((marked || by_row) && meaning.empty() && display_width(explained) + fewest <= room) {
             meaning = explained;
         }
     }
@@ -88,11 +108,11 @@ std::string legend_of(Shading shading, const Scale& scale, std::optional<Index> 
     if (shading == Shading::none || samples < fewest) {
         return "";
     }
-    std::string legend(start);
+    std::string text(start);
     for (Index i = 0; i < samples; ++i) {
-        legend += sample(shading, static_cast<double>(i) / static_cast<double>(samples - 1));
+        text += sample(shading, static_cast<double>(i) / static_cast<double>(samples - 1));
     }
-    return legend.append(is_coloured(shading) ? colours_end : "").append(stop) + meaning;
+    return text.append(is_coloured(shading) ? colours_end : "").append(stop) + meaning;
 }
 
 } // namespace attn::report

@@ -33,12 +33,26 @@ inline constexpr std::string_view largest_mark = "▸";
 /// Ends it.
 inline constexpr std::string_view colours_end = "\x1b[m";
 
+/// Two weights in one column of one line.
+struct HalfCell {
+    std::string colours; ///< the escape sequence that begins it; empty: those of the terminal
+    std::string_view character = {};
+};
+/// "▀" in the colours of the upper weight and, behind it, of the lower one, for a terminal with colours. A weight that is 0 or
+/// no number stays as the terminal is: "▄", " ".
+[[nodiscard]] HalfCell half_cell(Shading shading, double upper, double lower);
+
 /// " ", "░", "▒", "▓" or "█" for a share near 0, ¼, ½, ¾ or 1.
 [[nodiscard]] std::string_view block_of(double share);
 
+struct Legend {
+    Shading shading = Shading::none; ///< none: there is no legend
+    Scale scale = {};
+    bool marked = true; ///< the largest of each row has the mark
+};
 /// The colours or blocks from end to end of the scale, by rows up to the largest of each, and what the mark means. Cut where
 /// the terminal is narrower; nothing at all on fewer than 7 columns.
-[[nodiscard]] std::string legend_of(Shading shading, const Scale& scale, std::optional<Index> width);
+[[nodiscard]] std::string legend_of(const Legend& legend, std::optional<Index> width);
 inline constexpr Index widest_legend = 50;
 
 } // namespace attn::report

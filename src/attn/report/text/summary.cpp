@@ -21,9 +21,10 @@ struct MeanColumn {
     const char* name;   ///< in JSON
     const char* header; ///< in a table
     std::optional<double> (*value)(const HeadSummary&);
+    bool is_share = true; ///< between 0 and 1
 };
 constexpr std::array mean_columns{
-    MeanColumn{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }},
+    MeanColumn{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }, false},
     MeanColumn{"itself", "itself", [](const HeadSummary& head) { return head.itself; }},
     MeanColumn{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
     MeanColumn{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
@@ -46,10 +47,12 @@ std::vector<std::string> head_labels(const Result& result)
 void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSummary>& heads, std::vector<std::string> labels,
                  const TableOptions& options)
 {
+    const double most_entropy = result.summary->largest_entropy > 0 ? result.summary->largest_entropy : 1; // 0 of one word
     GridStyle style;
     style.row_labels = std::move(labels);
     style.digits = options.digits;
     style.width = options.width;
+    style.shading = is_coloured(options.shading) ? options.shading : Shading::none;
     std::vector<double> means;
     for (const HeadSummary& head : heads) {
         for (const MeanColumn& column : mean_columns) {
@@ -57,6 +60,7 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
                 means.push_back(*mean);
                 if (&head == &heads.front()) {
                     style.column_labels.emplace_back(column.header);
+                    style.column_scales.push_back({.low = 0, .high = column.is_share ? 1 : most_entropy});
                 }
             }
         }

@@ -3,9 +3,11 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
+#include "attn/report/text/half_blocks.hpp"
 #include "attn/report/text/introduction.hpp"
 #include "attn/report/text/summary.hpp"
 #include "attn/report/text/torch_text.hpp"
+#include "attn/tensor/error.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -175,6 +177,44 @@ void write_per_query(Buffer& buffer, const Result& result, const std::string& na
     write_grid(buffer, std::span<const Scalar>(tensor.values), style);
 }
 
+/// Whether the numbers of all heads fit, or must be left out where they do not.
+template <typename Scalar>
+bool shows_numbers(const Tensor<Scalar>& tensor, const TableOptions& options, const GridStyle& style)
+{
+    if (!is_coloured(style.shading) || !options.width || options.all_digits) {
+        return true;
+    }
+    const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
+    for (std::size_t start = 0; start < tensor.values.size(); start += size) {
+        if (!fits(std::span<const Scalar>(tensor.values).subspan(start, size), style)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Weights in colours alone.
+template <typename Scalar>
+void write_map(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
+               const GridStyle& style)
+{
+    HalfBlockMaps maps{.names = {},
+                       .row_labels = style.row_labels,
+                       .column_labels = style.column_labels,
+                       .width = *style.width,
+                       .shading = style.shading,
+                       .scale = style.scale};
+    const Index heads = tensor.shape.front();
+    for (Index head = 0; head < heads && (heads > 1 || !result.heads.empty()); ++head) {
+        maps.names.push_back(result.name_of_head(head, name));
+    }
+    const std::string count = heads == 1 ? "" : "of " + counted(heads, "head");
+    std::vector<std::string> title{name, count, to_string(Shape{tensor.rows(), tensor.columns()})};
+    std::erase(title, "");
+    write_title(buffer, title, style.width, {.shading = style.shading, .scale = style.scale, .marked = false});
+    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), maps);
+}
+
 template <typename Scalar>
 void write_matrices(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
                     const TableOptions& options)
@@ -193,17 +233,19 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     style.shading = weights ? options.shading : Shading::none;
     style.scale = {.low = 0, .high = options.shade.most.value_or(1), .shade = shade_of(options.shade, tensor.columns())};
     style.masked = model::is_masked(model::item_called(name));
+    if (!shows_numbers(tensor, options, style)) {
+        return write_map(buffer, result, name, tensor, style);
+    }
     const Index heads = tensor.shape.size() < 3 ? 1 : tensor.shape[tensor.shape.size() - 3];
     const Shape shape = vector ? Shape{tensor.columns()} : Shape{tensor.rows(), tensor.columns()};
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (Index head = 0; head < heads; ++head) {
-        const Shading legend = head == 0 ? style.shading : Shading::none;
+        const Legend legend{.shading = head == 0 ? style.shading : Shading::none, .scale = style.scale};
         if (heads == 1 && (tensor.shape.size() < 3 || result.heads.empty())) {
-            write_title(buffer, {name, to_string(shape)}, options.width, legend, style.scale);
+            write_title(buffer, {name, to_string(shape)}, options.width, legend);
         } else {
             buffer.append(head == 0 ? "" : "\n");
-            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend,
-                        style.scale);
+            write_title(buffer, {name + ',', result.name_of_head(head, name), to_string(shape)}, options.width, legend);
         }
         write_grid(buffer, std::span<const Scalar>(tensor.values).subspan(static_cast<std::size_t>(head) * size, size), style);
     }

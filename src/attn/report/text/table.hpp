@@ -15,6 +15,7 @@ struct TableOptions {
     int digits = 4;                  ///< after the point
     std::optional<Index> width = {}; ///< columns of the terminal: what does not fit is left out with "…"; absent: everything
     Shading shading = Shading::none; ///< of the weights: a heat map, with a legend beside its title
+    bool all_digits = false;         ///< numbers also where some columns do not fit, but colours would show all
     ShadeOptions shade = {};
     NotationRule notation = NotationRule::fixed;
     bool ids_in_words = false; ///< one line of words with their ids in place of tokens and vocabulary
@@ -22,7 +23,8 @@ struct TableOptions {
     bool layer_pairs = false;  ///< the strongest pairs of each layer below its summary
 };
 
-/// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1.
+/// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1. On a terminal
+/// with colours weights whose numbers do not fit are drawn without them (half_blocks.hpp).
 void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
 /// The same to a buffer, which is not flushed: for many results in a row.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);

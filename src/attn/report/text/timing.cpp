@@ -2,6 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/report/json_writer.hpp"
+#include "attn/report/text/grid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, 12> column_names{"seq", "heads",     "kv_heads", "head_dim", "value_dim", "threads",
                                                         "isa", "median ms", "GFLOP/s",  "peak",     "of peak",   "peak MiB"};
+constexpr std::size_t first_common = 1, behind_common = 7; ///< what timings of one `bench` have in common
+constexpr std::size_t space = 2;                           // between columns
 
 using Row = std::array<std::string, column_names.size()>;
 
@@ -62,17 +65,34 @@ void write(JsonWriter& json, const Timing& timing)
 
 } // namespace
 
-void write_timings(std::span<const Timing> timings, const Sink& sink)
+void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink)
 {
     std::vector<Row> rows{Row{}};
     std::ranges::copy(column_names, rows.front().begin());
     std::ranges::transform(timings, std::back_inserter(rows), row_of);
+    std::array<std::size_t, column_names.size()> widths{};
+    std::size_t all = 0;
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+        const auto width_of = [&](const Row& row) { return row.at(column).size(); };
+        widths.at(column) = width_of(*std::ranges::max_element(rows, {}, width_of));
+        all += widths.at(column) + (column == 0 ? 0 : space);
+    }
     Buffer buffer(sink);
+    const bool fits = !width || static_cast<Index>(all) <= *width || timings.empty();
+    if (!fits) {
+        std::vector<std::string> common;
+        for (std::size_t column = first_common; column < behind_common; ++column) {
+            const bool last = column + 1 == behind_common;
+            common.push_back(std::string(column_names.at(column)) + ' ' + rows.back().at(column) + (last ? "" : ","));
+        }
+        write_title(buffer, common, width);
+    }
     for (const Row& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {
-            const auto width = [&](const Row& other) { return other.at(column).size(); };
-            const std::size_t widest = width(*std::ranges::max_element(rows, {}, width));
-            buffer.append(std::string(widest - row.at(column).size() + (column == 0 ? 0 : 2), ' '));
+            if (!fits && column >= first_common && column < behind_common) {
+                continue;
+            }
+            buffer.append(std::string(widths.at(column) - row.at(column).size() + (column == 0 ? 0 : space), ' '));
             buffer.append(row.at(column));
         }
         buffer.append("\n");

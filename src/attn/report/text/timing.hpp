@@ -4,6 +4,7 @@
 #include "attn/model/attend/workload.hpp"
 #include "attn/report/sink.hpp"
 
+#include <optional>
 #include <span>
 
 namespace attn::report {
@@ -20,8 +21,9 @@ struct Timing {
     [[nodiscard]] double gflops() const { return workload.operations() / median_seconds * 1e-9; }
 };
 
-/// One line a timing under a line of column names.
-void write_timings(std::span<const Timing> timings, const Sink& sink);
+/// One line a timing under a line of column names. Where these do not fit the `width` of a terminal, sizes, threads and isa,
+/// which all timings have in common but for seq, stand in a line above instead.
+void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink);
 
 /// One object when there is one timing, otherwise an array of them; on one line.
 void write_timings_json(std::span<const Timing> timings, const Sink& sink);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string_view>
@@ -40,6 +41,34 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most)
     writer.join();
     ::close(ends[0]);
     return lines;
+}
+
+/// Of a stream of that size, which is known.
+std::vector<double> shares_of(const std::string& text, std::optional<std::size_t> size)
+{
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+    Batches batches(LineReader(ends[0], "a pipe", 100), 0, size);
+    std::vector<double> shares;
+    for (Batch batch = batches.next(); !batch.lines.empty(); batch = batches.next()) {
+        shares.push_back(batch.share.value_or(-1));
+    }
+    ::close(ends[0]);
+    return shares;
+}
+
+TEST(Batches, TellWhichShareOfAStreamOfKnownSizeIsRead)
+{
+    std::string text;
+    for (int i = 0; i < 100; ++i) {
+        text += "line\n";
+    }
+    EXPECT_EQ(shares_of(text, text.size()), (std::vector<double>{0.64, 1}));
+    EXPECT_EQ(shares_of(text, 320), (std::vector<double>{1, 1})); // it has grown
+    EXPECT_EQ(shares_of(text, 0), (std::vector<double>{-1, -1}));
+    EXPECT_EQ(shares_of(text, {}), (std::vector<double>{-1, -1}));
 }
 
 using Lines = std::vector<std::string>;

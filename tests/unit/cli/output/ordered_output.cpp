@@ -44,7 +44,7 @@ protected:
 
 void finish(OrderedOutput& output, attn::Index batch, std::string bytes, std::exception_ptr failure = {})
 {
-    output.finish(batch, bytes, {}, batch + 1, std::move(failure));
+    output.finish(batch, bytes, {}, {.lines = batch + 1, .share = {}}, std::move(failure));
 }
 
 TEST_F(OrderedOutputTest, WritesInOrderWhatIsFinishedInAnyOrder)

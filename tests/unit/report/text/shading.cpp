@@ -26,7 +26,7 @@ constexpr std::array every_shading{Shading::none, Shading::blocks, Shading::colo
 
 std::string table_of(const Result& result, Shading shading, std::optional<Index> width = {})
 {
-    const attn::report::TableOptions options{.digits = 2, .width = width, .shading = shading};
+    const attn::report::TableOptions options{.digits = 2, .width = width, .shading = shading, .all_digits = true};
     return sample::text_of([&](const auto& sink) { attn::report::write_table(result, options, sink); });
 }
 
@@ -151,7 +151,7 @@ TEST(Shading, LeavesRowsWithoutAWeightAloneAndWhatIsNoNumber)
     const float nan = std::numeric_limits<float>::quiet_NaN();
     result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0, 0, nan, nan, nan})}};
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
-        EXPECT_EQ(without(legend_of(shading, {}, {}), table_of(result, shading)), table_of(result, Shading::none));
+        EXPECT_EQ(without(legend_of({.shading = shading}, {}), table_of(result, shading)), table_of(result, Shading::none));
     }
 }
 
@@ -190,7 +190,24 @@ void expect_same_text(const Result& result, std::optional<Index> width)
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
         const std::string shaded = table_of(result, shading, width);
         expect_whole_lines(shaded);
-        EXPECT_EQ(without_marks(without_escapes(without(legend_of(shading, {}, width), shaded))), plain);
+        EXPECT_EQ(without_marks(without_escapes(without(legend_of({.shading = shading}, width), shaded))), plain);
+    }
+}
+
+TEST(Shading, WithoutNumbersKeepsToTheTerminal)
+{
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        std::mt19937 random(seed);
+        const Result result = random_weights(random);
+        const auto width = static_cast<Index>(7 + random() % 60);
+        const std::string text = sample::text_of([&](const auto& sink) {
+            attn::report::write_table(result, {.digits = 4, .width = width, .shading = Shading::colours_16}, sink);
+        });
+        expect_whole_lines(text);
+        std::istringstream lines(without_escapes(text));
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(attn::report::display_width(line), width) << line;
+        }
     }
 }
 
@@ -240,18 +257,18 @@ TEST(Shading, CanBeRead)
 
 TEST(Shading, HasALegendThatFits)
 {
-    EXPECT_EQ(legend_of(Shading::none, {}, {}), "");
-    EXPECT_EQ(legend_of(Shading::blocks, {}, 40), "0   ░░░▒▒▒▒▓▓▓██ 1  ▸ largest of its row");
-    EXPECT_EQ(legend_of(Shading::blocks, {}, 20), "0  ░▒▓█ 1  ▸ largest");
-    EXPECT_EQ(legend_of(Shading::blocks, {}, 8), "0  ░▓█ 1");
-    EXPECT_EQ(legend_of(Shading::blocks, {}, 6), "");
+    EXPECT_EQ(legend_of({.shading = Shading::none}, {}), "");
+    EXPECT_EQ(legend_of({.shading = Shading::blocks}, 40), "0   ░░░▒▒▒▒▓▓▓██ 1  ▸ largest of its row");
+    EXPECT_EQ(legend_of({.shading = Shading::blocks}, 20), "0  ░▒▓█ 1  ▸ largest");
+    EXPECT_EQ(legend_of({.shading = Shading::blocks}, 8), "0  ░▓█ 1");
+    EXPECT_EQ(legend_of({.shading = Shading::blocks}, 6), "");
 }
 
 TEST(Shading, HasALegendForEveryWidth)
 {
     for (Index width = 1; width < 100; ++width) {
         for (const Shading shading : every_shading) {
-            const std::string legend = without_escapes(legend_of(shading, {}, width));
+            const std::string legend = without_escapes(legend_of({.shading = shading}, width));
             EXPECT_LE(attn::report::display_width(legend), width);
         }
     }

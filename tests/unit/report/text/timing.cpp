@@ -29,11 +29,27 @@ std::string text_of(std::span<const Timing> timings, Write write)
     return text;
 }
 
+std::string text_within(std::optional<attn::Index> width, std::span<const Timing> timings)
+{
+    return text_of(timings, [&](auto all, const auto& sink) { attn::report::write_timings(all, width, sink); });
+}
+
+TEST(Timing, FitsATerminal)
+{
+    std::array timings{example(), example()};
+    timings[1].workload.seq = 5;
+    EXPECT_EQ(text_within(101, timings), text_within({}, timings));
+    EXPECT_EQ(text_within(80, timings), "heads 2, kv_heads 1, head_dim 50, value_dim 50, threads 3, isa avx2\n"
+                                        "seq  median ms  GFLOP/s  peak  of peak  peak MiB\n"
+                                        "100      2.000      2.0   8.0    25.0%       3.0\n"
+                                        "  5      2.000      0.0   8.0     0.1%       3.0\n");
+}
+
 TEST(Timing, IsATableWithAlignedColumns)
 {
     std::array timings{example(), example()};
     timings[1].workload.seq = 5;
-    const std::string text = text_of(timings, attn::report::write_timings);
+    const std::string text = text_within({}, timings);
     EXPECT_EQ(text, "seq  heads  kv_heads  head_dim  value_dim  threads   isa  median ms  GFLOP/s  peak  of peak  peak MiB\n"
                     "100      2         1        50         50        3  avx2      2.000      2.0   8.0    25.0%       3.0\n"
                     "  5      2         1        50         50        3  avx2      2.000      0.0   8.0     0.1%       3.0\n");
