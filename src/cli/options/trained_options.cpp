@@ -51,7 +51,7 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
             set(value_of(name, text, allowed));
             return;
         }
-        const std::string_view form = "LAYER.HEAD, such as 5.11, and others of the same layer";
+        const std::string_view form = "LAYER.HEAD, such as 5.11, all of one layer";
         std::string heads;
         for (const std::string_view item : list_of_words(name, text)) {
             const std::size_t dot = item.find('.');
