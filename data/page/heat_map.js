@@ -53,6 +53,8 @@ class HeatMap {
     this.scroller = element("div", { class: "scroller", role: "grid", "aria-rowcount": result.T, "aria-colcount": result.S }, this.space);
     root.append(this.scroller);
     this.pencil = this.canvas.getContext("2d");
+    this.mirrored = isRightToLeft(result.columns);
+    this.columnWords = this.mirrored ? [...result.columns].reverse() : result.columns;
     this.measure();
     this.listen();
   }
@@ -70,6 +72,11 @@ class HeatMap {
       }
     });
     new ResizeObserver(() => this.layout()).observe(this.scroller.parentElement);
+  }
+
+  /// Where a column stands from the left, and which column stands there: words that run right to left begin on the right.
+  seat(column) {
+    return this.mirrored ? result.S - 1 - column : column;
   }
 
   /// How wide the words are, which is what the labels need.
@@ -148,7 +155,7 @@ class HeatMap {
 
   reveal() {
     const into = (start, size, offset, room) => (start < offset ? start : start + size > offset + room ? start + size - room : offset);
-    this.scroller.scrollLeft = into(this.column * this.width, this.width, this.scroller.scrollLeft, this.view.width);
+    this.scroller.scrollLeft = into(this.seat(this.column) * this.width, this.width, this.scroller.scrollLeft, this.view.width);
     this.scroller.scrollTop = into(this.row * this.height, this.height, this.scroller.scrollTop, this.view.height);
   }
 
@@ -170,7 +177,7 @@ class HeatMap {
     const column = Math.floor((event.clientX - box.left + this.scroller.scrollLeft) / this.width);
     const row = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / this.height);
     const inside = event.clientX >= box.left && event.clientY >= box.top && event.clientX < box.right && event.clientY < box.bottom;
-    return inside && row < result.T && column < result.S ? { row, column } : null;
+    return inside && row < result.T && column < result.S ? { row, column: this.seat(column) } : null;
   }
 
   redrawSoon() {
@@ -198,7 +205,11 @@ class HeatMap {
     pencil.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pencil.clearRect(0, 0, view.width, view.height);
     pencil.imageSmoothingEnabled = width * this.ratio < 1 || height * this.ratio < 1;
-    pencil.drawImage(this.image, -this.x, -this.y, result.S * width, result.T * height);
+    pencil.save();
+    pencil.translate(this.mirrored ? result.S * width - this.x : -this.x, -this.y);
+    pencil.scale(this.mirrored ? -1 : 1, 1);
+    pencil.drawImage(this.image, 0, 0, result.S * width, result.T * height);
+    pencil.restore();
     const gap = width >= 40 ? 3 : width >= 14 ? 2 : width >= 6 ? 1 : 0;
     pencil.fillStyle = getComputedStyle(document.body).backgroundColor;
     for (let column = columns[0]; gap && column <= columns[1]; ++column) {
@@ -226,9 +237,9 @@ class HeatMap {
     pencil.lineWidth = width >= 14 ? 2 : 1;
     pencil.setLineDash(width >= 14 ? [4, 3] : []);
     for (let row = rows[0]; row < rows[1]; ++row) {
-      for (let column = columns[0]; column < columns[1]; ++column) {
-        if (isChanged(this.head, row, column)) {
-          pencil.strokeRect(column * width - this.x + inset, row * height - this.y + inset, width - 2 * inset, height - 2 * inset);
+      for (let seat = columns[0]; seat < columns[1]; ++seat) {
+        if (isChanged(this.head, row, this.seat(seat))) {
+          pencil.strokeRect(seat * width - this.x + inset, row * height - this.y + inset, width - 2 * inset, height - 2 * inset);
         }
       }
     }
@@ -242,12 +253,13 @@ class HeatMap {
     pencil.textBaseline = "middle";
     for (let row = rows[0]; row < rows[1]; ++row) {
       const scale = scaleOf(this.head, row);
-      for (let column = columns[0]; column < columns[1]; ++column) {
+      for (let seat = columns[0]; seat < columns[1]; ++seat) {
+        const column = this.seat(seat);
         const w = weight(this.head, row, column);
         const none = hasMask() && w === 0 && isMasked(this.head, row, column);
         pencil.fillStyle = inkOn(shareOf(w, scale));
         if (!none) {
-          pencil.fillText(shortNumber(w), (column + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
+          pencil.fillText(shortNumber(w), (seat + 0.5) * width - this.x, (row + 0.5) * height - this.y + 1, width - 4);
         }
       }
     }
@@ -264,7 +276,7 @@ class HeatMap {
         pencil.strokeRect(-2, row * height - this.y + inset, view.width + 4, height - 2 * inset);
       }
       if (column >= 0) {
-        pencil.strokeRect(column * width - this.x + inset, -2, width - 2 * inset, view.height + 4);
+        pencil.strokeRect(this.seat(column) * width - this.x + inset, -2, width - 2 * inset, view.height + 4);
       }
     }
   }
@@ -278,7 +290,7 @@ class HeatMap {
       label.style.transform = `translate(0, ${this.top + middle - pitch / 2}px)`;
       return middle >= pitch / 2 - 3 && middle <= this.view.height - pitch / 2 + 3;
     });
-    this.label(this.columnLabels, result.columns, columns, this.upright ? this.width : Infinity, current.column, (label, at) => {
+    this.label(this.columnLabels, this.columnWords, columns, this.upright ? this.width : Infinity, this.seat(current.column), (label, at) => {
       const middle = this.left + (at + 0.5) * this.width - this.x;
       label.style.width = this.upright ? `${this.top - 6}px` : `${this.width - 4}px`;
       label.style.transform = this.upright
@@ -321,7 +333,7 @@ class HeatMap {
     const { cell, width, height } = this;
     cell.style.width = `${Math.max(width, 4)}px`;
     cell.style.height = `${Math.max(height, 4)}px`;
-    cell.style.transform = `translate(${this.column * width - this.x}px, ${this.row * height - this.y}px)`;
+    cell.style.transform = `translate(${this.seat(this.column) * width - this.x}px, ${this.row * height - this.y}px)`;
     this.cellRow.setAttribute("aria-rowindex", this.row + 1);
     cell.setAttribute("aria-colindex", this.column + 1);
     cell.setAttribute("aria-label", `${visible(result.rows[this.row])} to ${visible(result.columns[this.column])}: ${number(weight(this.head, this.row, this.column))}`);

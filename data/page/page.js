@@ -302,7 +302,8 @@ addEventListener("hashchange", () => update(linked()));
 heatMap.scroller.addEventListener("keydown", (event) => {
   const { T, S } = result;
   const page = Math.max(Math.floor((heatMap.view?.height ?? 0) / heatMap.height), 1);
-  const column = moved(event.key, state.column, S, ["ArrowLeft"], ["ArrowRight"]);
+  const [back, on] = heatMap.mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+  const column = moved(event.key, state.column, S, [back], [on]);
   const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
   const ends = event.key === "Home" || event.key === "End";
   const jump = { PageUp: Math.max(state.row - page, 0), PageDown: Math.min(state.row + page, T - 1) }[event.key];

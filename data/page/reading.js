@@ -21,7 +21,7 @@ class Sentences {
 
   strip(words, side) {
     const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text)));
-    const strip = element("div", { class: "strip", dir: directionOf(words), role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
+    const strip = element("div", { class: "strip", dir: isRightToLeft(words) ? "rtl" : "ltr", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
     strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
     strip.addEventListener("pointerover", (event) => {
@@ -32,7 +32,8 @@ class Sentences {
     });
     strip.addEventListener("pointerleave", () => this.onPoint(null));
     strip.addEventListener("keydown", (event) => {
-      const at = moved(event.key, place(event.target), buttons.length);
+      const [left, right] = strip.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+      const at = moved(event.key, place(event.target), buttons.length, [left, "ArrowUp"], [right, "ArrowDown"]);
       if (at !== undefined) {
         event.preventDefault();
         this.onSelect(side, at);
@@ -189,7 +190,7 @@ class Heads {
 
   thumbnail(head) {
     const size = 56 * (window.devicePixelRatio || 1);
-    const canvas = element("canvas", { "aria-hidden": "true" });
+    const canvas = element("canvas", { "aria-hidden": "true", class: isRightToLeft(result.columns) ? "mirrored" : null });
     const most = Math.max(result.S, result.T);
     canvas.width = Math.max(Math.round((size * result.S) / most), 8);
     canvas.height = Math.max(Math.round((size * result.T) / most), 8);

@@ -135,7 +135,7 @@ const areWeights = (() => {
 })();
 
 /// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
-for (const each of layers.length === 0 && areWeights && !result.config.draws && !result.config.parameters ? [result] : []) {
+for (const each of layers.length === 0 && areWeights && !(result.config.draws?.length > 0) && !result.config.parameters ? [result] : []) {
   const { T, S, weights, chosen } = each;
   each.looksCausal = T === S && T > 1 && !chosen && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T);
 }

@@ -239,6 +239,8 @@ function mixStep(cell) {
 const scoreStep = multiplies ? { name: result.attention.scores === "KQ" ? "K·Qᵀ" : "Q·Kᵀ", make: compareStep, there: true }
   : { name: `${scoreFunction} score`, make: functionStep, there: true };
 const stepKinds = () => [
+  { name: "x", make: vectorStep, there: hasQueryProjection() },
+  { name: "W_q·x", make: queryStep, there: hasQueryProjection() },
   scoreStep,
   { name: "mask", make: maskStep, there: hasMask() && masksFirst },
   { name: "scale", make: scaleStep, there: scoreFunction === "scaled_dot" || result.attention.scale !== undefined },
@@ -247,8 +249,9 @@ const stepKinds = () => [
   { name: "softmax", make: softmaxStep, there: true },
   { name: "dropout", make: dropoutStep, there: result.attention.dropout !== undefined },
   { name: "weights·V", make: mixStep, there: true },
+  { name: "W_o", make: outputStep, there: hasOutputProjection() },
 ].filter((kind) => kind.there);
-let kinds = stepKinds();
+let kinds = [];
 
 /// Whether there is anything to take steps with.
 const hasSteps = ["queries", "keys", "values", "scores", "scaled", "capped", "masked"].some((name) => result[name]);

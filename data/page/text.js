@@ -66,11 +66,11 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/// "rtl" where most words are Arabic, Hebrew or written like them; otherwise "ltr".
-function directionOf(words) {
+/// Whether most words are Arabic, Hebrew or written like them.
+function isRightToLeft(words) {
   const some = words.slice(0, 500);
   const count = (script) => some.filter((text) => script.test(text)).length;
-  return count(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) > count(/\p{L}/u) / 2 ? "rtl" : "ltr";
+  return count(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) > count(/\p{L}/u) / 2;
 }
 
 /// A word, whichever way it is written, that does not disturb the text around it.

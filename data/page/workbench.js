@@ -84,7 +84,12 @@ class Workbench {
     this.rows.addEventListener("click", (event) => {
       const button = event.target.closest("button[data-step]");
       const line = event.target.closest("tr[data-key]");
-      if (button) {
+      const ofQuery = event.target.closest(".of-query, .of-context");
+      const made = ofQuery && kinds.findIndex((kind) => kind.make === (ofQuery.className === "of-query" ? queryStep : mixStep));
+      if (made >= 0 && made !== null && this.component) {
+        component = this.component.i;
+        this.onTable(made, this.cell.column);
+      } else if (button) {
         this.onTable(Number(button.dataset.step), line ? Number(line.dataset.key) : this.cell.column);
       } else if (line) {
         this.onSelect(this.cell.row, Number(line.dataset.key));
@@ -269,7 +274,7 @@ class Workbench {
       const products = Float64Array.from(pair[0], (x, i) => result.step(x * pair[1][i]));
       const most = products.reduce((size, x) => Math.max(size, Math.abs(x)), 0) || 1;
       above.push(
-        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
+        element("tr", { class: "of-query" }, element("th", { scope: "row" }, of(a, result.rows[row])), element("td", { class: lit(scoreAt) || lit(kinds.findIndex((kind) => kind.make === queryStep)) }, slider(strip(pair[0], mostOfKeys, "k"), "Numbers of the query and the key")), ...blanks(columns.length + (values ? 1 : 0))),
         element("tr", { class: "of-products" }, element("th", { scope: "row" }, "× ", of(b, result.columns[column])), element("td", { class: lit(scoreAt) }, strip(products, most, "k", true)),
           columns.length === 0 ? null : element("td", { class: "sum", colspan: columns.length + (values ? 1 : 0) }, ...(stages.scores ? ["Σ = ", strong(benchNumber(stages.scores[column]))] : []))));
     }
@@ -336,7 +341,8 @@ class Workbench {
     if (has(dropoutStep)) {
       outer = [symbol(dropoutStep, "dropout"), "( ", ...outer, " )"];
     }
-    find("formula-line").replaceChildren(...outer, " · ", symbol(mixStep, "V"));
+    const before = has(queryStep) ? [symbol(vectorStep, "x"), " → ", symbol(queryStep, "W", sub("q"), "x"), " → "] : [];
+    find("formula-line").replaceChildren(...before, ...outer, " · ", symbol(mixStep, "V"), ...(has(outputStep) ? [" · ", symbol(outputStep, "W", sub("o"))] : []));
   }
 
   /// Marks the line of a word, whoever points at it.

@@ -5,7 +5,7 @@ import random
 import struct
 
 WORDS = "the cat sat on a mat and it was the best of times Straße naïve don't x2 été القط שלום 汉字 now then who what".split()
-CASES = int(os.environ.get("ATTN_PAGE_CASES", "16"))  # of each test; 300 for a thorough run
+CASES = int(os.environ.get("ATTN_PAGE_CASES", "8"))  # of each test; 300 for a thorough run
 
 
 def settings(number, attention=True):

@@ -28,7 +28,7 @@ FOLDER = ROOT / "data" / "pictures"
 LIST = FOLDER / "pictures.json"
 COLUMN, LINE, MARGIN, SIZE = 8, 18, 14, 13  # of the picture of a terminal, in pixels
 GROUND, TEXT = "#1b1f24", "#d8dee4"
-WINDOW = (1000, 930)
+WINDOW = (1280, 900)
 
 
 def output_of(picture):
