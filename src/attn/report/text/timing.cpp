@@ -11,8 +11,9 @@
 namespace attn::report {
 namespace {
 
-constexpr std::array<std::string_view, 12> column_names{"seq", "heads",     "kv_heads", "head_dim", "value_dim", "threads",
-                                                        "isa", "median ms", "GFLOP/s",  "peak",     "of peak",   "peak MiB"};
+constexpr std::array<std::string_view, 14> column_names{"seq",     "heads", "kv_heads", "head_dim", "value_dim",
+                                                        "keys",    "dtype", "threads",  "isa",      "median ms",
+                                                        "GFLOP/s", "peak",  "of peak",  "peak MiB"};
 
 using Row = std::array<std::string, column_names.size()>;
 
@@ -24,6 +25,8 @@ Row row_of(const Timing& timing)
             std::to_string(w.kv_heads),
             std::to_string(w.head_dim),
             std::to_string(w.value_dim),
+            w.keys ? std::to_string(*w.keys) : "",
+            w.type == ElementType::float32 ? "" : std::string(name_of(w.type)),
             std::to_string(timing.threads),
             std::string(core::name_of(timing.isa)),
             math::fixed(timing.median_seconds * 1e3, 3),
@@ -51,10 +54,20 @@ void write(JsonWriter& json, const Timing& timing)
     json.member("peak_rss_bytes", timing.peak_rss_bytes);
     json.member("kv_heads", w.kv_heads);
     json.member("value_dim", w.value_dim);
+    json.member("keys", w.key_count());
+    json.member("dtype", name_of(w.type));
     json.member("causal", w.attention.causal);
     if (w.attention.window) {
         json.key("window");
         json.integers({w.attention.window->left, w.attention.window->right});
+    }
+    json.member("alibi", w.attention.alibi);
+    json.member("mask", w.mask.has_value());
+    if (w.attention.softcap) {
+        json.member("softcap", *w.attention.softcap);
+    }
+    if (w.attention.weights_type) {
+        json.member("weights_dtype", name_of(*w.attention.weights_type));
     }
     json.member("repeats", timing.repeats);
     json.end_object();
@@ -62,6 +75,7 @@ void write(JsonWriter& json, const Timing& timing)
 
 } // namespace
 
+/// Without the columns that say nothing.
 void write_timings(std::span<const Timing> timings, const Sink& sink)
 {
     std::vector<Row> rows{Row{}};
@@ -72,6 +86,9 @@ void write_timings(std::span<const Timing> timings, const Sink& sink)
         for (std::size_t column = 0; column < row.size(); ++column) {
             const auto width = [&](const Row& other) { return other.at(column).size(); };
             const std::size_t widest = width(*std::ranges::max_element(rows, {}, width));
+            if (std::all_of(rows.begin() + 1, rows.end(), [&](const Row& other) { return width(other) == 0; })) {
+                continue;
+            }
             buffer.append(std::string(widest - row.at(column).size() + (column == 0 ? 0 : 2), ' '));
             buffer.append(row.at(column));
         }
