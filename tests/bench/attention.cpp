@@ -6,6 +6,7 @@
 //   build/check/tests/bench_attention --benchmark_filter='avx512.*(mask|n4096)|decode|copy'
 //   --benchmark_enable_random_interleaving
 #include "attn/core/attention.hpp"
+#include "attn/core/positions.hpp"
 #include "attn/model/run/run.hpp"
 #include "attn/tensor/stored.hpp"
 
@@ -52,6 +53,7 @@ struct TiledCase {
     int threads = 1;
     Index S = T;
     attn::ElementType type = attn::ElementType::float32;
+    bool alibi = false;
     Index block = 0; ///< of a block-diagonal mask for all heads; S: one that hides nothing; 0: no mask
 };
 
@@ -71,6 +73,7 @@ void tiled(benchmark::State& state, attn::core::Isa isa, const TiledCase& c)
     attn::core::AttentionOutputs outputs;
     outputs.context = {.type = c.type, .data = context.bytes.data(), .head = c.T * c.d_v, .row = c.d_v};
     attn::core::AttentionInputs inputs{Q.view(), K.view(), V.view()};
+    inputs.slopes = c.alibi ? attn::core::alibi_slopes(c.H) : std::vector<double>{};
     double seen = c.causal ? 0.5 : 1;
     if (c.block > 0) {
         for (std::size_t i = 0; i < mask.bytes.size(); ++i) {
@@ -136,6 +139,7 @@ void register_tiled()
         {"bfloat16", {.H = 8, .H_kv = 8, .T = 512, .d_k = 64, .d_v = 64, .type = attn::ElementType::bfloat16}},
         {"n4096", {8, 8, 4096, 64, 64}},
         {"mask_all_true", {.H = 8, .H_kv = 8, .T = 4096, .d_k = 64, .d_v = 64, .block = 4096}},
+        {"alibi", {.H = 8, .H_kv = 8, .T = 2048, .d_k = 64, .d_v = 64, .alibi = true}},
         {"mask_sixteenth", {.H = 8, .H_kv = 8, .T = 4096, .d_k = 64, .d_v = 64, .block = 256}},
     };
     for (const attn::core::Isa isa : attn::core::available_isas()) {

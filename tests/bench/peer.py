@@ -112,6 +112,7 @@ class OpenVino:
                 request.infer()
                 return request.get_output_tensor(0).data[0]
 
+            compute.keep = inputs  # whose memory it reads
             return compute
 
         def sdpa():
@@ -163,7 +164,7 @@ class Ncnn:
                     extractor.input(name, mat)
                 return numpy.array(extractor.extract("output")[1], copy=False)
 
-            compute.keep = [*tensors, *hidden, given]  # a Mat reads NumPy's memory
+            compute.keep = [*tensors, *hidden]
             return compute
 
         return {"SDPA": sdpa}

@@ -9,15 +9,16 @@ GFLOP/s count 4·n·n·d·H, with --causal half of it; "of peak" is attn-cli's s
 `attn-cli bench` measures in the same rounds. `attn-cli bench` times what `attend` does, the look at its inputs included.
 
 usage: peers.py ATTN_CLI [--seq 128 512 …] [--heads 8] [--head-dim 64] [--threads 1] [--rounds 5] [--causal] [--isa SET]
-                [--dtype float32|bfloat16] [--all] [--python PEER=PYTHON …] [--json FILE] [--plot FILE.svg]
+                [--dtype float32|bfloat16 [--fast]] [--all] [--python [PEER=]PYTHON …] [--json FILE] [--plot FILE.svg]
 
 --all measures full and causal, heads of 64 and of 128, one thread and two, at every length from 64 to 16,384 (from 4,096 on with
 two heads), and prints how often as fast as the fastest peer attn-cli is. It takes about 8 minutes.
 
 Peers that are not installed are named and left out. They are Python packages:
   pip install numpy onnx onnxruntime openvino ncnn torch
-zentorch is for AMD and takes one version of torch, so that it needs a folder of its own (python3 -m venv): --python
-zentorch=FOLDER/bin/python says where a peer is, if not in the Python that runs this. The plot needs Debian's python3-matplotlib.
+zentorch is for AMD and takes one version of torch, so that it needs a folder of its own (python3 -m venv). --python PYTHON says
+where peers are, if not in the Python that runs this, and --python zentorch=PYTHON where one is. The plot needs Debian's
+python3-matplotlib.
 """
 
 import argparse
@@ -40,18 +41,25 @@ TURN_SECONDS = 0.04
 SLOW_FORM = 1.5  # what took so many times as long as the fastest is not tried at longer lengths
 
 
+class EndedError(Exception):
+    """A peer crashed; it runs again, without its tensors."""
+
+
 class Peer:
     """The process of one peer; stopped but for its turns."""
 
     def __init__(self, key, options):
-        python = options.python.get(key, sys.executable)
-        self.key, self.name, self.worth = key, None, {}
-        self.process = subprocess.Popen([python, str(HERE / "peer.py"), key, str(options.threads)], stdin=subprocess.PIPE,
+        self.key, self.worth = key, {}
+        self.command = [options.python.get(key, options.python["all"]), str(HERE / "peer.py"), key, str(options.threads)]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         start_new_session=True)  # or whoever ends in a group with stopped ones hangs up on all
         told = json.loads(self.process.stdout.readline() or '{"missing": "it ended at once"}')
         self.missing = told.get("missing")
-        self.name = told.get("name", key)
+        self.name = told.get("name", self.key)
         self.process.send_signal(signal.SIGSTOP)
 
     def ask(self, **request):
@@ -60,7 +68,9 @@ class Peer:
         line = self.process.stdout.readline()
         self.process.send_signal(signal.SIGSTOP)
         if not line:
-            raise SystemExit(f"{self.name} ended with {self.process.wait()} at {request}")
+            code = self.process.wait()
+            self.start()
+            raise EndedError(f"it ended with {code}")
         return json.loads(line)
 
     def end(self):
@@ -97,7 +107,10 @@ def usable_forms(peer, case, folder, most_error):
     """The forms of a peer that give our numbers, as fast as its fastest or nearly so; what is wrong is told."""
     kind = (case["causal"], case["head_dim"], case["heads"], case["dtype"])
     worth = peer.worth.get(kind[:2])
-    told = peer.ask(load=folder, dtype=case["dtype"], causal=case["causal"], forms=worth)
+    try:
+        told = peer.ask(load=folder, dtype=case["dtype"], causal=case["causal"], forms=worth)
+    except EndedError as error:
+        told = {"forms": {}, "missing": str(error)}
     seconds, errors = {}, {}
     for form, found in told["forms"].items():
         if "missing" in found or found["error"] > most_error:
@@ -118,7 +131,7 @@ def measure(case, peers, program, options, folder):
     pairs = case["seq"] * (case["seq"] + 1) / 2 if case["causal"] else case["seq"] ** 2
     gflop = 4 * pairs * case["head_dim"] * case["heads"] * 1e-9
     most_error = 2e-2 if case["dtype"] == "bfloat16" else 1e-5
-    fastest, errors, threads = {}, {}, {}
+    fastest, errors, threads, ended = {}, {}, {}, set()
     for peer in peers:
         forms, found = usable_forms(peer, case, folder, most_error)
         for form, seconds in forms.items():
@@ -128,12 +141,21 @@ def measure(case, peers, program, options, folder):
         timing = timing_of_tool(case, program, options, gflop / tool)
         tool = max(tool, gflop / timing["seconds"]["min"])
         peak = max(peak, timing["peak_gflops"])
-        for peer, form in list(fastest):
-            told = peer.ask(time=form, seconds=TURN_SECONDS)
+        for peer, form in fastest:
+            if peer in ended:
+                continue
+            try:
+                told = peer.ask(time=form, seconds=TURN_SECONDS)
+            except EndedError as error:
+                print(f"left out at n = {case['seq']}: {peer.name}: {error}", file=sys.stderr)
+                ended.add(peer)
+                continue
             fastest[peer, form] = min(fastest[peer, form], told["seconds"])
             threads[peer, form] = max(threads.get((peer, form), 0), told["threads"])
     row = {**case, "isa": timing["isa"], "tool": tool, "of_peak": tool / peak, "peers": {}}
     for (peer, form), seconds in fastest.items():
+        if peer in ended:
+            continue
         before = row["peers"].get(peer.name)
         if threads[peer, form] > 1.05 * case["threads"] + 0.05:
             print(f"left out at n = {case['seq']}: {peer.name}, {form}: it used {threads[peer, form]:.2f} threads", file=sys.stderr)
@@ -251,11 +273,12 @@ def main():
     parser.add_argument("--fast", action="store_true", help="with bfloat16: weights are rounded, too, as those of flash kernels are")
     parser.add_argument("--isa", default="auto")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--python", nargs="*", default=[], metavar="PEER=PYTHON")
+    parser.add_argument("--python", nargs="*", default=[], metavar="[PEER=]PYTHON")
     parser.add_argument("--json")
     parser.add_argument("--plot")
     options = parser.parse_args()
-    options.python = dict(pair.split("=", 1) for pair in options.python)
+    named = [given.split("=", 1) if "=" in given else ("all", given) for given in options.python]
+    options.python = {"all": sys.executable, **dict(named)}
     rows, names = measure_all(options)
     one_kind = [row for row in rows if what(row) == what(rows[0])]
     print_table(one_kind, names, options)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Everything that the manual says of speed, measured in one run, and its tables and plots written from it.
 
-usage: readme.py ATTN_CLI [--rounds 5] [--write]
+usage: readme.py ATTN_CLI [--rounds 5] [--write] [--python [PEER=]PYTHON …]
 
 Runs the other scripts of this folder, and `attn-cli bench` with several options in turns: every round times each of them once,
 and what is told is the median. Takes about half an hour; the machine should have nothing else to do. Without --write the text is
@@ -73,12 +73,11 @@ def found(pattern, text):
     return match.group(1) if match else "–"
 
 
-def peers_table(program, options, plots):
-    rounds = str(options.rounds)
-    text = script("peers.py", program, "--rounds", rounds, "--plot", str(plots / "peers.svg"))
-    table = text.splitlines()[1:]
-    header = [re.sub(r"\.0a0|\+\S+", "", cell) for cell in table[0].split("|")]
-    return "\n".join(["|".join(header), *table[1:]])
+def peers_tables(program, options, plots):
+    """GFLOP/s on one thread, and how often as fast as the fastest peer attn-cli is in all cases."""
+    text = script("peers.py", program, "--all", "--rounds", str(options.rounds), "--plot", str(plots / "peers.svg"), "--python", *options.python)
+    speeds, ratios = text.strip().split("\n\n")
+    return speeds.partition("\n")[2], ratios
 
 
 def kernel_rows(program, options):
@@ -140,8 +139,10 @@ def process_rows(program, options):
     ]
 
 
-def written(table, rows):
-    text = [f"{machine()}, {time.strftime('%B %Y')}; 8 heads of 64 in GFLOP/s, one thread, medians, by `tests/bench/peers.py {RELEASE}`:", "", table, "",
+def written(speeds, ratios, rows):
+    text = [f"{machine()}, {time.strftime('%B %Y')}; float32, 8 heads (two from n = 4,096 on), the fastest of all rounds, by",
+            f"`tests/bench/peers.py {RELEASE} --all`. GFLOP/s of heads of 64 on one thread, without a mask:", "", speeds, "",
+            "How often as fast as the fastest peer, and which that is:", "", ratios, "",
             "![GFLOP/s of attn-cli and its peers](../plots/peers.svg)", "", "| in the same run | | command |", "|---|---|---|"]
     text += [f"| {what} | {figure} | {command} |" for what, figure, command in rows]
     return "\n".join([*text, "", "![Time and memory against the length of the sequence](../plots/growth.svg)"])
@@ -152,14 +153,15 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--python", nargs="*", default=[], metavar="[PEER=]PYTHON", help="where peers are: see peers.py")
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as folder:
         plots = ROOT / "data" / "plots" if options.write else pathlib.Path(folder)
         plots.mkdir(exist_ok=True)
-        table = peers_table(program, options, plots)
+        speeds, ratios = peers_tables(program, options, plots)
         rows = [*kernel_rows(program, options), *file_rows(program, options, folder, plots), *process_rows(program, options)]
-    text = written(table, rows)
+    text = written(speeds, ratios, rows)
     print(text)
     if options.write:
         page = ROOT / "data" / "manual" / "performance.md"

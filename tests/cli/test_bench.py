@@ -5,7 +5,7 @@ from program import assert_fails, limits_memory, run, succeeds, within
 
 KEYS = [
     "seq", "heads", "head_dim", "threads", "isa", "seconds", "gflops", "peak_gflops", "peak_rss_bytes",
-    "kv_heads", "value_dim", "causal", "repeats",
+    "kv_heads", "value_dim", "keys", "dtype", "causal", "alibi", "mask", "repeats",
 ]  # fmt: skip
 SMALL = ["bench", "--heads", 2, "--head-dim", 8, "--repeat", 3]
 
@@ -36,6 +36,28 @@ def test_the_table_has_a_line_a_size():
 def test_only_what_is_seen_counts_as_work(options, pairs):
     timing = succeeds(*SMALL, "--seq", 10, *options, "--json").json
     assert timing["gflops"] * timing["seconds"]["median"] == pytest.approx(pairs * 4 * 8 * 2 * 1e-9)
+
+
+@pytest.mark.parametrize("options, pairs", [(["--keys", 30], 300), (["--keys", 30, "--causal"], sum(range(21, 31)))])
+def test_queries_stand_at_the_last_keys(options, pairs):
+    timing = succeeds(*SMALL, "--seq", 10, *options, "--json").json
+    assert timing["keys"] == 30
+    assert timing["gflops"] * timing["seconds"]["median"] == pytest.approx(pairs * 4 * 8 * 2 * 1e-9)
+
+
+def test_what_attend_has_can_be_timed(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    numpy.save(tmp_path / "mask.npy", numpy.tri(10, dtype=bool))
+    options = ["--dtype", "bfloat16", "--weights-dtype", "bfloat16", "--alibi", "--softcap", 3, "--mask", tmp_path / "mask.npy"]
+    timing = succeeds(*SMALL, "--seq", 10, *options, "--json").json
+    assert [timing[key] for key in ("dtype", "weights_dtype", "alibi", "softcap", "mask")] == ["bfloat16", "bfloat16", True, 3, True]
+    assert succeeds(*SMALL, "--seq", 10, "--keys", 12, "--dtype", "float16").text.split()[5:7] == ["keys", "dtype"]
+
+
+def test_a_mask_of_other_sizes_is_refused(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    numpy.save(tmp_path / "mask.npy", numpy.tri(10, dtype=bool))
+    assert_fails(run(*SMALL, "--seq", 11, "--mask", tmp_path / "mask.npy"), 65, "mask", "(10, 10)")
 
 
 def test_the_portable_path_can_be_timed():

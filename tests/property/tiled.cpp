@@ -415,6 +415,26 @@ TEST_P(Tiled, RoundsBfloat16AsFloat64Would)
     }
 }
 
+/// However small the values: those of some tiles are denormal, others not.
+TEST_P(Tiled, RoundsWeightsToBfloat16AlikeWithValuesOfAnySize)
+{
+    const core::AttentionOptions options{.weights_type = ElementType::bfloat16};
+    for (const float size : {1.0F, 0x1p-124F, 0x1p-127F, 0x1p120F}) {
+        std::mt19937 engine(43);
+        const Rounded Q(engine, {1, 2, 70, 16}, 3), K(engine, {1, 2, 201, 16}, 3), V(engine, {1, 2, 201, 24}, size);
+        const auto exact = core::attention<double>({Q.float64.view(), K.float64.view(), V.float64.view()}, options,
+                                                   core::StageSelection{}, {});
+        const core::AttentionInputs inputs{Q.bfloat16.view(), K.bfloat16.view(), V.bfloat16.view()};
+        const auto one = core::attention<float>(inputs, options, core::StageSelection{}, {.threads = 1, .isa = GetParam()});
+        const auto two = core::attention<float>(inputs, options, core::StageSelection{}, {.threads = 2, .isa = GetParam()});
+        EXPECT_TRUE(same_bits(one.head_context, two.head_context));
+        for (std::size_t i = 0; i < exact.head_context.values.size(); ++i) {
+            const double error = static_cast<double>(one.head_context.values[i]) - exact.head_context.values[i];
+            ASSERT_LT(std::abs(error), 0x1p-9 * static_cast<double>(size)) << size;
+        }
+    }
+}
+
 TEST_P(Tiled, CountsDenormalBfloat16ForWhatTheyAre)
 {
     EXPECT_GE(correctly_rounded(GetParam(), {1, 3, 70, 64}, 300, 0x1p118F, 0x1p-126F, 100), 0.995);
@@ -461,7 +481,7 @@ TEST_P(Tiled, TakesTheRangeFromTheLargestScoreThatThereMayBe)
     std::fill(h.keys.values.begin(), h.keys.values.end(), 1.0F);
     const auto range = [&](float q) {
         std::fill(h.queries.values.begin(), h.queries.values.end(), q);
-        return core::score_range(h.inputs(), {}, {.isa = GetParam()});
+        return core::look_at(h.inputs(), {}, {.isa = GetParam()}).range;
     };
     EXPECT_EQ(range(1), core::ScoreRange::near);
     EXPECT_EQ(range(3e5F), core::ScoreRange::near); // 4 · q · 1 / √4 · log2 e = 865,617 of 1,048,576
@@ -469,6 +489,69 @@ TEST_P(Tiled, TakesTheRangeFromTheLargestScoreThatThereMayBe)
     EXPECT_EQ(range(1e36F), core::ScoreRange::far);
     EXPECT_EQ(range(2e37F), core::ScoreRange::beyond);
     EXPECT_EQ(range(std::numeric_limits<float>::quiet_NaN()), core::ScoreRange::beyond);
+}
+
+/// Masks of numbers, of several rows or one, for each head or all: what one look finds out of them changes no byte.
+TEST_P(Tiled, GivesTheSameBytesWhetherItLookedAtAMaskBeforeOrTileByTile)
+{
+    std::mt19937 engine(11);
+    const auto draw = [&](Index most) { return static_cast<Index>(engine() % static_cast<unsigned>(most + 1)); };
+    constexpr float hidden = -std::numeric_limits<float>::infinity();
+    int plain = 0;
+    for (int round = 0; round < 60; ++round) {
+        const Sizes sizes{.H = 4, .H_kv = 2, .T = 1 + draw(200), .S = 1 + draw(300), .d_k = 8, .d_v = 8};
+        const oracle::Heads<float> h = heads(sizes, static_cast<unsigned>(round));
+        const Index block = 16 << draw(4), end = draw(3) == 0 ? 1 + draw(sizes.S - 1) : sizes.S;
+        const bool one_row = draw(4) == 0, each_head = draw(2) == 0;
+        Tensor<float> mask({1, each_head ? 4 : 1, one_row ? 1 : sizes.T, end});
+        for (std::size_t i = 0; i < mask.values.size(); ++i) {
+            const auto at = static_cast<Index>(i);
+            mask.values[i] = at / end % mask.shape[2] / block == at % end / block ? 0 : hidden;
+        }
+        for (Index others = draw(1) * draw(20); others > 0; --others) {
+            mask.values[static_cast<std::size_t>(draw(std::ssize(mask.values) - 1))] = 0.5F;
+        }
+        core::AttentionInputs inputs = h.inputs();
+        inputs.mask = attn::row_major_view(ElementType::float32, mask.shape, std::as_bytes(std::span(mask.values)));
+        inputs.mask->shape = {1, 4, sizes.T, end};
+        inputs.mask->strides[1] *= each_head ? 1 : 0;
+        inputs.mask->strides[2] *= one_row ? 0 : 1;
+        const core::AttentionOptions options{.causal = draw(2) == 0};
+        const core::Work work{.threads = 2, .isa = GetParam()};
+        const core::Look look = core::look_at(inputs, options, work);
+        ASSERT_NE(look.range, core::ScoreRange::beyond);
+        ASSERT_NE(look.seen, nullptr);
+        inputs.look = look;
+        const auto looked = core::attention<float>(inputs, options, everything, work);
+        inputs.look = core::Look{look.range};
+        const auto by_tile = core::attention<float>(inputs, options, everything, work);
+        EXPECT_TRUE(same_bits(looked.head_context, by_tile.head_context)) << round;
+        EXPECT_TRUE(same_bits(looked.weights, by_tile.weights)) << round;
+        expect_close(looked, core::attention<float>(inputs, options, everything, {}), std::to_string(round));
+        plain += std::ranges::any_of(looked.head_context.values, [](float value) { return value == 0; }) ? 1 : 0;
+        mask.values[static_cast<std::size_t>(draw(std::ssize(mask.values) - 1))] = std::numeric_limits<float>::quiet_NaN();
+        EXPECT_EQ(core::look_at(inputs, options, work).range, core::ScoreRange::beyond);
+    }
+    EXPECT_GT(plain, 10); // rows that see nothing
+}
+
+TEST_P(Tiled, TakesOffDistancesAsExactlyAsThePortablePath)
+{
+    for (unsigned round = 0; round < 24; ++round) {
+        const Sizes sizes{.H = 4, .H_kv = 2, .T = Index{1} + round * 7, .S = 200, .d_k = 8, .d_v = 5};
+        const oracle::Heads<float> h = heads(sizes, round);
+        core::AttentionInputs inputs = h.inputs();
+        inputs.slopes = {0.5, 0.3, 0.01, 1.0 / 256};
+        inputs.offsets = {round % 3 == 0 ? 0 : sizes.S - sizes.T};
+        core::AttentionOptions options{.causal = round % 2 == 0};
+        options.softcap = round % 5 == 0 ? std::optional(3.0) : std::nullopt;
+        const auto portable = core::attention<float>(inputs, options, everything, {});
+        const auto one = core::attention<float>(inputs, options, everything, {.threads = 1, .isa = GetParam()});
+        const auto two = core::attention<float>(inputs, options, everything, {.threads = 2, .isa = GetParam()});
+        expect_close(one, portable, std::to_string(round));
+        EXPECT_TRUE(same_bits(one.head_context, two.head_context)) << round;
+        EXPECT_GT((portable.masked_scores.matrix(0) - portable.scaled_scores.matrix(0)).cwiseAbs().maxCoeff(), 0);
+    }
 }
 
 TEST_P(Tiled, RefusesShapesThatDoNotBelongTogether)
@@ -483,7 +566,7 @@ TEST_P(Tiled, RefusesShapesThatDoNotBelongTogether)
     EXPECT_NO_THROW(attend({view(q), view(k), view(v)}));
     EXPECT_THROW(attend({view(q), view(wrong), view(v)}), attn::Error);
     EXPECT_THROW(attend({view(q), view(k), view(v), view(wrong), view(v)}), attn::Error);
-    EXPECT_THROW(tiled_attention({view(q), view(k), view(v)}, {}, {}, core::ScoreRange::near, {}), attn::Error);
+    EXPECT_THROW(core::tiled_attention({view(q), view(k), view(v)}, {}, {}, {core::ScoreRange::near}, {}), attn::Error);
 }
 
 TEST_P(Tiled, ConvertsWhatItCannotReadInPlace)

@@ -410,9 +410,9 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
     require_shapes(inputs, options);
     AttentionNotes notes;
     if (tiles_serve(inputs, options, work)) {
-        const ScoreRange range = inputs.range ? *inputs.range : score_range(inputs, options, work);
-        if (range != ScoreRange::beyond) {
-            tiled_attention(inputs, options, outputs, range, work);
+        const Look look = inputs.look ? *inputs.look : look_at(inputs, options, work);
+        if (look.range != ScoreRange::beyond) {
+            tiled_attention(inputs, options, outputs, look, work);
             return notes;
         }
         notes.portable_because = "numbers that are not finite or may overflow on the way";

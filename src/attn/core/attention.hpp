@@ -41,6 +41,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -140,6 +141,14 @@ struct ScoreParameters {
     double b_va = 0;
 };
 
+class SeenTiles;
+
+/// What a look at all inputs finds out.
+struct Look {
+    ScoreRange range = ScoreRange::beyond;
+    std::shared_ptr<const SeenTiles> seen = {}; ///< what a mask of numbers, which is large, leaves of each tile; or nothing
+};
+
 /// Views of four dimensions, read in place where they can be.
 struct AttentionInputs {
     TensorView queries;                                       ///< (B, H, T, d_k)
@@ -164,7 +173,7 @@ struct AttentionInputs {
     std::vector<Index> query_positions = {}; ///< (T) or none: the queries' places after `offsets`; else 0, 1, 2, …
     std::vector<Index> lengths = {};         ///< (B) or none: valid keys of P+S; no query sees those from there on
     bool wide = false;                       ///< computed in float64, whatever the types
-    std::optional<ScoreRange> range = {};    ///< where it is known; otherwise attention() looks
+    std::optional<Look> look = {};           ///< where it is known; otherwise attention() looks
 
     /// Whether anything hides keys or adds to the scores.
     [[nodiscard]] bool masked(const AttentionOptions& options) const
@@ -209,8 +218,8 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
 
 /// Whether all is computed in float64: as asked for, or since queries, keys or values are; otherwise it is float32.
 [[nodiscard]] bool is_wide(const AttentionInputs& inputs);
-/// A bound from the largest queries, keys, values, cache and mask, each of which it reads once, on work.threads.
-[[nodiscard]] ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
+/// Reads queries, keys, values, cache and mask once, on work.threads, for a bound from the largest of each.
+[[nodiscard]] Look look_at(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 /// Whether attention() takes the path of tiled.hpp, unless the range is beyond.
 [[nodiscard]] bool tiles_serve(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work);
 

@@ -8,17 +8,6 @@
 namespace attn::core {
 namespace {
 
-/// The place of query i before offsets, which is its row of a mask.
-Index place_of(const AttentionInputs& inputs, Index i)
-{
-    return inputs.query_positions.empty() ? i : inputs.query_positions[static_cast<std::size_t>(i)];
-}
-
-Index position_of(const AttentionInputs& inputs, Index b, Index i)
-{
-    return place_of(inputs, i) + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
-}
-
 /// Of batch entry b, as far as the mask reaches and without the extra key.
 Index valid_keys(const AttentionInputs& inputs, Index b)
 {
@@ -135,6 +124,16 @@ void hide_but_extra(const AttentionInputs& inputs, KeyRange visible, const BiasP
 }
 
 } // namespace
+
+Index place_of(const AttentionInputs& inputs, Index i)
+{
+    return inputs.query_positions.empty() ? i : inputs.query_positions[static_cast<std::size_t>(i)];
+}
+
+Index position_of(const AttentionInputs& inputs, Index b, Index i)
+{
+    return place_of(inputs, i) + (inputs.offsets.empty() ? 0 : inputs.offsets[static_cast<std::size_t>(b)]);
+}
 
 KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i)
 {

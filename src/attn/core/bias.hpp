@@ -13,6 +13,11 @@
 
 namespace attn::core {
 
+/// The place of query i before offsets, which is its row of a mask.
+[[nodiscard]] Index place_of(const AttentionInputs& inputs, Index i);
+/// Its place among the keys.
+[[nodiscard]] Index position_of(const AttentionInputs& inputs, Index b, Index i);
+
 /// What query i of batch entry b may see by its place.
 [[nodiscard]] KeyRange visible_keys(const AttentionInputs& inputs, const AttentionOptions& options, Index b, Index i);
 

@@ -232,7 +232,59 @@ bool share_keys(const TiledPlan& plan, int threads)
            std::ranges::none_of(stages_of(others), is_kept);
 }
 
-void attend_tiles(const TiledPlan& plan, const Work& work)
+/// Whether the last dimension of queries and keys is of pairs of bfloat16.
+bool in_pairs(const AttentionInputs& inputs)
+{
+    const auto pairs = [](const TensorView& view) {
+        return view.type == ElementType::bfloat16 && view.shape[3] % 2 == 0 && view.strides[2] % 2 == 0;
+    };
+    return pairs(inputs.queries) && pairs(inputs.keys) && (!inputs.past_key || pairs(*inputs.past_key));
+}
+
+/// Whether values can be multiplied as pairs of bfloat16, those of two keys together.
+bool has_value_pairs(const AttentionInputs& inputs)
+{
+    const auto fits = [](const TensorView& view) { return view.type == ElementType::bfloat16; };
+    return fits(inputs.values) && (!inputs.past_value || fits(*inputs.past_value));
+}
+
+/// What tiles are made of.
+struct TiledCall {
+    const AttentionInputs& inputs;
+    const AttentionOptions& options;
+    const AttentionOutputs& outputs;
+};
+
+/// `slopes` are not in the bias.
+TiledPlan plan_tiles(const TiledCall& call, std::span<const double> slopes, ScoreRange range, const TileKernels& kernels,
+                     const SeenTiles& seen)
+{
+    const auto& [inputs, options, outputs] = call;
+    const AttentionDims dims = inputs.dims();
+    const auto scale = static_cast<float>(scale_of(inputs, options));
+    const bool numbers = has_numbers(inputs, options) || !slopes.empty();
+    const bool rescored = options.softcap || numbers || !inputs.sinks.empty() || !(scale > 0);
+    const double unit = rescored ? 1 : scale_of(inputs, options);
+    return {dims,
+            inputs,
+            slopes,
+            options,
+            outputs,
+            kernels,
+            (dims.d_v + kernels.lanes - 1) / kernels.lanes * kernels.lanes,
+            scale,
+            static_cast<float>(options.softcap.value_or(0)),
+            has_bias(inputs, options),
+            rescored,
+            rescored || range != ScoreRange::near,
+            kernels.score_pairs != nullptr && range == ScoreRange::near && in_pairs(inputs),
+            kernels.pair_values != nullptr && options.weights_type == ElementType::bfloat16 && has_value_pairs(inputs),
+            unit,
+            static_cast<float>(std::numbers::log2e * unit),
+            seen};
+}
+
+void attend_planned(const TiledPlan& plan, const Work& work)
 {
     Work part = work;
     part.threads = threads_for(plan, work.threads);
@@ -266,13 +318,18 @@ void attend_tiles(const TiledPlan& plan, const Work& work)
     });
 }
 
-/// Whether the last dimension of queries and keys is of pairs of bfloat16.
-bool in_pairs(const AttentionInputs& inputs)
+void attend_tiles(const TiledCall& call, const Look& look, const Work& work)
 {
-    const auto pairs = [](const TensorView& view) {
-        return view.type == ElementType::bfloat16 && view.shape[3] % 2 == 0 && view.strides[2] % 2 == 0;
-    };
-    return pairs(inputs.queries) && pairs(inputs.keys) && (!inputs.past_key || pairs(*inputs.past_key));
+    const TileKernels& kernels = require_kernels(work.isa);
+    if (!call.inputs.slopes.empty() && !call.inputs.extra_key) { // distances go without a bias in memory then
+        AttentionInputs rest = call.inputs;
+        rest.slopes.clear();
+        const SeenTiles seen(rest, kernels);
+        const TiledCall others{rest, call.options, call.outputs};
+        return attend_planned(plan_tiles(others, call.inputs.slopes, look.range, kernels, look.seen ? *look.seen : seen), work);
+    }
+    const SeenTiles seen(call.inputs, kernels);
+    attend_planned(plan_tiles(call, {}, look.range, kernels, look.seen ? *look.seen : seen), work);
 }
 
 } // namespace
@@ -292,7 +349,7 @@ bool readable_in_tiles(const AttentionInputs& inputs)
            (!inputs.past_key || (readable_in_tiles(*inputs.past_key) && readable_in_tiles(*inputs.past_value)));
 }
 
-ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work)
+Look look_at(const AttentionInputs& inputs, const AttentionOptions& options, const Work& work)
 {
     constexpr double limit = std::numeric_limits<float>::max() / 8; // differences and sums of a few stay below the maximum
     constexpr double nearest = 1 << 20;                             // an exponent's product is rounded by 1/32 at most
@@ -310,51 +367,36 @@ ScoreRange score_range(const AttentionInputs& inputs, const AttentionOptions& op
     const auto keys = static_cast<double>(dims.total());
     const double cap = options.softcap.value_or(1);
     const bool capped = cap >= std::numeric_limits<float>::min() && cap < limit;
-    const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_bias(*inputs.mask, work));
+    std::shared_ptr<SeenTiles> seen;
+    const TileKernels* const kernels = kernels_of(work.isa);
+    const auto largest_of_mask = [&]() -> double {
+        if (kernels != nullptr && has_mask_of_numbers(inputs)) {
+            seen = std::make_shared<SeenTiles>(inputs, *kernels);
+            return static_cast<double>(seen->look(inputs, *kernels, work));
+        }
+        return largest_bias(*inputs.mask, work);
+    };
+    const bool biased = !inputs.mask || inputs.mask->type == ElementType::boolean || small(largest_of_mask());
     const bool sunk = std::ranges::all_of(inputs.sinks, [&](double sink) { return small(std::abs(sink)) || sink < 0; });
     const bool finite = sunk && small(q) && small(k + past_k) && small(score) && small(scale) && small(score * scale) &&
                         small((v + past_v) * (keys + 1)) && capped && biased;
     if (!finite) {
-        return ScoreRange::beyond;
+        return {};
     }
     const double of_denormal = static_cast<double>(dims.d_k) * scale * std::max({q, k + past_k, 1.0});
     const bool near = score * scale * std::numbers::log2e < nearest && of_denormal < most_times_denormal;
-    return near ? ScoreRange::near : ScoreRange::far;
-}
-
-TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
-                     ScoreRange range, const TileKernels& kernels)
-{
-    const AttentionDims dims = inputs.dims();
-    const auto scale = static_cast<float>(scale_of(inputs, options));
-    const bool rescored = options.softcap || has_numbers(inputs, options) || !inputs.sinks.empty() || !(scale > 0);
-    const double unit = rescored ? 1 : scale_of(inputs, options);
-    return {dims,
-            inputs,
-            options,
-            outputs,
-            kernels,
-            (dims.d_v + kernels.lanes - 1) / kernels.lanes * kernels.lanes,
-            scale,
-            static_cast<float>(options.softcap.value_or(0)),
-            has_bias(inputs, options),
-            rescored,
-            rescored || range != ScoreRange::near,
-            kernels.score_pairs != nullptr && range == ScoreRange::near && in_pairs(inputs),
-            unit,
-            static_cast<float>(std::numbers::log2e * unit),
-            SeenTiles(inputs, kernels)};
+    return {near ? ScoreRange::near : ScoreRange::far, std::move(seen)};
 }
 
 void tiled_attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
-                     ScoreRange range, const Work& work)
+                     const Look& look, const Work& work)
 {
     const TileKernels& kernels = require_kernels(work.isa);
     if (const std::optional<Folded> folded = fold_heads(inputs, outputs, kernels.query_tile)) {
-        return tiled_attention(folded->inputs, options, folded->outputs, range, work);
+        return tiled_attention(folded->inputs, options, folded->outputs, {look.range}, work);
     }
     if (readable_in_tiles(inputs)) {
-        return attend_tiles(plan_tiles(inputs, options, outputs, range, kernels), work);
+        return attend_tiles({inputs, options, outputs}, look, work);
     }
     const AttentionDims dims = inputs.dims();
     const Index groups = dims.B * dims.H_kv;
@@ -363,7 +405,7 @@ void tiled_attention(const AttentionInputs& inputs, const AttentionOptions& opti
         const Index g = unit % dims.H_kv;
         const GroupInputs group(inputs, b, g);
         const AttentionOutputs part = outputs_from(outputs, b, g * (dims.H / dims.H_kv));
-        attend_tiles(plan_tiles(group.inputs(), options, part, range, kernels), work.piece(unit, groups));
+        attend_tiles({group.inputs(), options, part}, {look.range}, work.piece(unit, groups));
     }
 }
 

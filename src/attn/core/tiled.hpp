@@ -30,6 +30,6 @@ namespace attn::core {
 /// attention() for inputs that tiles_serve, and whose range is not beyond. Throws Error(internal) for an isa that is not
 /// available.
 void tiled_attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
-                     ScoreRange range, const Work& work);
+                     const Look& look, const Work& work);
 
 } // namespace attn::core

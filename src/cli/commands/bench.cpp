@@ -2,6 +2,7 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/text/timing.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/tensor_inputs.hpp"
 #include "cli/options/command.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
@@ -23,18 +24,19 @@ constexpr std::array examples{
     Example{"attn-cli bench --seq 2048 --heads 8 --head-dim 64 --threads 1 --json", "for programs"},
     Example{"attn-cli bench --seq 1024,2048,4096 --causal --isa avx2", "causal: half the work; with AVX2 only"},
 };
-constexpr std::string_view notes = "Context only, float32, random tensors in memory, with the look for inputs that\n"
-                                   "are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per pair of a query\n"
-                                   "and a key that it sees, over the median time; peak is the rate of fused\n"
-                                   "multiply-adds in registers on as many threads, measured in turns with the\n"
-                                   "computation. JSON: seconds per computation, peak_rss_bytes of the process so\n"
-                                   "far.\n";
+constexpr std::string_view notes = "Context only, of random tensors in memory, as attend computes it, with the look\n"
+                                   "for inputs that are not finite. GFLOP/s counts 2·(d_k + d_v)·H operations per\n"
+                                   "pair of a query and a key that it sees (or that --mask hides), over the median\n"
+                                   "time; peak is the rate of float32 fused multiply-adds in registers on as many\n"
+                                   "threads, measured in turns with the computation. JSON: seconds per computation,\n"
+                                   "peak_rss_bytes of the process so far.\n";
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24U;
 
 struct BenchOptions {
     std::vector<Index> lengths{128, 512, 2048};
     std::optional<Index> kv_heads, value_dim, repeats;
+    std::optional<std::string> mask;
     bool json = false;
     model::Workload workload; ///< of every length
 };
@@ -113,6 +115,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
     const auto& [isa, threads, repeats, progress] = bench;
     constexpr double enough_seconds = 0.5;
     constexpr std::size_t enough_repeats = 5;
+    constexpr double most_peak_seconds = 0.25;
     constexpr double turn_seconds = 5e-3; // short computations follow each other, as they do in a program
     require_memory(workload);
     model::WorkloadTensors tensors(workload);
@@ -136,7 +139,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
         total += seconds.back();
         since_peak += seconds.back();
         if (since_peak >= turn_seconds || enough()) {
-            peaks.push_back(sample_peak(isa, threads, std::clamp(since_peak, turn_seconds, 1.0)));
+            peaks.push_back(sample_peak(isa, threads, std::clamp(since_peak, turn_seconds, most_peak_seconds)));
             since_peak = 0;
         }
     }
@@ -154,6 +157,11 @@ int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
 {
     Output output{std::nullopt};
     std::vector<report::Timing> timings;
+    TensorInputs files;
+    if (options.mask) {
+        options.workload.mask = files.open(*options.mask);
+        files.read_numbers();
+    }
     StageReporter progress(log);
     const Bench bench{.isa = globals.isa.value_or(core::best_isa()),
                       .threads = globals.threads,
@@ -182,10 +190,16 @@ Execute declare(Options& options)
     options.group("Sizes");
     options.add({.name = "--seq",
                  .allowed = {.type = model::FieldType::integers, .least = 1, .most = most_tokens},
-                 .meaning = "queries and keys; several sizes give several measurements",
+                 .meaning = "queries, and keys; several sizes give several measurements",
                  .usual = "128,512,2048",
                  .symbol = "LIST"},
                 bench->lengths);
+    options.add({.name = "--keys",
+                 .allowed = length,
+                 .meaning = "keys; the queries stand at the last of them, as with a cache",
+                 .usual = "as many as queries",
+                 .symbol = "N"},
+                bench->workload.keys);
     options.add({.name = "--heads", .allowed = field::heads.allowed, .meaning = "query heads", .usual = "8", .symbol = "H"},
                 bench->workload.heads);
     options.add(option_of(field::kv_heads), bench->kv_heads);
@@ -204,6 +218,22 @@ Execute declare(Options& options)
     options.group("Attention");
     options.add(option_of(field::causal), bench->workload.attention.causal);
     options.add(option_of(field::window), bench->workload.attention.window);
+    options.add({.name = "--mask", .meaning = "mask to use, as attend's", .symbol = "FILE[:NAME]"}, bench->mask);
+    options.add(
+        {.name = "--alibi", .allowed = model::allow::flag, .meaning = "subtract slope·|position - key|, as attend does"},
+        bench->workload.attention.alibi);
+    options.add(option_of(field::softcap), bench->workload.attention.softcap);
+    options.add({.name = "--dtype",
+                 .allowed = model::allow::one_of(model::float_type_names),
+                 .meaning = "type of queries, keys, values and result",
+                 .usual = "float32",
+                 .symbol = "TYPE"},
+                bench->workload.type);
+    options.add({.name = "--weights-dtype",
+                 .allowed = model::allow::one_of(model::float_type_names),
+                 .meaning = "type to round weights to for the product with V alone, as attend does",
+                 .symbol = "TYPE"},
+                bench->workload.attention.weights_type);
     options.group("Measurement");
     options.add({.name = "--repeat",
                  .allowed = model::allow::integer(1, field::largest_int32),

@@ -70,6 +70,8 @@ struct TileKernels {
     void (*score_pairs)(const Tile& tile, const float* packed, const TileFloats& K, Index d, const Ahead& ahead);
     /// S = cap · tanh(S · scale / cap); S = S · scale when cap is 0.
     void (*cap)(const Tile& tile, float scale, float cap);
+    /// S = S · scale - slope · |position - key|, positions (query_tile) and keys counted from the tile's first key.
+    void (*take_off_distances)(const Tile& tile, float scale, float slope, const float* position);
     /// S = S + biasᵀ. bias (queries, stride); -inf masks.
     void (*add_bias)(const Tile& tile, const float* bias, Index stride);
     /// -inf where the key, counted from the tile's first, is below begin or not below end of its query.
@@ -83,6 +85,12 @@ struct TileKernels {
     void (*round_powers)(const Tile& tile, ElementType type);
     /// O = O · rescale + Sᵀ·V. V (keys, features).
     void (*add_values)(const Tile& tile, const TileFloats& V);
+    /// V (rows, d), bfloat16 → (rows / 2, stride), rounded up: of every two keys a pair, each as the bits of one number, the
+    /// second of a last pair perhaps 0. Returns whether one of them is denormal. nullptr without instructions for pairs.
+    bool (*pair_values)(const TileRows& V, Index rows, Index d, float* to, Index stride);
+    /// O = O · rescale + Sᵀ·V, S rounded to bfloat16 and V as pair_values leaves it, without denormals; those of S count. S is
+    /// used up.
+    void (*add_value_pairs)(const Tile& tile, const TileFloats& V);
     /// maximum, sum and O of both, under the same factor, into those of `tile`; `from` has seen other keys.
     void (*merge)(const Tile& tile, const Tile& from, float factor);
     /// O / sum, or `empty` where sum is 0 → (rows, d_v)

@@ -131,6 +131,14 @@ void cap(const Tile& tile, float scale, float cap)
     for_each_score(tile, [=](Vector s, Index, Index) { return tanh(s * all(scale) / all(cap)) * all(cap); });
 }
 
+void take_off_distances(const Tile& tile, float scale, float slope, const float* position)
+{
+    for_each_score(tile, [=](Vector s, Index j, Index q) {
+        const Vector ahead = load(position + q) - all(static_cast<float>(j)); // exact, as far as anyone has tokens
+        return fma(max(ahead, -ahead), all(-slope), s * all(scale));
+    });
+}
+
 void add_bias(const Tile& tile, const float* bias, Index stride)
 {
     const Index columns = vectors_for(tile.queries) * lanes;
@@ -174,6 +182,118 @@ void round_powers(const Tile& tile, ElementType type)
         for_each_score(tile, [](Vector s, Index, Index) { return rounded_to<ElementType::float16>(s); });
     } else if (type == ElementType::bfloat16) {
         for_each_score(tile, [](Vector s, Index, Index) { return rounded_to<ElementType::bfloat16>(s); });
+    }
+}
+
+// ---- pairs of bfloat16 -----------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t half_magnitude = 0x7fff;
+constexpr std::uint32_t half_fraction = 0x7f;
+
+inline bool any_of(Integers bits)
+{
+    std::uint32_t any = 0;
+    for (Index i = 0; i < lanes; ++i) {
+        any |= bits[i];
+    }
+    return any != 0;
+}
+
+/// The highest bit of each half that is denormal, above 0 and without exponent, of two in each element; other bits are
+/// anything.
+inline Integers denormal_halves(Integers pair)
+{
+    constexpr std::uint32_t to_one = 0x7fff7fff, to_exponent = 0x7f807f80; // what brings such a number to the highest bit
+    const Integers magnitude = pair & (half_magnitude * 0x10001U);
+    return (magnitude + to_one) & ~(magnitude + to_exponent);
+}
+
+inline bool has_highest_bits(Integers pairs)
+{
+    constexpr std::uint32_t highest = 0x80008000;
+    return any_of(pairs & highest);
+}
+
+/// At most `lanes`; zeros after them.
+inline Integers load_some_halves(const std::byte* p, Index count)
+{
+    if (count >= lanes) {
+        return load_halves(p);
+    }
+    alignas(Vector) std::byte part[sizeof(Vector)] = {};
+    __builtin_memcpy(part, p, static_cast<std::size_t>(count * bytes_each<ElementType::bfloat16>));
+    return load_halves(part);
+}
+
+inline Integers paired(Integers first, Integers second)
+{
+    return first | second << bfloat16_shift;
+}
+
+bool pair_values(const TileRows& V, Index rows, Index d, float* to, Index stride)
+{
+    Integers denormal = {};
+    for (Index j = 0; j < rows; j += 2, to += stride) {
+        const std::byte* const row = V.data + j * V.stride * bytes_each<ElementType::bfloat16>;
+        const std::byte* const next = row + V.stride * bytes_each<ElementType::bfloat16>;
+        for (Index e = 0; e < d; e += lanes) {
+            const Index at = e * bytes_each<ElementType::bfloat16>;
+            const Integers first = load_some_halves(row + at, d - e);
+            const Integers second = j + 1 < rows ? load_some_halves(next + at, d - e) : Integers{};
+            const Integers pair = paired(first, second);
+            denormal |= denormal_halves(pair);
+            store(to + e, (Vector)pair);
+        }
+    }
+    return has_highest_bits(denormal);
+}
+
+/// S rounded to pairs of keys, in its first rows. Returns whether one of them may be denormal.
+bool pair_powers(const Tile& tile)
+{
+    const Index columns = vectors_for(tile.queries) * lanes;
+    bool denormal = false;
+    for (Index j = 0; j < tile.keys; j += 2) {
+        for (Index q = 0; q < columns; q += lanes) {
+            const Vector first = load(tile.S + j * width + q);
+            const Vector second = j + 1 < tile.keys ? load(tile.S + (j + 1) * width + q) : all(0);
+            const bool small = has_denormal(first) || has_denormal(second);
+            denormal = denormal || small;
+            store(tile.S + j / 2 * width + q, (Vector)(small ? paired(bfloat16_bits(first), bfloat16_bits(second))
+                                                             : paired(bfloat16_of_normal(first), bfloat16_of_normal(second))));
+        }
+    }
+    return denormal;
+}
+
+/// O = O + Sᵀ·V for the denormal numbers of S alone, which fma_pairs takes for 0.
+void add_denormal_weights(const Tile& tile, const TileFloats& V)
+{
+    for (Index j = 0; j < tile.keys; ++j) {
+        const std::uint32_t shift = j % 2 == 0 ? bfloat16_shift : 0;
+        for (Index q = 0; q < tile.queries; ++q) {
+            const auto pair = __builtin_bit_cast(std::uint32_t, tile.S[j / 2 * width + q]);
+            const std::uint32_t half = (pair << shift) >> bfloat16_shift;
+            if ((half & half_magnitude) == 0 || (half & half_magnitude) > half_fraction) {
+                continue;
+            }
+            const Vector weight = all(__builtin_bit_cast(float, half << bfloat16_shift));
+            for (Index e = 0; e < tile.features; e += lanes) {
+                const auto pairs = (Integers)load(V.data + j / 2 * V.stride + e);
+                const auto value = (Vector)((pairs << shift) >> bfloat16_shift << bfloat16_shift);
+                float* const O = tile.O + q * tile.features + e;
+                store(O, fma(weight, value, load(O)));
+            }
+        }
+    }
+}
+
+void add_value_pairs(const Tile& tile, const TileFloats& V)
+{
+    const bool denormal = pair_powers(tile);
+    add_values<true>(tile, V);
+    if (denormal) {
+        add_denormal_weights(tile, V);
     }
 }
 
@@ -267,10 +387,29 @@ Index multiply_add(Index rounds)
     return 2 * lanes * chains * steps * rounds;
 }
 
-constexpr TileKernels table{
-    lanes,  width,    key_tile,     pack_queries, copy_rows, largest,      scores<false>, has_pairs ? scores<true> : nullptr,
-    cap,    add_bias, mask,         find_maximum, powers,    round_powers, add_values,    merge,
-    finish, weights,  store_scores, multiply_add};
+constexpr TileKernels table{lanes,
+                            width,
+                            key_tile,
+                            pack_queries,
+                            copy_rows,
+                            largest,
+                            scores<false>,
+                            has_pairs ? scores<true> : nullptr,
+                            cap,
+                            take_off_distances,
+                            add_bias,
+                            mask,
+                            find_maximum,
+                            powers,
+                            round_powers,
+                            add_values<false>,
+                            has_pairs ? pair_values : nullptr,
+                            has_pairs ? add_value_pairs : nullptr,
+                            merge,
+                            finish,
+                            weights,
+                            store_scores,
+                            multiply_add};
 
 } // namespace
 // NOLINTEND(misc-definitions-in-headers, modernize-avoid-c-arrays)

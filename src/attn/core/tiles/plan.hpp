@@ -8,9 +8,16 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace attn::core {
+
+/// As many as it takes.
+[[nodiscard]] constexpr Index tiles_in(Index count, Index tile)
+{
+    return (count + tile - 1) / tile;
+}
 
 /// nullptr for what is portable or not available.
 [[nodiscard]] const TileKernels* kernels_of(Isa isa);
@@ -22,23 +29,41 @@ namespace attn::core {
 /// threads may share them and change no byte.
 constexpr Index part_keys = 1024;
 
-/// What the mask leaves of each tile, found out when it is first asked for; heads that share a mask share that too.
+/// What the mask leaves of each tile, found out when it is first asked for, unless look() was there before; heads that share a
+/// mask share that too. The inputs are always the same ones.
 class SeenTiles {
 public:
     SeenTiles(const AttentionInputs& inputs, const TileKernels& kernels);
 
     /// Of a whole tile.
-    [[nodiscard]] Seen at(const BiasPlace& place) const;
+    [[nodiscard]] Seen at(const AttentionInputs& inputs, const BiasPlace& place) const;
+
+    /// Finds out all of it from a mask of numbers, which is read once, row by row. Returns the largest number above 0, NaN if
+    /// one is.
+    float look(const AttentionInputs& inputs, const TileKernels& kernels, const Work& work);
 
 private:
-    const AttentionInputs& inputs_;
-    Index query_tile_, key_tile_, past_, query_tiles_, key_tiles_;
-    Index batch_ = 0, head_ = 0; ///< steps between masks; 0 where it is the same one
+    /// A tile of queries, under a mask of its own.
+    struct Band {
+        Index b, h, tile;
+    };
+    float look_at_band(const AttentionInputs& inputs, const TileKernels& kernels, const Band& band);
+    /// What there is of the tile of queries and its first tile of keys, and on.
+    [[nodiscard]] std::atomic<Seen>* seen_of(const Band& band) const;
+    [[nodiscard]] KeyRange keys_of_tile(Index tile) const;
+
+    Index query_tile_, key_tile_, past_, total_, query_tiles_, key_tiles_;
+    Index batches_ = 0, heads_ = 0; ///< different masks
+    Index batch_ = 0, head_ = 0;    ///< steps between them; 0 where it is the same one
     mutable std::vector<std::atomic<Seen>> seen_;
 };
 
+/// Whether SeenTiles::look serves.
+[[nodiscard]] bool has_mask_of_numbers(const AttentionInputs& inputs);
+
 struct TiledPlan : AttentionDims {
     const AttentionInputs& inputs;
+    std::span<const double> slopes; ///< of each head, where distances are not in the bias
     const AttentionOptions& options;
     const AttentionOutputs& outputs;
     const TileKernels& kernels;
@@ -48,13 +73,11 @@ struct TiledPlan : AttentionDims {
     bool rescored; ///< scores are brought to their final unit before the softmax, since something is added or they change sign
     bool far;      ///< see Tile::far
     bool pairs;    ///< queries and keys are multiplied as pairs of bfloat16
-    double unit;   ///< that makes final scores of those that go into the softmax
-    float factor;  ///< that makes powers of two of score differences
-    SeenTiles seen;
+    bool value_pairs; ///< weights and values are, of two keys each
+    double unit;      ///< that makes final scores of those that go into the softmax
+    float factor;     ///< that makes powers of two of score differences
+    const SeenTiles& seen;
 };
-
-[[nodiscard]] TiledPlan plan_tiles(const AttentionInputs& inputs, const AttentionOptions& options,
-                                   const AttentionOutputs& outputs, ScoreRange range, const TileKernels& kernels);
 
 /// Numbers of one cache line, so that a vector of them is aligned for any vector load.
 struct alignas(64) CacheLine {
@@ -74,6 +97,7 @@ public:
     float* bias = nullptr;        ///< (query_tile, key_tile)
     float* begin = nullptr;       ///< (query_tile), first key seen, counted from a tile's first
     float* end = nullptr;         ///< (query_tile)
+    float* position = nullptr;    ///< (query_tile), counted likewise
     float* information = nullptr; ///< (query_tile), see TileKernels::weights
     Index K_stride = 0;
     static constexpr std::size_t most_queries = 64; ///< of a tile, whatever the instruction set

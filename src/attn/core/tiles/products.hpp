@@ -43,9 +43,18 @@ private:
 constexpr bool has_pairs = true;
 #else
 constexpr bool has_pairs = false;
-inline Vector fma_pairs(Vector, Vector, Vector c) // never called
+// Never called:
+inline Vector fma_pairs(Vector, Vector, Vector c)
 {
     return c;
+}
+inline bool has_denormal(Vector)
+{
+    return false;
+}
+inline Integers bfloat16_of_normal(Vector v)
+{
+    return bfloat16_bits(v);
 }
 #endif
 
@@ -127,11 +136,12 @@ void scores(const Tile& tile, const float* packed, const TileFloats& K, Index d,
     }
 }
 
-/// Columns of `vectors` vectors of features, in blocks of `at_once` queries.
-template <int vectors, int at_once>
+/// Columns of `vectors` vectors of features, in blocks of `at_once` queries; of keys, or of pairs of them.
+template <bool pairs, int vectors, int at_once>
 __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const TileFloats& V)
 {
-    const Index keys = tile.keys, stride = V.stride; // a store of a vector might change what it likes
+    const Index keys = pairs ? (tile.keys + 1) / 2 : tile.keys;
+    const Index stride = V.stride; // a store of a vector might change what it likes
     for (Index q = 0; q < tile.queries; q += at_once) {
         float* O = tile.O + q * tile.features + column;
         Vector sum[at_once][vectors];
@@ -146,7 +156,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
         const float* const last = weight + keys * width;
 #pragma GCC unroll 4
         for (; weight != last; weight += width, v_j += stride) {
-            add_products([=](int i) { return weight[i]; }, v_j, sum);
+            add_products<pairs>([=](int i) { return weight[i]; }, v_j, sum);
         }
         for (int i = 0; i < at_once; ++i) {
             for (int n = 0; n < vectors; ++n) {
@@ -156,6 +166,7 @@ __attribute__((noinline)) void add_columns(const Tile& tile, Index column, const
     }
 }
 
+template <bool pairs>
 void add_values(const Tile& tile, const TileFloats& V)
 {
     const Index vectors = tile.features / lanes;
@@ -164,12 +175,12 @@ void add_values(const Tile& tile, const TileFloats& V)
         const Index step = (vectors - n + passes - 1) / passes; // as even as possible
         const Index column = n * lanes;
         switch (step) {
-        case 1: add_columns<1, 8>(tile, column, V); break;
-        case 2: add_columns<2, at_once_by_two>(tile, column, V); break;
-        case 3: add_columns<3, 4>(tile, column, V); break;
-        case 4: add_columns<smaller(4, most_feature_vectors), 4>(tile, column, V); break;
-        case 5: add_columns<smaller(5, most_feature_vectors), 4>(tile, column, V); break;
-        default: add_columns<most_feature_vectors, 4>(tile, column, V); break;
+        case 1: add_columns<pairs, 1, 8>(tile, column, V); break;
+        case 2: add_columns<pairs, 2, at_once_by_two>(tile, column, V); break;
+        case 3: add_columns<pairs, 3, 4>(tile, column, V); break;
+        case 4: add_columns<pairs, smaller(4, most_feature_vectors), 4>(tile, column, V); break;
+        case 5: add_columns<pairs, smaller(5, most_feature_vectors), 4>(tile, column, V); break;
+        default: add_columns<pairs, most_feature_vectors, 4>(tile, column, V); break;
         }
         n += step;
     }

@@ -14,11 +14,6 @@ namespace {
 /// Numbers of keys and values that stay in a core's own cache, the second level of today's.
 constexpr Index most_near = 1 << 17;
 
-Index tiles_in(Index count, Index tile)
-{
-    return (count + tile - 1) / tile;
-}
-
 Index whole(Index count, Index unit)
 {
     return tiles_in(count, unit) * unit;
@@ -137,7 +132,7 @@ public:
             score(key);
             keep(out.scores, key, 1);
             keep(out.scaled_scores, key, plan_.scale);
-            (void)rescore(plan_.biased, &out.capped_scores, key);
+            (void)rescore(key, plan_.biased, &out.capped_scores);
             (void)mask(key);
             keep(out.masked_scores, key, plan_.rescored ? 1 : plan_.scale);
             kernels_.weights(tile_, plan_.factor, scratch_.information);
@@ -192,15 +187,12 @@ private:
                 continue;
             }
             score(key);
-            const bool rescored = rescore(seen == Seen::some);
+            const bool rescored = rescore(key, seen == Seen::some);
             const bool masked = mask(key);
             if (rescored || masked) {
                 kernels_.find_maximum(tile_);
             }
             kernels_.powers(tile_, plan_.factor);
-            if (plan_.options.weights_type) {
-                kernels_.round_powers(tile_, *plan_.options.weights_type);
-            }
             add_values(key);
             tile_.first = false;
         }
@@ -317,11 +309,22 @@ private:
         scores(tile_, scratch_.packed, K, keys_.columns, ahead(key));
     }
 
-    void add_values(Index key) { kernels_.add_values(tile_, readable(values_, key, scratch_.V, plan_.features)); }
+    void add_values(Index key)
+    {
+        if (plan_.value_pairs &&
+            !kernels_.pair_values(values_.from(key), tile_.keys, values_.columns, scratch_.V, plan_.features)) {
+            return kernels_.add_value_pairs(tile_, {scratch_.V, plan_.features});
+        }
+        if (plan_.options.weights_type) {
+            kernels_.round_powers(tile_, *plan_.options.weights_type);
+        }
+        kernels_.add_values(tile_, readable(values_, key, scratch_.V, plan_.features));
+    }
 
     [[nodiscard]] Seen seen_at(Index key) const
     {
-        return plan_.biased ? plan_.seen.at({b_, h_, first_, rows_, key, keys_from(key, plan_.total())}) : Seen::all;
+        return plan_.biased ? plan_.seen.at(plan_.inputs, {b_, h_, first_, rows_, key, keys_from(key, plan_.total())})
+                            : Seen::all;
     }
 
     /// Whether any key of the tile is seen.
@@ -331,14 +334,24 @@ private:
         return !plan_.biased || core::load_bias(plan_.inputs, plan_.options, place, scratch_.bias, kernels_.key_tile);
     }
 
-    /// Caps and adds the bias, where there is any; whether it did.
-    bool rescore(bool biased, const StageSpan* capped = nullptr, Index key = 0)
+    /// Caps, takes off distances and adds the bias, where there is any; whether it did.
+    bool rescore(Index key, bool biased, const StageSpan* capped = nullptr)
     {
-        if (plan_.rescored) {
+        const bool apart = !plan_.slopes.empty();
+        const bool capping = plan_.rescored && (plan_.cap != 0 || !apart);
+        if (capping) {
             kernels_.cap(tile_, plan_.scale, plan_.cap);
         }
         if (capped != nullptr) {
             keep(*capped, key, 1);
+        }
+        if (apart) {
+            for (Index i = 0; i < kernels_.query_tile; ++i) {
+                const Index position = position_of(plan_.inputs, b_, first_ + std::min(i, rows_ - 1));
+                scratch_.position[i] = static_cast<float>(position - key);
+            }
+            const auto slope = static_cast<float>(plan_.slopes[static_cast<std::size_t>(h_)]);
+            kernels_.take_off_distances(tile_, capping ? 1 : plan_.scale, slope, scratch_.position);
         }
         if (biased) {
             kernels_.add_bias(tile_, scratch_.bias, kernels_.key_tile);
@@ -410,46 +423,16 @@ TileRows rows_at(const TensorView& view, Index b, Index h, Index row)
     return {view.bytes.data() + offset * size_of(view.type), view.strides[2], view.type};
 }
 
-SeenTiles::SeenTiles(const AttentionInputs& inputs, const TileKernels& kernels)
-    : inputs_(inputs), query_tile_(kernels.query_tile), key_tile_(kernels.key_tile), past_(inputs.dims().P),
-      query_tiles_(tiles_in(inputs.dims().T, query_tile_)),
-      key_tiles_(tiles_in(past_, key_tile_) + tiles_in(inputs.dims().S, key_tile_))
-{
-    if (inputs.mask) {
-        const AttentionDims dims = inputs.dims();
-        const Index heads = inputs.mask->strides[1] == 0 ? 1 : dims.H;
-        const Index batches = inputs.mask->strides[0] == 0 ? 1 : dims.B;
-        const Index size = query_tiles_ * key_tiles_;
-        head_ = heads == 1 ? 0 : size;
-        batch_ = batches == 1 ? 0 : heads * size;
-        seen_ = std::vector<std::atomic<Seen>>(static_cast<std::size_t>(batches * heads * size));
-    }
-}
-
-Seen SeenTiles::at(const BiasPlace& place) const
-{
-    if (seen_.empty()) {
-        return Seen::some;
-    }
-    const Index of_key =
-        place.key < past_ ? place.key / key_tile_ : tiles_in(past_, key_tile_) + (place.key - past_) / key_tile_;
-    const Index tile = place.row / query_tile_ * key_tiles_ + of_key;
-    std::atomic<Seen>& seen = seen_[static_cast<std::size_t>(place.b * batch_ + place.h * head_ + tile)];
-    if (seen == Seen::unknown) {
-        seen = seen_by_mask(inputs_, place);
-    }
-    return seen;
-}
-
 TileScratch::TileScratch(const TiledPlan& plan) : K_stride(whole(plan.d_k, plan.kernels.lanes))
 {
     const TileKernels& k = plan.kernels;
-    const std::array<std::pair<float**, Index>, 17> parts{{{&packed, plan.d_k * k.query_tile},
+    const std::array<std::pair<float**, Index>, 18> parts{{{&packed, plan.d_k * k.query_tile},
                                                            {&K, k.key_tile * K_stride},
                                                            {&V, k.key_tile * plan.features},
                                                            {&bias, plan.biased ? k.query_tile * k.key_tile : 0},
                                                            {&begin, k.query_tile},
                                                            {&end, k.query_tile},
+                                                           {&position, k.query_tile},
                                                            {&information, k.query_tile},
                                                            {&tile.S, (k.key_tile + k.lanes) * k.query_tile},
                                                            {&tile.tile_maximum, k.query_tile},

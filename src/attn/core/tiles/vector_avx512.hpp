@@ -48,6 +48,16 @@ inline Vector fma_pairs(Vector a, Vector b, Vector c)
 {
     return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
 }
+inline bool has_denormal(Vector v)
+{
+    constexpr int denormal = 0x20;
+    return _mm512_fpclass_ps_mask(v, denormal) != 0;
+}
+/// To nearest, ties to even, in the low halves; of what is neither NaN nor denormal.
+inline Integers bfloat16_of_normal(Vector v)
+{
+    return (Integers)_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v));
+}
 #endif
 /// Of the two; never NaN here.
 inline Vector max(Vector a, Vector b)

@@ -225,9 +225,9 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     read_numbers(inputs, options.align, views);
     const auto sequences = inputs.cu_seqlens ? std::optional(read_boundaries(inputs, views.sizes)) : std::nullopt;
     if (in_tiles) {
-        views.range = core::score_range(views, options, work);
+        views.look = core::look_at(views, options, work);
     }
-    if (!in_tiles || views.range == core::ScoreRange::beyond) {
+    if (!in_tiles || views.look->range == core::ScoreRange::beyond) {
         require_memory(required_bytes(inputs, views, options, settings.threads), settings.memory_limit);
         if (!options.allow_nonfinite) {
             require_finite_inputs(inputs);

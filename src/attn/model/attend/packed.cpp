@@ -48,8 +48,8 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
         sequence.keys = row_block(views.keys, key, S);
         sequence.values = row_block(views.values, key, S);
         sequence.offsets = {options.align == CausalAlign::bottom_right ? S - T : 0};
-        if (views.range != core::ScoreRange::near) {
-            sequence.range.reset(); // another sequence may have made it so
+        if (!views.look || views.look->range != core::ScoreRange::near) {
+            sequence.look.reset(); // another sequence may have made it so
         }
         core::AttentionOutputs rows;
         rows.context = from_row(outputs.context, query);

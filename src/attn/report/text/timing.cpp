@@ -12,9 +12,10 @@
 namespace attn::report {
 namespace {
 
-constexpr std::array<std::string_view, 12> column_names{"seq", "heads",     "kv_heads", "head_dim", "value_dim", "threads",
-                                                        "isa", "median ms", "GFLOP/s",  "peak",     "of peak",   "peak MiB"};
-constexpr std::size_t first_common = 1, behind_common = 7; ///< what timings of one `bench` have in common
+constexpr std::array<std::string_view, 14> column_names{"seq",     "heads", "kv_heads", "head_dim", "value_dim",
+                                                        "keys",    "dtype", "threads",  "isa",      "median ms",
+                                                        "GFLOP/s", "peak",  "of peak",  "peak MiB"};
+constexpr std::size_t first_common = 1, behind_common = 9; ///< what timings of one `bench` have in common
 constexpr std::size_t space = 2;                           // between columns
 
 using Row = std::array<std::string, column_names.size()>;
@@ -27,6 +28,8 @@ Row row_of(const Timing& timing)
             std::to_string(w.kv_heads),
             std::to_string(w.head_dim),
             std::to_string(w.value_dim),
+            w.keys ? std::to_string(*w.keys) : "",
+            w.type == ElementType::float32 ? "" : std::string(name_of(w.type)),
             std::to_string(timing.threads),
             std::string(core::name_of(timing.isa)),
             math::fixed(timing.median_seconds * 1e3, 3),
@@ -54,10 +57,20 @@ void write(JsonWriter& json, const Timing& timing)
     json.member("peak_rss_bytes", timing.peak_rss_bytes);
     json.member("kv_heads", w.kv_heads);
     json.member("value_dim", w.value_dim);
+    json.member("keys", w.key_count());
+    json.member("dtype", name_of(w.type));
     json.member("causal", w.attention.causal);
     if (w.attention.window) {
         json.key("window");
         json.integers({w.attention.window->left, w.attention.window->right});
+    }
+    json.member("alibi", w.attention.alibi);
+    json.member("mask", w.mask.has_value());
+    if (w.attention.softcap) {
+        json.member("softcap", *w.attention.softcap);
+    }
+    if (w.attention.weights_type) {
+        json.member("weights_dtype", name_of(*w.attention.weights_type));
     }
     json.member("repeats", timing.repeats);
     json.end_object();
@@ -65,31 +78,39 @@ void write(JsonWriter& json, const Timing& timing)
 
 } // namespace
 
+/// Without the columns that say nothing.
 void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink)
 {
     std::vector<Row> rows{Row{}};
     std::ranges::copy(column_names, rows.front().begin());
     std::ranges::transform(timings, std::back_inserter(rows), row_of);
+    const auto says_nothing = [&](std::size_t column) {
+        return std::all_of(rows.begin() + 1, rows.end(), [&](const Row& row) { return row.at(column).empty(); });
+    };
     std::array<std::size_t, column_names.size()> widths{};
     std::size_t all = 0;
     for (std::size_t column = 0; column < widths.size(); ++column) {
         const auto width_of = [&](const Row& row) { return row.at(column).size(); };
         widths.at(column) = width_of(*std::ranges::max_element(rows, {}, width_of));
-        all += widths.at(column) + (column == 0 ? 0 : space);
+        all += says_nothing(column) ? 0 : widths.at(column) + (column == 0 ? 0 : space);
     }
     Buffer buffer(sink);
     const bool fits = !width || static_cast<Index>(all) <= *width || timings.empty();
     if (!fits) {
         std::vector<std::string> common;
         for (std::size_t column = first_common; column < behind_common; ++column) {
-            const bool last = column + 1 == behind_common;
-            common.push_back(std::string(column_names.at(column)) + ' ' + rows.back().at(column) + (last ? "" : ","));
+            if (!says_nothing(column)) {
+                common.push_back(std::string(column_names.at(column)) + ' ' + rows.back().at(column));
+            }
+        }
+        for (std::size_t i = 0; i + 1 < common.size(); ++i) {
+            common[i] += ',';
         }
         write_title(buffer, common, width);
     }
     for (const Row& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {
-            if (!fits && column >= first_common && column < behind_common) {
+            if (says_nothing(column) || (!fits && column >= first_common && column < behind_common)) {
                 continue;
             }
             buffer.append(std::string(widths.at(column) - row.at(column).size() + (column == 0 ? 0 : space), ' '));

@@ -186,6 +186,89 @@ TEST_P(TileKernel, CapIsTheScaleAloneWithoutACap)
         [](float x, float scaled) { ASSERT_EQ(scaled, -3 * x); });
 }
 
+TEST_P(TileKernel, TakesOffDistancesRoundedOnce)
+{
+    Tile tile = make_tile();
+    std::vector<float> position(static_cast<std::size_t>(width()));
+    for (Index q = 0; q < width(); ++q) {
+        position[static_cast<std::size_t>(q)] = static_cast<float>(7 * q - 100);
+    }
+    std::vector<float> before(static_cast<std::size_t>(tile.keys * width()));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        before[i] = static_cast<float>(i) * 0.01F - 20;
+    }
+    std::copy(before.begin(), before.end(), tile.S);
+    kernels().take_off_distances(tile, 0.125F, 0.3F, position.data());
+    for (Index j = 0; j < tile.keys; ++j) {
+        for (Index q = 0; q < width(); ++q) {
+            const float scaled = before[static_cast<std::size_t>(j * width() + q)] * 0.125F;
+            const float distance = std::abs(position[static_cast<std::size_t>(q)] - static_cast<float>(j));
+            ASSERT_EQ(tile.S[j * width() + q], std::fma(-0.3F, distance, scaled)) << j << ", " << q;
+        }
+    }
+}
+
+/// With weights from 1 down to denormal ones, of which large values make something, and an odd number of keys.
+TEST_P(TileKernel, PairsOfValuesGiveWhatRoundedWeightsGive)
+{
+    if (kernels().pair_values == nullptr) {
+        GTEST_SKIP() << "no instructions for pairs";
+    }
+    for (const auto& [keys, d] : {std::pair<Index, Index>{64, 64}, {63, 64}, {1, 5}, {17, 80}, {2, 130}}) {
+        const Index features = (d + kernels().lanes - 1) / kernels().lanes * kernels().lanes;
+        std::mt19937 engine(static_cast<unsigned>(keys));
+        std::uniform_real_distribution<float> uniform(-1, 1);
+        std::vector<std::uint16_t> bits(static_cast<std::size_t>(keys * d));
+        std::vector<float> V(static_cast<std::size_t>(keys * features)), pairs(V.size() + static_cast<std::size_t>(features));
+        for (Index j = 0; j < keys; ++j) {
+            for (Index e = 0; e < d; ++e) {
+                const std::uint16_t half = attn::to_bfloat16(uniform(engine) * (j % 5 == 0 ? 1e38F : 1));
+                bits[static_cast<std::size_t>(j * d + e)] = half;
+                V[static_cast<std::size_t>(j * features + e)] = attn::from_bfloat16(half);
+            }
+        }
+        Tile tile = make_tile(features);
+        tile.keys = keys;
+        const attn::core::TileRows rows{reinterpret_cast<const std::byte*>(bits.data()), d, ElementType::bfloat16};
+        ASSERT_FALSE(kernels().pair_values(rows, keys, d, pairs.data(), features));
+        std::vector<float> weights(static_cast<std::size_t>(keys * width()));
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            const bool large = static_cast<Index>(i) / width() % 5 == 0;
+            weights[i] =
+                large ? std::ldexp(1 + uniform(engine) / 2, -126 - static_cast<int>(i % 9)) : (uniform(engine) + 1) / 2;
+        }
+        std::copy(weights.begin(), weights.end(), tile.S);
+        kernels().round_powers(tile, ElementType::bfloat16);
+        kernels().add_values(tile, {V.data(), features});
+        const std::vector<float> expected = O_;
+        std::copy(weights.begin(), weights.end(), tile.S);
+        kernels().add_value_pairs(tile, {pairs.data(), features});
+        for (Index q = 0; q < width(); ++q) {
+            for (Index e = 0; e < d; ++e) {
+                const auto at = static_cast<std::size_t>(q * features + e);
+                ASSERT_NEAR(O_[at], expected[at], 1e-5) << keys << " keys, " << q << ", " << e;
+            }
+        }
+    }
+}
+
+TEST_P(TileKernel, PairsOfValuesSayWhichAreDenormal)
+{
+    if (kernels().pair_values == nullptr) {
+        GTEST_SKIP() << "no instructions for pairs";
+    }
+    std::vector<float> pairs(64);
+    for (std::uint32_t number = 0; number <= 0xffff; ++number) {
+        for (const std::size_t place : {0, 3, 17, 20}) {
+            std::vector<std::uint16_t> bits(21, 0x3f80);
+            bits[place] = static_cast<std::uint16_t>(number);
+            const attn::core::TileRows rows{reinterpret_cast<const std::byte*>(bits.data()), 7, ElementType::bfloat16};
+            const bool denormal = (number & 0x7f80) == 0 && (number & 0x7f) != 0;
+            ASSERT_EQ(kernels().pair_values(rows, 3, 7, pairs.data(), 16), denormal) << number;
+        }
+    }
+}
+
 /// Bits of every float16 or bfloat16 that is a number, in rows of `d`.
 std::vector<std::uint16_t> every_half(ElementType type, Index d)
 {

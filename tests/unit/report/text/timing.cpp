@@ -11,7 +11,7 @@ using attn::report::Timing;
 /// 4·100·100·50·2 operations in 2 ms are 2 GFLOP/s.
 Timing example()
 {
-    return {.workload = {.seq = 100, .heads = 2, .kv_heads = 1, .head_dim = 50, .value_dim = 50, .attention = {}},
+    return {.workload = {.seq = 100, .heads = 2, .kv_heads = 1, .head_dim = 50, .value_dim = 50},
             .threads = 3,
             .isa = attn::core::Isa::avx2,
             .least_seconds = 0.0015,
@@ -59,12 +59,22 @@ TEST(Timing, IsAnObjectOrAnArrayOfThem)
 {
     const std::string object =
         R"({"seq":100,"heads":2,"head_dim":50,"threads":3,"isa":"avx2","seconds":{"min":0.0015,"median":0.002},)"
-        R"("gflops":2.0,"peak_gflops":8.0,"peak_rss_bytes":3145728,"kv_heads":1,"value_dim":50,"causal":false,)"
-        R"("repeats":9})";
+        R"("gflops":2.0,"peak_gflops":8.0,"peak_rss_bytes":3145728,"kv_heads":1,"value_dim":50,"keys":100,)"
+        R"("dtype":"float32","causal":false,"alibi":false,"mask":false,"repeats":9})";
     const std::array one{example()};
     EXPECT_EQ(text_of(one, attn::report::write_timings_json), object + "\n");
     const std::array two{example(), example()};
     EXPECT_EQ(text_of(two, attn::report::write_timings_json), "[" + object + "," + object + "]\n");
+}
+
+TEST(Timing, HasColumnsForWhatIsUnusual)
+{
+    std::array timings{example(), example()};
+    timings[1].workload.keys = 7;
+    timings[1].workload.type = attn::ElementType::bfloat16;
+    const std::string text = text_of(timings, attn::report::write_timings);
+    EXPECT_NE(text.find("value_dim  keys     dtype  threads"), std::string::npos) << text;
+    EXPECT_NE(text.find("       50     7  bfloat16        3"), std::string::npos) << text;
 }
 
 TEST(Timing, NamesTheWindow)
