@@ -51,13 +51,31 @@ class Case:
             self.lengths = draw.integers(1, self.S + 1, self.B)
         elif self.S > 1 and chance(0.3):
             self.P = number(1, self.S - 1)
+        self.draw_more(np.random.default_rng(seed + 2 * 10**9))
         size, small = pick(*[1.5] * 8, 8), pick(*[1] * 9, 1e-5)
         normal = lambda factor, *shape: rounded(draw.normal(size=shape) * factor, self.type)
         self.q = normal(size, self.B, self.H, self.T, self.d)
         self.k, self.v = normal(size, self.B, self.Hk, self.S, self.d), normal(small, self.B, self.Hk, self.S, self.dv)
 
+    def draw_more(self, draw):
+        """What attend has beside the operator: from a stream of its own, so that the rest of a case stays what it was."""
+        chance = lambda share: draw.random() < share
+        kind = draw.choice(["none"] * 5 + ["alibi", "sinks", "segments", "all"])
+        self.alibi = kind in ("alibi", "all")
+        self.sinks = np.round(draw.normal(size=self.H) * 1.5, 2) if kind in ("sinks", "all") else None
+        self.segments, self.four = None, self.layout == "BTHd" and self.P == 0 and chance(0.4)  # (B, T, H, d), of four dimensions
+        if kind in ("segments", "all"):
+            shape = (self.B, self.S) if chance(0.5) else (self.S,)
+            self.segments = draw.integers(0, 3, shape)
+            self.segments = self.segments if chance(0.3) else np.sort(self.segments, -1)
+
+    def plain(self):
+        return not self.alibi and self.sinks is None and self.segments is None
+
     def stored(self, x: np.ndarray) -> np.ndarray:
         """(B, H, n, d) in the layout of the files."""
+        if self.four:
+            return x.transpose(0, 2, 1, 3)
         if self.layout == "BTHd":
             return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
         return x.reshape(x.shape[4 - len(self.layout):])
@@ -66,12 +84,14 @@ class Case:
         """What the options of files name, beside the results."""
         new = {"-q": self.q, "-k": self.k[:, :, self.P:], "-v": self.v[:, :, self.P:]}
         old = {"--past-key": self.k[:, :, :self.P], "--past-value": self.v[:, :, :self.P]}
-        given = {"--mask": self.mask, "--lengths": self.lengths}
+        given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments}
         return {**{option: self.stored(x) for option, x in new.items()}, **(old if self.P else {}),
                 **{option: x for option, x in given.items() if x is not None}}
 
     def options(self) -> list[str]:
         given = ["--heads", str(self.H), "--kv-heads", str(self.Hk)] if self.layout == "BTHd" else []
+        given = ["--layout", "bshd"] if self.four else given
+        given += ["--alibi"] if self.alibi else []
         given += ["--causal"] if self.causal else []
         given += ["--window", "{},{}".format(*self.window)] if self.window else []
         given += ["--causal-align", self.align] if self.align != "offset" else []
@@ -113,7 +133,23 @@ class Attention:
         return s if self.case.softcap is None else self.case.softcap * np.tanh(s / self.case.softcap)
 
     def scores(self, products):
-        return self.cap(products * self.scale()) + self.added()
+        return self.cap(products * self.scale()) + self.added() + self.by_distance()
+
+    def slopes(self):
+        """Of ALiBi, as its paper has them: those of a power of two of heads, then every other one of the next power."""
+        heads = self.case.H
+        powers = lambda count: 2 ** (-8 * np.arange(1, count + 1) / count)
+        power = 1 << heads.bit_length() - 1
+        return np.concatenate([powers(power), powers(2 * power)[::2][:heads - power]])
+
+    def distance(self, p, j):
+        return abs(p - j)
+
+    def by_distance(self):
+        if not self.case.alibi:
+            return np.zeros(1)
+        p = Attention.offset(self)[:, None, None, None] + np.arange(self.case.T)[:, None]
+        return -self.slopes()[:, None, None] * self.distance(p, np.arange(self.case.S))
 
     # ---- masks
 
@@ -171,10 +207,32 @@ class Attention:
 
     def seen(self):
         p, j = self.places()
-        seen = self.near(p, j) & self.allowed() & (j < self.mask_end())
+        seen = self.near(p, j) & self.allowed() & (j < self.mask_end()) & self.same_segment()
         return seen & self.valid(j) if self.case.lengths is not None else seen
 
+    def segment(self):
+        """Of each key, (B, S)."""
+        return np.broadcast_to(self.case.segments, (self.case.B, self.case.S))
+
+    def same_segment(self):
+        if self.case.segments is None:
+            return np.ones(1, bool)
+        of = self.segment()
+        p = Attention.offset(self)[:, None] + np.arange(self.case.T)
+        own = np.where((p >= 0) & (p < self.case.S), np.take_along_axis(of, p.clip(0, self.case.S - 1), 1), -1)
+        return own[:, None, :, None] == of[:, None, None, :]
+
     # ---- weights and context
+
+    def sink(self, s, seen):
+        """One more score for each row, which has no value."""
+        return np.broadcast_to(self.case.sinks[:, None, None], s.shape[:3] + (1,))
+
+    def sunk(self, s, seen):
+        if self.case.sinks is None:
+            return self.softmax(s, seen)
+        sink = self.sink(s, seen)
+        return self.softmax(np.concatenate([s, sink], -1), np.concatenate([seen, sink > -INF], -1))[..., :-1]
 
     def hidden(self, s, seen):
         """Scores, and which of them take part in the softmax."""
@@ -199,7 +257,7 @@ class Attention:
         return w @ v
 
     def mix(self, s, seen, v):
-        return self.weigh(self.softmax(*self.hidden(s, seen)), v)
+        return self.weigh(self.sunk(*self.hidden(s, seen)), v)
 
     def output(self, context):
         return context

@@ -521,8 +521,58 @@ MISTAKES |= {f"parts-averaged-{parts}": parts_averaged(parts) for parts in (2, 4
 MISTAKES |= {f"parts-merged-by-maximum-{parts}": merged_by_maximum(lambda keys, parts=parts: -(-keys // parts)) for parts in (2, 4, 8)}
 
 
+def other_slopes(slopes):
+    return {"slopes": lambda self: slopes(self.case.H, right.slopes(self))}
+
+
+def other_sink(sink):
+    """sink(largest and log-sum-exp of what a row sees, 0 where it sees nothing; the sinks; the scale)"""
+    def of(self, s, seen):
+        largest = self.largest(s, seen, -1)
+        some = seen.any(-1, keepdims=True)
+        total = np.where(seen, np.exp(s - largest), 0).sum(-1, keepdims=True)
+        lse = largest + np.log(np.where(some, total, 1))
+        return sink(np.where(some, largest, 0), np.where(some, lse, 0), right.sink(self, s, seen), self.scale())
+    return {"sink": of}
+
+
+def moved_segments(by):
+    def segment(self):
+        of = right.segment(self)
+        return of[:, (np.arange(of.shape[1]) + by).clip(0, of.shape[1] - 1)]
+    return {"segment": segment}
+
+
+MORE = {
+    "alibi-missing": {"by_distance": lambda self: np.zeros(1)},
+    "alibi-negated": {"by_distance": lambda self: -right.by_distance(self)},
+    "alibi-before-scale": {
+        "by_distance": lambda self: np.zeros(1),
+        "products": lambda self, q, k: right.products(self, q, k) + right.by_distance(self),
+    },
+    "alibi-top-left": {"distance": lambda self, p, j: abs(np.arange(self.case.T)[:, None] - j)},
+    "alibi-one-sided": {"distance": lambda self, p, j: p - j},
+    "alibi-first-slope": other_slopes(lambda heads, slopes: slopes[:1].repeat(heads)),
+    "alibi-reversed": other_slopes(lambda heads, slopes: slopes[::-1]),
+    "alibi-slopes-late": other_slopes(lambda heads, slopes: 2 ** (-8 * np.arange(heads) / heads)),
+    "alibi-slopes-plain": other_slopes(lambda heads, slopes: 2 ** (-8 * np.arange(1, heads + 1) / heads)),
+    "sink-missing": {"sink": lambda self, s, seen: np.full(s.shape[:3] + (1,), -INF)},
+    "sink-unshifted": other_sink(lambda largest, lse, sink, scale: sink + largest),
+    "sink-after-softmax": other_sink(lambda largest, lse, sink, scale: sink + lse),
+    "sink-scaled": other_sink(lambda largest, lse, sink, scale: sink * scale),
+    "sink-first": {"sink": lambda self, s, seen: right.sink(self, s, seen)[:, :1].repeat(self.case.H, 1)},
+    "sink-reversed": {"sink": lambda self, s, seen: right.sink(self, s, seen)[:, ::-1]},
+    "segments-missing": {"same_segment": lambda self: np.ones(1, bool)},
+    "segments-late": moved_segments(-1),
+    "segments-early": moved_segments(1),
+}
+MISTAKES |= MORE
+# Steps that go with ALiBi, sinks and segments whatever these do.
+APART = {"scale", "cap", "offset", "causal", "sides", "valid", "key_head", "value_head"}
+
+
 def kinds_of_masks(case):
-    return case.causal + (case.window is not None) + (case.mask is not None) + (case.lengths is not None)
+    return (case.segments is not None) + case.causal + (case.window is not None) + (case.mask is not None) + (case.lengths is not None)
 
 
 NEEDS = {
@@ -576,8 +626,26 @@ NEEDS |= {f"tile-merged-by-maximum-{size}": lambda case, size=size: size not in 
           for size in (16, 32, 64, 128, 256)}
 
 
+NEEDS |= {
+    "alibi-": lambda case: case.alibi,
+    "alibi-top-left": lambda case: Attention(case).offset().any(),
+    "alibi-one-sided": lambda case: not case.causal,
+    "alibi-first-slope": lambda case: case.H > 1,
+    "alibi-reversed": lambda case: case.H > 1,
+    "alibi-slopes-plain": lambda case: case.H & case.H - 1,
+    "sink-": lambda case: case.sinks is not None,
+    "sink-first": lambda case: case.H > 1,
+    "sink-reversed": lambda case: case.H > 1,
+    "segments-": lambda case: case.segments is not None,
+}
+
+
 def possible(case):
-    """The names of those that can be made in this case."""
+    """The names of those that can be made in this case, and of which it is clear what they are in it."""
+    return [name for name in possible_somehow(case) if case.plain() or name in MORE or MISTAKES[name].keys() <= APART]
+
+
+def possible_somehow(case):
     return [name for name in MISTAKES if all(need(case) for prefix, need in NEEDS.items() if name.startswith(prefix))]
 
 

@@ -15,19 +15,21 @@ using model::diagnose::Compared;
 using model::diagnose::Suggestion;
 
 /// The options of tensors, by their names in a suggestion.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> tensor_options{{{"queries", "-q"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> tensor_options{{{"queries", "-q"},
                                                                                        {"keys", "-k"},
                                                                                        {"values", "-v"},
                                                                                        {"past_key", "--past-key"},
                                                                                        {"past_value", "--past-value"},
                                                                                        {"mask", "--mask"},
-                                                                                       {"lengths", "--lengths"}}};
+                                                                                       {"lengths", "--lengths"},
+                                                                                       {"sinks", "--sinks"},
+                                                                                       {"segments", "--segments"}}};
 
 /// Whether an option says how attention is computed, or what of it is compared.
 bool is_kept(const TypedOption& option)
 {
     constexpr std::array<std::string_view, 5> others{"--heads", "--kv-heads", "--layout", "--show", "--out-dtype"};
-    const bool tensor = option.name == "--mask" || option.name == "--lengths";
+    const bool tensor = std::ranges::any_of(tensor_options, [&](const auto& named) { return named.second == option.name; });
     return !tensor && (option.group == "Attention" || std::ranges::find(others, option.name) != others.end());
 }
 

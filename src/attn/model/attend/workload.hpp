@@ -18,7 +18,7 @@ struct Workload {
     Index value_dim = 64;                    ///< d_v
     ElementType type = ElementType::float32; ///< of queries, keys and values
     std::optional<TensorView> mask = {};     ///< as that of AttendInputs
-    Attend attention;                        ///< how scores become weights; nothing of layouts and stages
+    Attend attention = {};                   ///< how scores become weights; nothing of layouts and stages
 
     [[nodiscard]] Index key_count() const { return keys.value_or(seq); }
 

@@ -1,5 +1,7 @@
 #include "attn/model/diagnose/call.hpp"
 
+#include <algorithm>
+
 namespace attn::model::diagnose {
 
 Setting Call::setting() const
@@ -16,9 +18,12 @@ Setting Call::setting() const
     setting.window_right = options.window && options.window->right >= 0;
     setting.lengths = !views.lengths.empty();
     setting.boolean_mask = views.mask && views.mask->type == ElementType::boolean;
-    setting.alibi = alibi;
+    setting.alibi = !views.slopes.empty();
+    setting.sinks = !views.sinks.empty();
+    setting.segments = views.segments.has_value();
+    setting.placed = std::ranges::any_of(views.offsets, [](Index offset) { return offset != 0; });
     setting.embedding = embedding_size && *embedding_size != views.sizes.H * views.sizes.d_k;
-    setting.number_mask = views.mask && !setting.boolean_mask && !alibi;
+    setting.number_mask = views.mask && !setting.boolean_mask;
     setting.short_mask = views.mask && views.mask->shape.back() < views.sizes.total();
     return setting;
 }

@@ -16,17 +16,13 @@ struct Call {
     AttendViews views; ///< with lengths and offsets
     Attend options;
     std::optional<OutputProjection> projection = {}; ///< of a run
-    bool alibi = false;                              ///< the mask is that of ALiBi
     std::optional<Index> embedding_size = {};        ///< of a run
 
-    bool packed = false;
+    bool packed = false; ///< sequences one behind the other
 
     [[nodiscard]] Setting setting() const;
     /// Whether variants know all that this call is asked for.
-    [[nodiscard]] bool is_plain() const
-    {
-        return views.slopes.empty() && views.sinks.empty() && !views.segments && !packed && !options.weights_type;
-    }
+    [[nodiscard]] bool is_plain() const { return !packed && !options.weights_type; }
 };
 
 /// Throws as attend(); reads the numbers of lengths, sinks and segments.

@@ -164,6 +164,49 @@ void apply_mask(const TensorView& mask, const Variant& v, const std::vector<doub
     }
 }
 
+double slope_of(const Call& call, DistanceUse use, Index h)
+{
+    const std::vector<double>& slopes = call.views.slopes;
+    const auto plain = [&](Index number) {
+        return std::exp2(-8 * static_cast<double>(number) / static_cast<double>(slopes.size()));
+    };
+    switch (use) {
+    case DistanceUse::first_slope: return slopes.front();
+    case DistanceUse::reversed: return slopes[slopes.size() - 1 - static_cast<std::size_t>(h)];
+    case DistanceUse::late_slopes: return plain(h);
+    case DistanceUse::plain_slopes: return plain(h + 1);
+    default: return slopes[static_cast<std::size_t>(h)];
+    }
+}
+
+/// Of S keys; padding has none.
+std::vector<double> distances(const Call& call, const Variant& v, Index b, Index h, Index i, Index keys)
+{
+    std::vector<double> added(static_cast<std::size_t>(keys));
+    const double slope = slope_of(call, v.distances, h) * (v.distances == DistanceUse::added ? 1 : -1);
+    const Index p = i + (v.distances == DistanceUse::top_left ? 0 : call.views.offsets[static_cast<std::size_t>(b)]);
+    for (Index j = 0; j < sizes_of(call, v).S; ++j) {
+        const auto distance = static_cast<double>(v.distances == DistanceUse::one_sided ? p - j : std::abs(p - j));
+        added[static_cast<std::size_t>(j)] = slope * distance;
+    }
+    return added;
+}
+
+/// Hides the keys of other segments.
+void keep_segment(const Call& call, const Variant& v, Index b, Index i, std::vector<char>& seen)
+{
+    const Index keys = call.views.sizes.total();
+    const Index shift = v.segments == SegmentUse::late ? -1 : v.segments == SegmentUse::early ? 1 : 0;
+    const auto segment = [&](Index j) {
+        const Index at = std::clamp<Index>(j + shift, 0, keys - 1);
+        return j < 0 || j >= keys ? -1 : call.views.segments->of_key[static_cast<std::size_t>(b * keys + at)];
+    };
+    const std::int32_t own = segment(i + call.views.offsets[static_cast<std::size_t>(b)]);
+    for (Index j = 0; j < std::min(keys, static_cast<Index>(seen.size())); ++j) {
+        seen[static_cast<std::size_t>(j)] = own >= 0 && segment(j) == own ? seen[static_cast<std::size_t>(j)] : char{0};
+    }
+}
+
 } // namespace
 
 MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys)
@@ -188,6 +231,14 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     }
     if (call.views.mask && variant.mask != MaskUse::missing && variant.along == Along::positions) {
         apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
+    }
+    if (variant.along == Along::positions) {
+        if (call.views.segments && variant.segments != SegmentUse::missing) {
+            keep_segment(call, variant, b, i, row.seen);
+        }
+        if (!call.views.slopes.empty() && variant.distances != DistanceUse::missing) {
+            row.distances = distances(call, variant, b, h, i, keys);
+        }
     }
     return row;
 }

@@ -8,8 +8,9 @@
 namespace attn::model::diagnose {
 
 struct MaskRow {
-    std::vector<double> added; ///< empty, or a number for each key; 0 where the mask's own is -inf
-    std::vector<char> seen;    ///< for each key, padded ones among them
+    std::vector<double> added;     ///< empty, or a number for each key; 0 where the mask's own is -inf
+    std::vector<double> distances; ///< empty, or what is added to the score of each key by its distance
+    std::vector<char> seen;        ///< for each key, padded ones among them
 };
 
 /// Of query i of a head, `keys` of them; those from S on are padding.

@@ -36,11 +36,27 @@ bool in_masked(const S& s)
 }
 bool in_masks(const S& s) // several; one alone has an entry of its own
 {
-    return s.causal + s.window + s.lengths + s.boolean_mask + s.number_mask > 1;
+    return s.causal + s.window + s.lengths + s.boolean_mask + s.number_mask + s.segments > 1;
 }
 bool in_placed(const S& s) // where the place of the queries counts
 {
     return s.causal || s.window;
+}
+bool in_alibi_heads(const S& s)
+{
+    return s.alibi && s.sizes.H > 1;
+}
+bool in_sinks(const S& s)
+{
+    return s.sinks;
+}
+bool in_sink_heads(const S& s)
+{
+    return s.sinks && s.sizes.H > 1;
+}
+bool in_segments(const S& s)
+{
+    return s.segments;
 }
 bool in_softcap(const S& s)
 {
@@ -372,13 +388,49 @@ constexpr std::array list{
     Row{"denormals-flushed", Group::precision, "denormal numbers flushed to zero",
             "leave the modes that flush denormals (FTZ, DAZ) off", [](V& v) { v.denormals_flushed = true; }, always},
 
+    // ---- sinks and segments
+    Row{"sink-missing", Group::softmax, "no sink: weights that sum to 1", "add exp(sink - maximum) to each row's sum",
+            [](V& v) { v.sink = SinkUse::missing; }, in_sinks},
+    Row{"sink-unshifted", Group::softmax, "exp(sink) in the sum, without the maximum subtracted",
+            "subtract the row's maximum from the sink, too", [](V& v) { v.sink = SinkUse::unshifted; }, in_sinks},
+    Row{"sink-after-softmax", Group::softmax, "the sink added after the softmax",
+            "add exp(sink - maximum) to the sum of the exponentials, before it divides",
+            [](V& v) { v.sink = SinkUse::after_softmax; }, in_sinks},
+    Row{"sink-scaled", Group::softmax, "the sink multiplied by the scale", "a sink is a final score: it is not scaled",
+            [](V& v) { v.sink = SinkUse::scaled; }, in_sinks},
+    Row{"sink-first", Group::softmax, "the sink of head 0 for all", "each query head has its own sink",
+            [](V& v) { v.sink = SinkUse::first; }, in_sink_heads},
+    Row{"sink-reversed", Group::softmax, "the sinks of the heads in reverse order", "each query head has its own sink",
+            [](V& v) { v.sink = SinkUse::reversed; }, in_sink_heads},
+    Row{"segments-missing", Group::masks, "segments that see each other", "hide the keys of other segments",
+            [](V& v) { v.segments = SegmentUse::missing; }, in_segments},
+    Row{"segments-late", Group::masks, "segments that begin one position late", "a segment begins at its first position",
+            [](V& v) { v.segments = SegmentUse::late; }, in_segments},
+    Row{"segments-early", Group::masks, "segments that begin one position early", "a segment begins at its first position",
+            [](V& v) { v.segments = SegmentUse::early; }, in_segments},
+
     // ---- positions
     Row{"alibi-missing", Group::positions, "no ALiBi", "subtract slope·distance from the scaled scores",
-        [](V& v) { v.mask = MaskUse::missing; }, in_alibi},
+        [](V& v) { v.distances = DistanceUse::missing; }, in_alibi},
     Row{"alibi-negated", Group::positions, "ALiBi added: far keys gain", "subtract slope·distance from the scaled scores",
-        [](V& v) { v.mask = MaskUse::negated; }, in_alibi},
+        [](V& v) { v.distances = DistanceUse::added; }, in_alibi},
     Row{"alibi-before-scale", Group::positions, "ALiBi before the scale", "scale first, then subtract slope·distance",
-        [](V& v) { v.mask = MaskUse::before_scale; }, in_alibi},
+        [](V& v) { v.distances = DistanceUse::before_scale; }, in_alibi},
+    Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
+            "the distance is that of key p = i + offset from key j", [](V& v) { v.distances = DistanceUse::top_left; },
+            [](const S& s) { return s.alibi && s.placed; }},
+    Row{"alibi-one-sided", Group::positions, "ALiBi with a sign: later keys gain", "take the distance without its sign",
+            [](V& v) { v.distances = DistanceUse::one_sided; }, [](const S& s) { return s.alibi && !s.causal; }},
+    Row{"alibi-first-slope", Group::positions, "ALiBi with the slope of head 0 for all", "each head has its own slope",
+            [](V& v) { v.distances = DistanceUse::first_slope; }, in_alibi_heads},
+    Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
+            "the first head has the largest slope", [](V& v) { v.distances = DistanceUse::reversed; }, in_alibi_heads},
+    Row{"alibi-slopes-late", Group::positions, "ALiBi with slopes that begin with 1", "begin with 2^(-8/heads)",
+            [](V& v) { v.distances = DistanceUse::late_slopes; }, in_alibi},
+    Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
+            "take the slopes of the power of two below, then every other one of the next",
+            [](V& v) { v.distances = DistanceUse::plain_slopes; },
+            [](const S& s) { return s.alibi && (s.sizes.H & (s.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
             "--causal-align offset, or align your mask at keys - queries", [](V& v) { v.offset = Offset::cache; },
             [](const S& s) { return in_placed(s) && s.sizes.P > 0; }},

@@ -22,11 +22,12 @@ struct Setting {
     bool causal = false, window = false, lengths = false;
     bool window_left = false, window_right = false; ///< the sides that are closed
     bool boolean_mask = false, number_mask = false;
-    bool alibi = false;      ///< numbers by distance are added; they are no number_mask
+    bool alibi = false, sinks = false, segments = false;
+    bool placed = false;     ///< query 0 of some batch entry does not stand at key 0
     bool short_mask = false; ///< that ends before the keys do
     bool embedding = false;  ///< the size of the embeddings is known, and not that of all heads
 
-    [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask; }
+    [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask || segments; }
     [[nodiscard]] bool square() const { return sizes.T == sizes.total() && sizes.P == 0; }
     [[nodiscard]] bool equal_sizes() const { return sizes.d_k == sizes.d_v; }
     [[nodiscard]] bool grouped() const { return sizes.H != sizes.H_kv; }

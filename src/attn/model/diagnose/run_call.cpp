@@ -22,23 +22,6 @@ StoredTensor stored(const Result& result, Item item)
     return std::visit(store_numbers, *result.find(item));
 }
 
-/// What ALiBi adds to the scores, (H, T, S).
-StoredTensor alibi(Index H, Index T, Index S)
-{
-    const std::vector<double> slopes = core::alibi_slopes(H);
-    std::vector<double> added;
-    for (const double slope : slopes) {
-        for (Index i = 0; i < T; ++i) {
-            for (Index j = 0; j < S; ++j) {
-                added.push_back(-slope * static_cast<double>(std::abs(i - j)));
-            }
-        }
-    }
-    StoredTensor bias("alibi", ElementType::float64, {H, T, S});
-    store<double>(bias, 0, added);
-    return bias;
-}
-
 bool has_alibi(const Recipe& recipe)
 {
     return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
@@ -91,15 +74,12 @@ RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional
     attend.allow_nonfinite = true;
     AttendInputs inputs{queries_.view(), keys_.view(), values_.view()};
     const Shape scores{queries_.shape[0], queries_.shape[1], keys_.shape[1]};
-    if (has_alibi(recipe)) {
-        mask_ = alibi(scores[0], scores[1], scores[2]);
-        inputs.mask = mask_.view();
-    } else if (mask) {
+    attend.alibi = has_alibi(recipe);
+    if (mask) {
         inputs.mask = broadcast_mask(*mask, scores, ShortMask::repeats);
     }
     call_ = call_of(inputs, attend);
     call_.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
-    call_.alibi = has_alibi(recipe);
     call_.projection = output_projection(result);
     call_.embedding_size = shape_of(*result.find(Item::embeddings)).back();
 }

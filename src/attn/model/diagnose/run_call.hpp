@@ -22,7 +22,7 @@ public:
 private:
     RunCall(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask);
 
-    StoredTensor queries_, keys_, values_, mask_;
+    StoredTensor queries_, keys_, values_;
     Call call_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attn::model::diagnose {
 namespace {
@@ -62,11 +63,11 @@ void shape_scores(const Call& call, const Variant& v, const MaskRow& mask, std::
     const double scale = scale_of(call, v);
     const std::optional<double> c = call.options.softcap;
     for (std::size_t j = 0; j < scores.size(); ++j) {
-        const double added = mask.added.empty() ? 0 : mask.added[j];
-        double s = scores[j];
-        if (v.mask == MaskUse::before_scale) {
-            s += added;
-        }
+        const bool near_raw = v.mask == MaskUse::before_scale, far_raw = v.distances == DistanceUse::before_scale;
+        const double of_mask = mask.added.empty() ? 0 : mask.added[j];
+        const double of_distance = mask.distances.empty() ? 0 : mask.distances[j];
+        const double added = (near_raw ? 0 : of_mask) + (far_raw ? 0 : of_distance);
+        double s = scores[j] + (near_raw ? of_mask : 0) + (far_raw ? of_distance : 0);
         const bool early = c && v.cap == Cap::before_scale;
         s = (early ? capped(s, *c, v.cap) : s) * scale;
         if (c && v.cap == Cap::after_mask) {
@@ -75,7 +76,7 @@ void shape_scores(const Call& call, const Variant& v, const MaskRow& mask, std::
             continue;
         }
         s = c && !early ? capped(s, *c, v.cap) : s;
-        scores[j] = v.mask == MaskUse::before_scale ? s : s + added;
+        scores[j] = s + added;
     }
 }
 
@@ -117,6 +118,46 @@ void take_again(const Call& call, const Variant& v, Index b, Index i, ScoreRow& 
         row.scores.push_back(row.scores[j]);
         row.counted.push_back(reached ? row.counted[j] : char{0});
     }
+}
+
+/// ln Σ exp of what counts.
+double log_sum(const ScoreRow& row)
+{
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (std::size_t j = 0; j < row.scores.size(); ++j) {
+        largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
+    }
+    for (std::size_t j = 0; j < row.scores.size(); ++j) {
+        sum += row.counted[j] != 0 ? math::exp(row.scores[j] - largest) : 0;
+    }
+    return largest + math::log(sum);
+}
+
+/// One more score behind the others, which has no value; what a mistake makes of the sum stands in it.
+void add_sink(const Call& call, const Variant& v, Index h, ScoreRow& row)
+{
+    const std::vector<double>& sinks = call.views.sinks;
+    if (sinks.empty() || v.sink == SinkUse::missing || v.along != Along::positions) {
+        return;
+    }
+    const Index of = v.sink == SinkUse::first ? 0 : v.sink == SinkUse::reversed ? std::ssize(sinks) - 1 - h : h;
+    double sink = sinks[static_cast<std::size_t>(of)];
+    if (std::isinf(sink)) {
+        return;
+    }
+    if (!row.empty && v.sink == SinkUse::unshifted) {
+        double largest = -std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < row.scores.size(); ++j) {
+            largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
+        }
+        sink += largest;
+    } else if (!row.empty && v.sink == SinkUse::after_softmax) {
+        sink += log_sum(row);
+    }
+    row.scores.push_back(v.sink == SinkUse::scaled ? sink * scale_of(call, v) : sink);
+    row.counted.push_back(1);
+    row.sunk = true;
+    row.empty = false;
 }
 
 } // namespace
@@ -178,6 +219,7 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     if (v.last_tile == LastTile::slid) {
         take_again(call, v, b, i, row);
     }
+    add_sink(call, v, h, row);
     round_all(row.scores, v.softmax);
     round_all(row.scores, v.steps);
     for (double& score : row.scores) {

@@ -48,6 +48,12 @@ public:
         if (inputs.lengths) {
             store_numbers("lengths", inputs.lengths->type, {l.B}, stream_.integers(l.B, 1, l.S + 1));
         }
+        if (inputs.sinks) {
+            add("sinks", *inputs.sinks, {l.H}, 1);
+        }
+        if (inputs.segments) {
+            add_segments(*inputs.segments);
+        }
     }
 
     [[nodiscard]] std::vector<StoredTensor> take() && { return std::move(tensors_); }
@@ -110,6 +116,20 @@ private:
         store_numbers("mask", given.type, std::move(shape), numbers);
     }
 
+    /// A few, one behind the other.
+    void add_segments(const TensorView& given)
+    {
+        constexpr int most = 3;
+        const Index keys = plan_.sizes.total();
+        const Shape shape = given.shape.size() == 1 && plan_.sizes.B == 1 ? Shape{keys} : Shape{plan_.sizes.B, keys};
+        const Index count = element_count(shape);
+        std::vector<double> numbers = stream_.integers(count, 0, most);
+        for (auto row = numbers.begin(); row != numbers.end(); row += keys) {
+            std::sort(row, row + keys);
+        }
+        store_numbers("segments", given.type, shape, numbers);
+    }
+
     const AttendViews& views_;
     const Plan& plan_;
     random::Pcg64Stream stream_;
@@ -122,8 +142,8 @@ AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
         const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
         return found == tensors.end() ? std::nullopt : std::optional(found->view());
     };
-    return {*find("queries"),   *find("keys"), *find("values"), find("past_key"),
-            find("past_value"), find("mask"),  find("lengths")};
+    return {*find("queries"), *find("keys"),   *find("values"), find("past_key"), find("past_value"),
+            find("mask"),     find("lengths"), find("sinks"),   find("segments")};
 }
 
 // ---- plans -----------------------------------------------------------------------------------------------------------------

@@ -11,10 +11,12 @@
 //   s  = s · scale
 //   s  = c·tanh(s/c)                    only with a softcap
 //   s  = s + mask(i, j)                 only with a mask of numbers
+//   s  = s - slope_h · |p - j|          only with ALiBi
 //   hidden(i, j): by a boolean mask that says false, by a number of the mask that is -inf, beyond the end of a short mask, by
-//                 the causal rule (j > p), by the window (j < p - left or j > p + right), by the length (j ≥ length)
+//                 the causal rule (j > p), by the window (j < p - left or j > p + right), by the length (j ≥ length), by
+//                 segments (j's is not that of key p)
 //   e  = exp(s - m), m the largest s of what row i sees; 0 where hidden
-//   w  = e / Σ_j e                      a row that sees nothing: all 0
+//   w  = e / Σ_j e                      a row that sees nothing: all 0; a sink is one more e in the sum
 //   context_i = Σ_j w_j · v_j
 #pragma once
 
@@ -97,6 +99,39 @@ enum class MaskUse {
     transposed,   ///< mask(j, i) in place of mask(i, j); T = S, and the mask not short
     twice,        ///< numbers: added twice
     before_scale, ///< numbers: (s + mask)·scale
+};
+
+/// What is taken off the scores by distance: slope·|p - j|, slope that of head h. The place p is always the right one.
+enum class DistanceUse {
+    right,
+    missing,
+    added,
+    before_scale, ///< taken off the raw score
+    top_left,     ///< slope·|i - j|: no offset
+    one_sided,    ///< slope·(p - j): later keys gain
+    first_slope,  ///< the slope of head 0 for all
+    reversed,     ///< that of head H - 1 - h
+    late_slopes,  ///< 2^(-8·h/H), which begins with 1
+    plain_slopes, ///< 2^(-8·(h + 1)/H), also where H is no power of two
+};
+
+/// The logit of head h that has no key.
+enum class SinkUse {
+    right,
+    missing,
+    unshifted,     ///< exp(sink) is added to Σ exp(s - m), in place of exp(sink - m)
+    after_softmax, ///< weights without it are divided by 1 + exp(sink)
+    scaled,        ///< sink·scale
+    first,         ///< that of head 0 for all
+    reversed,      ///< that of head H - 1 - h
+};
+
+/// Whose keys a query sees.
+enum class SegmentUse {
+    right,
+    missing,
+    late,  ///< each segment begins one position late, but for the first
+    early, ///< or early
 };
 
 enum class CausalUse {
@@ -240,6 +275,8 @@ struct Variant {
     Cap cap = Cap::right;
 
     MaskUse mask = MaskUse::right;
+    DistanceUse distances = DistanceUse::right;
+    SegmentUse segments = SegmentUse::right;
     CausalUse causal = CausalUse::right;
     Offset offset = Offset::right;
     Index shift = 0; ///< of the causal rule alone: j > p + shift is hidden
@@ -253,6 +290,7 @@ struct Variant {
     double hidden_number = 0;
     EmptyRow empty = EmptyRow::right;
 
+    SinkUse sink = SinkUse::right;
     Over over = Over::keys;
     Weighting weighting = Weighting::softmax;
     More more = More::none;

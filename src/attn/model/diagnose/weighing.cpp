@@ -274,7 +274,9 @@ std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& ro
         return empty_row(call, v, row.keys);
     }
     Numbers weights = weights_of(call, v, row, over);
-    for (auto j = static_cast<std::size_t>(row.keys); v.last_tile == LastTile::slid && j < weights.size(); ++j) {
+    const std::size_t of_keys = row.scores.size() - (row.sunk ? 1 : 0);
+    for (auto j = static_cast<std::size_t>(row.keys); v.last_tile == LastTile::slid && j < std::min(of_keys, weights.size());
+         ++j) {
         weights[j - static_cast<std::size_t>(v.tile)] += weights[j]; // of a key that is taken again
     }
     weights.resize(static_cast<std::size_t>(row.keys)); // padding has values of zeros

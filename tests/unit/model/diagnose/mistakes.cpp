@@ -82,8 +82,20 @@ std::vector<Call> calls(Inputs& inputs)
     AttendInputs masked = of(21, 21, 8, ElementType::float16);
     masked.mask = inputs.tensor({21, 21});
     all.push_back(call_of(masked, {}));
-    all.push_back(call_of(masked, {}));
-    all.back().alibi = true;
+
+    AttendInputs sunk = of(21, 21, 8); // three heads, sinks, segments, and ALiBi from key 7 on
+    sunk.queries = inputs.tensor({1, 3, 14, 8});
+    sunk.keys = inputs.tensor({1, 3, 21, 8});
+    sunk.values = inputs.tensor({1, 3, 21, 8});
+    sunk.sinks = inputs.keep({3}, ElementType::float64, {0.5, -1, 2});
+    Attend far;
+    far.alibi = true;
+    far.align = attn::model::CausalAlign::bottom_right;
+    all.push_back(call_of(sunk, far));
+    std::vector<double> segments(21, 1);
+    std::fill(segments.begin() + 9, segments.end(), 5);
+    sunk.segments = inputs.keep({21}, ElementType::int64, segments);
+    all.push_back(call_of(sunk, far));
     std::vector<double> seen;
     for (Index i = 0; i < 21 * 21; ++i) {
         seen.push_back(i % 3 == 0 || i % 7 == 0 ? 1 : 0);
