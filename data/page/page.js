@@ -46,6 +46,10 @@ const layerButtons = layers.map(({ layer }, place) => {
   button.addEventListener("click", () => update({ layer: place }));
   return button;
 });
+const modelView = layers.length > 1 ? new ModelView({ onOpen: (layer, head) => {
+  update({ layer, head, pointed: null });
+  (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
+} }) : null;
 const views = { map: "Heat map", lines: "Lines" };
 const viewButtons = Object.entries(views).map(([view, text]) => {
   const button = element("button", { type: "button", role: "radio", text });
@@ -86,6 +90,10 @@ function update(change) {
   if (changed("row", "column")) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
+  if (changed("layer", "head")) {
+    modelView?.choose(state.layer, head);
+  }
+  modelView?.show(state.pointed?.row ?? row);
   if (changed("row", "column", "head", "layer", "pointed")) {
     const { pointed } = state;
     showReading(head, pointed?.row ?? row, pointed?.column ?? (pointed && pointed.row !== row ? -1 : column), { row, column });
@@ -171,6 +179,7 @@ const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.mat
 function showTheme() {
   find("theme").setAttribute("aria-pressed", String(isDark()));
   heatMap.draw();
+  modelView?.refresh();
 }
 
 function save(name, blob) {
@@ -272,6 +281,7 @@ document.addEventListener("keydown", (event) => {
     "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
     p: () => hasSteps && update({ step: Math.max(state.step - 1, 0) }),
     n: () => hasSteps && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+    m: () => modelView?.toggle(),
     v: () => update({ view: state.view === "map" ? "lines" : "map" }),
     Escape: () => {
       update({ pointed: null });
@@ -323,4 +333,7 @@ heatMap.select(state.row, state.column, true);
 lines.select(state.row, state.column);
 showStep();
 showReading(state.head, state.row, state.column, state);
+modelView?.choose(state.layer, state.head);
+modelView?.show(state.row);
+modelView?.toggle(!location.hash.includes("h="));
 showTheme();
