@@ -38,9 +38,11 @@ function(table_of folder arrays_out rows_out)
 endfunction()
 
 # The page of --format html; its scripts in this order, since each uses what stands before it.
-set(page_scripts text result scale elementary arithmetic what_if heat_map lines reading steps projections workbench page)
+set(page_scripts text result scale elementary arithmetic what_if heat_map lines reading steps projections workbench model_view page)
 file(READ "${DATA}/page/page.html" frame)
 file(READ "${DATA}/page/page.css" style)
+file(READ "${DATA}/page/model_view.css" more_style)
+string(APPEND style "${more_style}")
 set(script "")
 foreach(stem IN LISTS page_scripts)
   file(READ "${DATA}/page/${stem}.js" text)

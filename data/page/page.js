@@ -72,6 +72,10 @@ const shadeButtons = Object.entries(shades).map(([name, text]) => {
   button.addEventListener("click", () => showShade(name));
   return button;
 });
+const modelView = layers.length > 1 ? new ModelView({ onOpen: (layer, head) => {
+  update({ layer, head, pointed: null });
+  (state.view === "map" ? heatMap.cell : lines.left.buttons[state.row]).focus();
+} }) : null;
 const views = { map: "Heat map", lines: "Lines" };
 const viewButtons = Object.entries(views).map(([view, text]) => {
   const button = element("button", { type: "button", role: "radio", text });
@@ -112,6 +116,10 @@ function update(change) {
   if (changed("row", "column")) {
     announce(`${visible(result.rows[row])} to ${visible(result.columns[column])}: ${number(weight(head, row, column))}`);
   }
+  if (changed("layer", "head")) {
+    modelView?.choose(state.layer, head);
+  }
+  modelView?.show(state.pointed?.row ?? row);
   if (changed("row", "column", "head", "layer", "pointed")) {
     showPlace();
   }
@@ -165,6 +173,7 @@ function showStep() {
 /// Everything anew: of another scale, ground or what-if.
 function showAll() {
   heads?.fill();
+  modelView?.refresh();
   showHead(state.head);
   showLegend(state.head, state.view);
   showStep();
@@ -365,6 +374,7 @@ document.addEventListener("keydown", (event) => {
     "}": () => update({ layer: Math.max(Math.min(state.layer + 1, layers.length - 1), 0) }),
     p: () => hasSteps && update({ step: Math.max(state.step - 1, 0) }),
     n: () => hasSteps && update({ step: Math.min(state.step + 1, kinds.length - 1) }),
+    m: () => modelView?.toggle(),
     v: () => update({ view: state.view === "map" ? "lines" : "map" }),
     Escape: () => {
       update({ pointed: null });
@@ -423,5 +433,8 @@ if (bench) {
 showView(state.view);
 heatMap.select(state.row, state.column, true);
 lines.select(state.row, state.column);
+modelView?.choose(state.layer, state.head);
+modelView?.show(state.row);
+modelView?.toggle(!location.hash.includes("h="));
 find("theme").setAttribute("aria-pressed", String(isDark()));
 showShade(shade);

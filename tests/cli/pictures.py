@@ -13,13 +13,13 @@ ATTRIBUTES = {
     "defs": set(),
     "linearGradient": {"id", "x1", "y1", "x2", "y2"},
     "stop": {"offset", "stop-color"},
-    "g": {"text-anchor", "fill", "stroke", "pointer-events", "shape-rendering", "transform"},
+    "g": {"text-anchor", "direction", "fill", "stroke", "pointer-events", "shape-rendering", "transform"},
     "pattern": {"id", "width", "height", "patternUnits", "patternTransform"},
     "rect": {"x", "y", "width", "height", "fill", "stroke", "stroke-width"},
     "path": {"d", "stroke", "stroke-width", "stroke-opacity"},
     "text": {"x", "y", "font-size", "font-weight", "fill", "transform"},
 }
-PARENTS_OF_TITLE = {"svg", "rect", "path"}
+PARENTS_OF_TITLE = {"svg", "g", "rect", "path"}
 
 
 def parse(svg):

@@ -1,6 +1,7 @@
 """`run --model`: the attention of any layer and head of a whole trained model."""
 
 import json
+import re
 import shlex
 import shutil
 import struct
@@ -8,6 +9,7 @@ import struct
 import jsonschema
 import pytest
 import tiny_models
+from pictures import parse, texts, tooltips
 from program import assert_fails, run, run_unread, succeeds
 from tensors import load_safetensors, numpy, save_safetensors
 from test_terminal import on_terminal
@@ -188,7 +190,30 @@ def test_a_picture_of_a_layer(tmp_path, bert):
     path = tmp_path / "head.svg"
     succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "1", "--head", "0", "-o", path)
     assert path.read_text().count("[CLS]") >= 2
-    assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", "-o", path), 2, "--layer", "one layer in a picture")
+    for options in (["--plot", "arcs"], ["--show", "scores"]):
+        assert_fails(run("run", SENTENCE, "--model", f"{bert[0]}/", *options, "-o", path), 2, *options, "draws one layer")
+
+
+def test_a_picture_of_every_layer_names_what_its_heads_do(tmp_path):
+    words = "the cat sat on the mat and the cat sat"
+    path = tmp_path / "grid.svg"
+    succeeds("run", words, "--model", "induction", "-o", path)
+    root = parse(path.read_bytes())
+    shown = texts(root)
+    assert [text for text in shown if text.startswith(("layer", "head"))] == ["head 0", "head 1", "layer 0", "layer 1"]
+    summaries = [layer["summary"]["heads"] for layer in succeeds("run", words, "--model", "induction", "--show", "summary", "--json").json["layers"]]
+    roles = [text for text in shown if re.fullmatch(r"[a-z]+ \d\.\d\d", text)]
+    names = ["itself", "first", "previous", "next", "same", "induction"]
+    wanted = []
+    for head in sum(summaries, []):
+        role = max(names, key=lambda name: head[name])
+        wanted.append(f"{role} {head[role]:.2f}")
+    assert roles == wanted == ["previous 0.84", "previous 0.75", "induction 0.82", "induction 0.72"]
+    assert tooltips(root)[2].startswith("layer 1, head 0: entropy ")
+    assert succeeds("run", words, "--model", "induction", "--layer", "all", "--format", "svg").out == path.read_bytes()
+    saved = succeeds("run", words, "--model", "induction", "--show", "tokens,token_ids,weights", "--json").out
+    assert succeeds("plot", "-", stdin=saved).out == path.read_bytes()
+    assert len(tooltips(parse(succeeds("run", words, "--model", "two-blocks", "--head", "0", "--format", "svg").out))) == 2
 
 
 def test_each_line_is_a_sentence(bert):
@@ -303,7 +328,8 @@ def test_a_saved_layer_can_be_drawn_and_compared(tmp_path, bert):
     path = tmp_path / "saved.json"
     path.write_bytes(succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "--json").out)
     assert succeeds("plot", path, "--layer", "2", "--format", "table").text.count("[SEP]") == 4
-    assert_fails(run("plot", path), 2, "--layer", "0, 2")
+    assert_fails(run("plot", path, "--format", "table"), 2, "--layer", "0, 2")
+    assert_fails(run("plot", path, "--plot", "arcs"), 2, "--layer", "0, 2")
     other = tmp_path / "other.npz"
     succeeds("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0,2", "-o", other)
     assert succeeds("compare", path, other).code == 0
@@ -354,9 +380,9 @@ def test_a_page_holds_the_result_and_every_layer(tmp_path, bert):
 def test_layers_are_those_of_a_model(tmp_path, bert):
     succeeds("run", "a b c", "--show", "weights", "-o", tmp_path / "w.npz")
     (tmp_path / "r.json").write_bytes(succeeds("run", "a b c", "--json").out)
-    for file in ("w.npz:weights", "r.json"):
+    for file, words in (("w.npz:weights", "no --layer, since the shape is (1, 3, 3)"), ("r.json", "whole trained models")):
         for options in (("--layer", "0"), ("--head", "0.0")):
-            assert_fails(run("plot", tmp_path / file, *options), 2, "--layer", "whole trained models")
+            assert_fails(run("plot", tmp_path / file, *options), 2, "--layer", words)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

@@ -1,7 +1,12 @@
 """`run --format svg`: pictures of weights and scores."""
 
 import random
+import re
+import shlex
+import shutil
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from pictures import NAMESPACE, empty_cells, parse, texts, tooltips
@@ -36,6 +41,93 @@ def test_a_panel_a_head():
     root = picture(SENTENCE, "--heads", "4")
     assert [f"head {i}" for i in range(4)] == [text for text in texts(root) if text.startswith("head ")]
     assert len(tooltips(root)) == 4 * 36
+
+
+def luminance(colour):
+    colour = colour.lstrip("#")
+    levels = [int((2 * c if len(colour) == 3 else colour[2 * i : 2 * i + 2]), 16) / 255 for i, c in enumerate(colour[:3])]
+    linear = [level / 12.92 if level <= 0.04045 else ((level + 0.055) / 1.055) ** 2.4 for level in levels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    darker, lighter = sorted((luminance(a), luminance(b)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("plot", ["heatmap", "arcs"])
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_text_stands_out_from_either_ground(ground, plot):
+    root = picture(SENTENCE, "--causal", "--plot", plot, "--ground", ground, "--caption")
+    paper = root.find(NAMESPACE + "rect").get("fill")
+    assert (luminance(paper) < 0.02) == (ground == "dark")
+    inks = {root.get("fill"), *(text.get("fill") for text in root.iter(NAMESPACE + "text"))} - {None, "#000", "#fff"}  # those of numbers on their cells
+    assert len(inks) == 2 and all(contrast(ink, paper) >= 4.5 for ink in inks)
+
+
+def test_the_dark_ground_has_the_colours_of_a_terminal():
+    exact = picture("a b", "--causal", "--ground", "dark")
+    cells = [rect.get("fill") for rect in exact.iter(NAMESPACE + "rect") if rect.find(NAMESPACE + "title") is not None]
+    assert cells[0] == "#fee838" and cells[1] == "url(#blank)"  # 1 of cividis; masked
+    assert luminance(cells[3]) > luminance(cells[2])
+
+
+def test_a_caption_says_what_was_computed():
+    def caption(*arguments):
+        return texts(picture(*arguments, "--caption"))
+
+    assert "6 words, 4 heads, causal, positions sinusoidal, random weights (seed 7: real arithmetic, no meaning)" in caption(
+        SENTENCE, "--heads", 4, "--causal", "--positions", "sinusoidal", "--seed", 7)
+    assert "5 positions, 1 head, recipe rao-2024-masked" not in caption("a b") and "2 words, 1 head, window 1 back and 0 ahead, " in " ".join(
+        caption("a b", "--window", "1,0"))
+    assert "10 tokens, 2 layers, 2 heads, causal, positions rope, model induction" in caption(
+        "the cat sat on the mat and the cat sat", "--model", "induction")
+    assert "4 tokens, layer 1, head 0, causal, positions rope, model induction" in caption("a b a b", "--model", "induction", "--head", "1.0")
+    assert texts(picture(SENTENCE))[-1] != caption(SENTENCE)[-1] or len(texts(picture(SENTENCE))) + 1 == len(caption(SENTENCE))
+    for option in (["--caption"], ["--ground", "dark"]):
+        assert_fails(run("run", SENTENCE, *option), 2, f"{option[0]} is for pictures")
+
+
+def places(root):
+    """Of each word that stands above a map: its x; and of those at its side."""
+    def place(text):
+        turned = re.match(r"translate\((\S+) (\S+)\)", text.get("transform", ""))
+        return tuple(map(float, turned.groups() if turned else (text.get("x"), text.get("y"))))
+
+    words = [(text.text, *place(text)) for text in root.iter(NAMESPACE + "text")]
+    return {word: [(x, y) for other, x, y in words if other == word] for word, _, _ in words}
+
+
+@pytest.mark.parametrize("words", ["שלום עולם אני אוהב", "الحياة قصيرة كل الحلوى"])
+def test_words_from_right_to_left_have_the_first_column_at_the_right(words):
+    root = picture(words, "--causal", "--init", "xavier")
+    first, *_, last = words.split()
+    found = places(root)
+    (first_column, first_row), (last_column, last_row) = (sorted(found[word], key=lambda place: place[1]) for word in (first, last))
+    assert first_column[0] > last_column[0] and first_row[1] < last_row[1]
+    assert first_row[0] == last_row[0] > first_column[0]
+    cells = {rect.find(NAMESPACE + "title").text.rsplit(":", 1)[0]: float(rect.get("x")) for rect in root.iter(NAMESPACE + "rect") if len(rect)}
+    assert cells[f"{last} → {first}"] > cells[f"{last} → {last}"]
+    assert {group.get("direction") for group in root.iter(NAMESPACE + "g") if group.find(NAMESPACE + "text") is not None} == {"rtl", None}
+    left_to_right = places(picture("Life is short, eat"))
+    assert left_to_right["Life"][-1][0] < left_to_right["eat"][-1][0]
+
+
+def test_lines_from_right_to_left_begin_at_the_right():
+    found = texts(picture("שלום עולם", "--plot", "arcs")), places(picture("שלום עולם", "--plot", "arcs"))
+    assert found[1]["query"][0][0] > found[1]["key"][0][0]
+
+
+@pytest.mark.skipif(shutil.which("rsvg-convert") is None, reason="rsvg-convert is not installed")
+def test_the_commands_of_the_manual_make_png_and_pdf(tmp_path):
+    succeeds("run", SENTENCE, "-o", tmp_path / "weights.svg")
+    manual = (Path(__file__).parents[2] / "data" / "manual" / "pictures.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (rsvg-convert .*)$", manual, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        subprocess.run(shlex.split(command), cwd=tmp_path, check=True)
+    assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "weights.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("plot", ["heatmap", "arcs"])

@@ -5,6 +5,7 @@
 #include "attn/model/explain/plotted.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/svg/svg.hpp"
+#include "attn/report/text/introduction.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -19,6 +20,7 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -33,17 +35,22 @@ constexpr std::array examples{
     Example{"attn-cli plot result.json --head 3 -o head.svg", "the fourth head alone"},
     Example{"attn-cli plot result.json -o attention.html", "a page; for its steps save the result with --show all"},
     Example{"attn-cli plot layer3.npy --tokens words.txt -o layer3.svg", "weights (H, T, S) that another program made"},
+    Example{"attn-cli plot all.npy --axes lhts -o model.svg", "of every layer: a small map for each head"},
     Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
             "one row of one batch, positions as names"},
 };
-constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) as .npy,\n"
-                                   "FILE.npz:NAME or FILE.safetensors:NAME, float16, bfloat16, float32 or float64.\n"
+constexpr std::array<std::string_view, 10> common{"--tokens", "--axes", "--layer", "--head",   "--query",
+                                                  "-o",       "--plot", "--top",   "--ground", "--caption"};
+constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
+                                   "(L, B, H, T, S) as .npy, FILE.npz:NAME or FILE.safetensors:NAME, float16,\n"
+                                   "bfloat16, float32 or float64; --axes says what other dimensions are.\n"
                                    "Its numbers are drawn as they are; nothing is computed again. Numbers that are\n"
                                    "not weights are drawn from the smallest to the largest, with a warning.\n";
 
 struct PlotOptions {
     TensorArgument file;
     std::optional<std::string> tokens, key_tokens;
+    std::string axes; ///< of a tensor; empty: the usual ones
     std::optional<Index> batch, layer, top;
     std::optional<Index> layer_of_head; ///< of --head LAYER.HEAD
     std::vector<Index> head;
@@ -72,6 +79,20 @@ void finish_options(const Operands& operands, PlotOptions& plot)
     (void)decide_notation(plot.output, plot.format);
 }
 
+/// Throws Error(usage) for what are not letters of dimensions.
+std::string axes_called(const std::string& letters)
+{
+    const std::string_view all = model::plotted_axes;
+    const bool known = letters.find_first_not_of(all) == std::string::npos;
+    const auto count = [&](char letter) { return std::ranges::count(letters, letter); };
+    const bool once = std::ranges::all_of(all, [&](char letter) { return count(letter) <= 1; });
+    if (!known || !once || count('t') == 0 || count('s') == 0) {
+        throw Error(ErrorKind::usage, "--axes", in_quotes(letters),
+                    "t (queries), s (keys) and any of l (layers), b (batch), h (heads), each once, such as lhts");
+    }
+    return letters;
+}
+
 std::optional<std::vector<std::string>> words_of(const std::optional<std::string>& path, TensorInputs& inputs)
 {
     if (!path) {
@@ -85,32 +106,48 @@ std::optional<std::vector<std::string>> words_of(const std::optional<std::string
 void refuse_layer(const PlotOptions& options)
 {
     if (options.layer) {
-        throw Error(ErrorKind::usage, "--layer is for results of whole trained models");
+        throw Error(ErrorKind::usage, "--layer is for results of whole trained models and tensors with layers");
     }
 }
 
-model::Result result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs,
-                               std::string_view what)
-{
-    refuse_layer(options);
-    return model::result_of({.weights = weights,
-                             .batch = options.batch,
-                             .tokens = words_of(options.tokens, inputs),
-                             .key_tokens = words_of(options.key_tokens, inputs),
-                             .read_numbers = [&] { inputs.read_numbers(); }},
-                            what);
-}
-
-/// Of a whole trained model the layer that is asked for, or for a page all of them; of anything else one result.
+/// One result, or one of each layer that is asked for.
 struct Plotted {
     std::vector<model::Result> results;
-    std::optional<model::TrainedConfig> model = {};
+    std::optional<model::TrainedConfig> model = {}; ///< of layers
 };
+
+/// A grid of heat maps and a page have all layers.
+bool takes_layers(const PlotOptions& options)
+{
+    return options.format == Format::html || (options.format == Format::svg && options.picture.plot == report::Plot::heat_map);
+}
+
+Plotted result_of_tensor(const TensorView& weights, const PlotOptions& options, TensorInputs& inputs, std::string_view what)
+{
+    Plotted plotted{model::results_of({.weights = weights,
+                                       .axes = options.axes,
+                                       .layer = options.layer,
+                                       .batch = options.batch,
+                                       .tokens = words_of(options.tokens, inputs),
+                                       .key_tokens = words_of(options.key_tokens, inputs),
+                                       .read_numbers = [&] { inputs.read_numbers(); }},
+                                      what)};
+    if (plotted.results.size() > 1 && !takes_layers(options)) {
+        throw Error(ErrorKind::usage, "--layer", "none", "0 to " + std::to_string(plotted.results.size() - 1));
+    }
+    if (plotted.results.front().layer) {
+        plotted.model.emplace();
+        for (const std::string& token : plotted.results.front().tokens) {
+            plotted.model->sentence += (plotted.model->sentence.empty() ? "" : " ") + token;
+        }
+    }
+    return plotted;
+}
 
 Plotted layers_of(const model::SavedLayers& saved, const PlotOptions& options)
 {
     Plotted plotted{.results = {}, .model = saved.config};
-    if (options.layer || options.format != Format::html) {
+    if (options.layer || !takes_layers(options)) {
         plotted.results.push_back(model::result_of(model::layer_of(saved, options.layer)));
         return plotted;
     }
@@ -124,7 +161,7 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
 {
     if (io::kind_of(json) == io::Document::tensor) {
         const StoredTensor tensor = io::parse_tensor_json(json);
-        return {{result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name)}};
+        return result_of_tensor(tensor.view(), options, inputs, tensor.name.empty() ? "the tensor" : tensor.name);
     }
     const bool layers = io::kind_of(json) == io::Document::layers;
     if (!layers && io::kind_of(json) != io::Document::result) {
@@ -132,7 +169,8 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
     }
     for (const auto& [given, name] :
          {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),
-          std::pair(options.batch.has_value(), "--batch"), std::pair(!options.file.name.empty(), "FILE:NAME")}) {
+          std::pair(options.batch.has_value(), "--batch"), std::pair(!options.axes.empty(), "--axes"),
+          std::pair(!options.file.name.empty(), "FILE:NAME")}) {
         if (given) {
             throw Error(ErrorKind::usage,
                         std::string(name) + " is for tensors; a saved result has its words and one array of weights");
@@ -149,7 +187,7 @@ Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
 {
     const MappedFile& file = inputs.json_or_tensors(options.file.path);
     if (!begins_json(file.bytes())) {
-        return {{result_of_tensor(inputs.open(options.file), options, inputs, file.name())}};
+        return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
     }
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);
@@ -190,13 +228,32 @@ void write_page_of(Plotted plotted, const PlotOptions& options, Output& output)
     write_page(layered, asked, output);
 }
 
+/// Of several layers a grid, each with the summary that names what its heads do.
+void write_picture(Plotted& plotted, const PlotOptions& options, Output& output)
+{
+    report::SvgOptions picture = options.picture;
+    const model::Result& first = plotted.results.front();
+    if (options.picture_options.caption) {
+        picture.caption = plotted.model ? report::caption(plotted.results, plotted.model->name) : report::caption(first);
+    }
+    if (plotted.results.size() == 1) {
+        return report::write_svg(first, picture, output.sink());
+    }
+    for (model::Result& layer : plotted.results) {
+        layer.summary = model::summarize(layer, 1);
+    }
+    report::write_svg(plotted.results, picture, output.sink());
+}
+
 void write(Plotted plotted, const PlotOptions& options, Output& output, Colour colour)
 {
     if (options.format == Format::html) {
         return write_page_of(std::move(plotted), options, output);
     }
-    model::Result& result = plotted.results.front();
-    result.show = {model::Item::weights};
+    for (model::Result& result : plotted.results) {
+        result.show = {model::Item::weights};
+    }
+    const model::Result& result = plotted.results.front();
     switch (options.format) {
     case Format::table:
         return report::write_table(result,
@@ -207,7 +264,7 @@ void write(Plotted plotted, const PlotOptions& options, Output& output, Colour c
                                     .shade = options.picture_options.shade,
                                     .notation = decide_notation(options.output, options.format)},
                                    output.sink());
-    default: return report::write_svg(result, options.picture, output.sink());
+    default: return write_picture(plotted, options, output);
     }
 }
 
@@ -246,11 +303,19 @@ Execute declare(Options& options)
                 plot->tokens);
     options.add({.name = "--key-tokens", .meaning = "the words of the columns, one per line", .symbol = "FILE"},
                 plot->key_tokens);
-    options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a tensor (B, H, T, S)", .symbol = "N"},
-                plot->batch);
+    options.add({.name = "--axes",
+                 .allowed = model::allow::text,
+                 .meaning =
+                     "what the dimensions of a tensor are, a letter each: l layers, b batch, h heads, t queries, s keys; t "
+                     "and s must be there",
+                 .usual = "the last ones of lbhts",
+                 .symbol = "LETTERS"},
+                [plot](const model::FieldValue& letters) { plot->axes = axes_called(std::get<std::string>(letters)); });
+    options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a batch", .symbol = "N"}, plot->batch);
     options.add({.name = option_name(model::trained_field::layers),
                  .allowed = model::allow::integer(0, model::trained_field::most_layers - 1),
-                 .meaning = "which layer of a whole trained model",
+                 .meaning = "which layer of a whole trained model, or of a tensor with layers",
+                 .usual = "all in an SVG of heat maps and in a page",
                  .symbol = "N"},
                 plot->layer);
     options.group("Output");
@@ -279,7 +344,7 @@ constinit const Command plot_command{
     .operands = "FILE",
     .summary = "Draw the weights of a saved result, or weights that another program saved.",
     .examples = examples,
-    .common = {},
+    .common = common,
     .notes = notes,
     .page = "pictures",
     .declare = declare,

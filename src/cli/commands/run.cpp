@@ -8,6 +8,7 @@
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
+#include "attn/report/text/introduction.hpp"
 #include "attn/report/text/printed_recipe.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
@@ -178,7 +179,12 @@ void Runner::write(const model::Result& result, std::optional<Index> entry)
         }
         report::write_table(result, table_, output_.sink());
         break;
-    case Format::svg: report::write_svg(result, options_.picture, output_.sink()); break;
+    case Format::svg: {
+        report::SvgOptions picture = options_.picture;
+        picture.caption = options_.picture_options.caption ? report::caption(result) : "";
+        report::write_svg(result, picture, output_.sink());
+        break;
+    }
     case Format::html: write_page(result, {options_.picture_options.shade, command_without_what_if()}, output_); break;
     case Format::recipe:
         report::write_recipe(

@@ -3,6 +3,7 @@
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
+#include "attn/report/text/introduction.hpp"
 #include "attn/report/text/layered_table.hpp"
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/model_folder.hpp"
@@ -33,13 +34,28 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
             .layer_pairs = options.top || options.trained.layers.size() == 1};
 }
 
+/// Of several layers a grid, each with the summary that names what its heads do.
+void write_picture(const model::LayeredResult& result, const RunOptions& options, Output& output)
+{
+    report::SvgOptions picture = options.picture;
+    picture.caption = options.picture_options.caption ? report::caption(result.layers, result.config.name) : "";
+    if (!options.draws_layers()) {
+        return report::write_svg(result.layers.front(), picture, output.sink());
+    }
+    std::vector<model::Result> layers = result.layers;
+    for (model::Result& layer : layers) {
+        layer.summary = model::summarize(layer, 1);
+    }
+    report::write_svg(layers, picture, output.sink());
+}
+
 void write(const model::LayeredResult& result, const RunOptions& options, const report::TableOptions& table, Output& output)
 {
     switch (options.format) {
     case Format::json: report::write_json(result, std::nullopt, output.sink()); break;
     case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
     case Format::table: report::write_table(result, table, output.sink()); break;
-    case Format::svg: report::write_svg(result.layers.front(), options.picture, output.sink()); break;
+    case Format::svg: write_picture(result, options, output); break;
     case Format::html: write_page(result, {.shade = options.picture_options.shade}, output); break;
     default: write_result_tensors(result, options.format, output);
     }

@@ -30,6 +30,16 @@ void declare_pictures(Options& options, PictureOptions& picture)
                  .usual = "1, or a round number",
                  .symbol = "X"},
                 picture.shade.most);
+    options.add({.name = "--ground",
+                 .allowed = model::allow::one_of(report::ground_names),
+                 .meaning = "what an SVG is drawn on: paper, or a dark ground with the colours of terminals",
+                 .usual = "light",
+                 .symbol = "GROUND"},
+                picture.ground);
+    options.add({.name = "--caption",
+                 .allowed = model::allow::flag,
+                 .meaning = "a line below an SVG: how many words and heads, masks, positions, and where the numbers come from"},
+                picture.caption);
 }
 
 namespace {
@@ -56,9 +66,13 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
 {
     require_shades(picture, format);
     if (format != Format::svg) {
-        if (picture.plot || picture.title) {
-            throw Error(ErrorKind::usage, std::string(picture.plot ? "--plot" : "--title") +
-                                              " is for pictures; give --format svg or -o FILE.svg");
+        const char* given = picture.plot      ? "--plot"
+                            : picture.title   ? "--title"
+                            : picture.ground  ? "--ground"
+                            : picture.caption ? "--caption"
+                                              : nullptr;
+        if (given != nullptr) {
+            throw Error(ErrorKind::usage, std::string(given) + " is for pictures; give --format svg or -o FILE.svg");
         }
         return {};
     }
@@ -70,6 +84,7 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
     }
     options.title = picture.title.value_or("");
     options.shade = picture.shade;
+    options.ground = picture.ground.value_or(report::Ground::light);
     options.digits = decide_digits(output, format);
     return options;
 }

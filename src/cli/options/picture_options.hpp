@@ -16,6 +16,8 @@ struct PictureOptions {
     std::optional<report::Plot> plot;
     std::optional<std::string> title;
     report::ShadeOptions shade; ///< of tables, too
+    std::optional<report::Ground> ground;
+    bool caption = false;
 };
 
 void declare_pictures(Options& options, PictureOptions& picture);

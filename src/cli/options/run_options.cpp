@@ -89,16 +89,17 @@ Operands without_files(const Operands& given, RunOptions& run)
     return rest;
 }
 
-/// One layer fits into a picture, and a summary is of pieces.
+/// Of several layers a picture has the weights as heat maps, and a summary is of pieces.
 void require_layers(const RunOptions& run)
 {
     const std::vector<Index>& layers = run.trained.layers;
     if (run.trained.join != model::Join::pieces && layers.empty()) {
         throw Error(ErrorKind::usage, option_name(model::trained_field::join) + " requires --layer N or --head LAYER.HEAD");
     }
-    if (run.format == Format::svg && (layers.size() != 1 || layers.front() < 0)) {
-        throw Error(ErrorKind::usage, option_name(model::trained_field::layers), layers.empty() ? "none" : "several",
-                    "one layer in a picture, such as --layer 5 or --head 5.11");
+    const bool weights = run.show.items == model::Show{model::Item::weights};
+    if (run.format == Format::svg && run.draws_layers() && (!weights || run.picture.plot == report::Plot::arcs)) {
+        throw Error(ErrorKind::usage, (weights ? "--plot arcs" : "--show " + std::string(name_of(*run.show.items.begin()))) +
+                                          " draws one layer, such as that of --layer 5 or --head 5.11");
     }
     if (run.format == Format::recipe) {
         throw Error(ErrorKind::usage, "--format", name_of(run.format),

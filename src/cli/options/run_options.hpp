@@ -25,6 +25,9 @@ struct RunOptions : InputOptions {
     report::NotationRule notation = report::NotationRule::fixed;
     PictureOptions picture_options;
     report::SvgOptions picture; ///< of an SVG
+
+    /// Whether an SVG has a map per layer and head.
+    [[nodiscard]] bool draws_layers() const { return trained.layers.size() != 1 || trained.layers.front() < 0; }
 };
 
 void declare_run(Options& options, RunOptions& run);

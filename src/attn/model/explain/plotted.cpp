@@ -165,35 +165,50 @@ void require_shapes(const Result& result)
 
 // ---- tensors -----------------------------------------------------------------------------------------------------------
 
-/// The (H, T, S) of whatever has so many dimensions, or one less or more.
-TensorView three_dimensions(const PlottedWeights& plotted, std::string_view what)
+/// What its dimensions are. Throws Error(data) for a shape that has no such, Error(usage) for letters that are not those.
+std::string axes_of(const PlottedWeights& plotted, std::string_view what)
 {
-    TensorView view = plotted.weights;
-    const std::size_t rank = view.shape.size();
-    const auto shape_text = "the shape " + to_string(view.shape);
-    if (rank < 2 || rank > 4 || std::ranges::find(view.shape, 0) != view.shape.end()) {
-        throw Error(ErrorKind::data, what, shape_text, "(T, S), (H, T, S) or (B, H, T, S), without an empty dimension");
+    const Shape& shape = plotted.weights.shape;
+    const std::size_t rank = shape.size();
+    if (rank < 2 || rank > plotted_axes.size() || std::ranges::find(shape, 0) != shape.end()) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
+                    "(T, S), (H, T, S), (B, H, T, S) or (L, B, H, T, S), without an empty dimension");
     }
-    if (rank < 4) {
-        if (plotted.batch) {
-            throw Error(ErrorKind::usage, "--batch", std::to_string(*plotted.batch),
-                        "no --batch, since the shape is " + to_string(view.shape));
-        }
-        if (rank == 2) {
-            view.shape.insert(view.shape.begin(), 1);
-            view.strides.insert(view.strides.begin(), 0);
-        }
-        return view;
+    if (plotted.axes.empty()) {
+        return std::string(plotted_axes.substr(plotted_axes.size() - rank));
     }
-    const Index B = view.shape[0];
-    if (!plotted.batch && B > 1) {
-        throw Error(ErrorKind::data, what, shape_text, "one batch; --batch N takes one of the " + std::to_string(B));
+    if (plotted.axes.size() != rank) {
+        throw Error(ErrorKind::usage, "--axes", in_quotes(plotted.axes),
+                    std::to_string(rank) + " letters, one per dimension of " + std::string(what) + ", " + to_string(shape));
     }
-    const Index batch = plotted.batch.value_or(0);
-    if (batch >= B) {
-        throw Error(ErrorKind::usage, "--batch", std::to_string(batch), "0 to " + std::to_string(B - 1));
+    return plotted.axes;
+}
+
+/// (L, B, H, T, S): a dimension that is missing has the length 1.
+TensorView five_dimensions(const TensorView& weights, const std::string& axes)
+{
+    TensorView view = weights;
+    view.shape.clear();
+    view.strides.clear();
+    for (const char letter : plotted_axes) {
+        const std::size_t at = axes.find(letter);
+        view.shape.push_back(at == std::string::npos ? 1 : weights.shape[at]);
+        view.strides.push_back(at == std::string::npos ? 0 : weights.strides[at]);
     }
-    return slice(view, std::array{batch});
+    return view;
+}
+
+/// The place along a dimension that may be missing. Throws Error(usage) for one that is not there.
+Index chosen(const char* option, std::optional<Index> place, Index count, bool there, const Shape& shape)
+{
+    if (place && !there) {
+        throw Error(ErrorKind::usage, option, std::to_string(*place),
+                    std::string("no ") + option + ", since the shape is " + to_string(shape));
+    }
+    if (place && *place >= count) {
+        throw Error(ErrorKind::usage, option, std::to_string(*place), "0 to " + std::to_string(count - 1));
+    }
+    return place.value_or(0);
 }
 
 void require_count(const std::optional<std::vector<std::string>>& words, const char* option, Index count, std::string_view what,
@@ -282,17 +297,26 @@ Result result_of(const SavedResult& saved)
     return result;
 }
 
-Result result_of(const PlottedWeights& plotted, std::string_view what)
+std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view what)
 {
-    const TensorView view = three_dimensions(plotted, what);
-    const Index T = view.shape[1];
-    const Index S = view.shape[2];
+    const std::string axes = axes_of(plotted, what);
+    const Shape& shape = plotted.weights.shape;
+    const TensorView all = five_dimensions(plotted.weights, axes);
+    const bool has_layers = axes.find('l') != std::string::npos;
+    const Index B = all.shape[1];
+    const Index layer = chosen("--layer", plotted.layer, all.shape[0], has_layers, shape);
+    const Index batch = chosen("--batch", plotted.batch, B, axes.find('b') != std::string::npos, shape);
+    if (!plotted.batch && B > 1) {
+        throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
+                    "one batch; --batch N takes one of the " + std::to_string(B));
+    }
+    const Index T = all.shape[3];
+    const Index S = all.shape[4];
     require_count(plotted.tokens, "--tokens", T, what, "rows");
     require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
     if (plotted.read_numbers) {
         plotted.read_numbers();
     }
-    require_finite(view, what);
     Result result;
     result.foreign = true;
     result.tokens = plotted.tokens.value_or(positions(T));
@@ -301,9 +325,17 @@ Result result_of(const PlottedWeights& plotted, std::string_view what)
         result.key_tokens = plotted.key_tokens.value_or(positions(S));
     }
     result.config.input = PositionsInput{T, result.tokens};
-    result.arrays.push_back({std::string(weights_name), load_any(view)});
     result.show = {Item::tokens, Item::weights};
-    return result;
+    std::vector<Result> results;
+    const Index end = plotted.layer || !has_layers ? layer + 1 : all.shape[0];
+    for (Index place = layer; place < end; ++place) {
+        const TensorView view = slice(all, std::array{place, batch});
+        require_finite(view, what);
+        result.layer = has_layers ? std::optional(place) : std::nullopt;
+        result.arrays = {{std::string(weights_name), load_any(view)}};
+        results.push_back(result);
+    }
+    return results;
 }
 
 Result with_heads(Result result, const std::vector<Index>& named, const Origin& origin)

@@ -19,15 +19,21 @@ namespace attn::model {
 
 /// Weights that another program made, and the words of their rows and columns.
 struct PlottedWeights {
-    TensorView weights;                                 ///< (T, S), (H, T, S) or (B, H, T, S)
-    std::optional<Index> batch;                         ///< of four dimensions; absent: there must be one alone
+    TensorView weights;
+    std::string axes = {};                              ///< a letter of plotted_axes a dimension; empty: the last ones
+    std::optional<Index> layer = {};                    ///< this one alone; absent: all
+    std::optional<Index> batch;                         ///< absent: there must be one alone
     std::optional<std::vector<std::string>> tokens;     ///< (T); absent: positions
     std::optional<std::vector<std::string>> key_tokens; ///< (S); absent: the tokens where S = T, otherwise positions
     std::function<void()> read_numbers = {};            ///< called before anybody looks at the numbers; empty: they are there
 };
-/// float64 stays as it is, other types become float32. Throws Error(usage) for a batch that is not there or not needed,
-/// Error(data) for another shape, for as many words as do not fit and for a number that is not finite, naming `what`.
-[[nodiscard]] Result result_of(const PlottedWeights& plotted, std::string_view what);
+/// Layers, batch, heads, queries, keys: the dimensions of weights, of which all but the last two may be missing.
+inline constexpr std::string_view plotted_axes = "lbhts";
+
+/// A result a layer, with its number where the weights have layers. float64 stays as it is, other types become float32. Throws
+/// Error(usage) for axes that do not fit, a layer or a batch that is not there or not needed, Error(data) for another shape,
+/// for as many words as do not fit and for a number that is not finite, naming `what`.
+[[nodiscard]] std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view what);
 
 /// What it has of these heads alone, which keep their numbers, or the mean of the weights of all. Throws Error(usage) for one
 /// that is not there, and for the mean of what are not all.

@@ -6,6 +6,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
+#include <map>
 #include <span>
 
 namespace attn::model {
@@ -88,6 +89,28 @@ void count_repetition(HeadSummary& head, const Matrix& weights, const std::vecto
     head.induction = induction.value();
 }
 
+/// Numbers that are equal where words are.
+std::vector<Index> ids_of(const std::vector<std::string>& words)
+{
+    std::map<std::string_view, Index> first;
+    std::vector<Index> ids;
+    for (const std::string& word : words) {
+        ids.push_back(first.emplace(word, std::ssize(ids)).first->second);
+    }
+    return ids;
+}
+
+/// -Σ w·ln w, in nats.
+template <typename Row>
+double entropy_of(const Row& row)
+{
+    double sum = 0;
+    for (const auto weight : row) {
+        sum -= weight > 0 ? static_cast<double>(weight) * math::log(static_cast<double>(weight)) : 0;
+    }
+    return sum;
+}
+
 /// The strongest of one head, by the positions of their words.
 template <typename Scalar>
 std::vector<Pair> pairs_of(std::span<const Scalar> weights, Index keys, const std::vector<Index>& positions, Index top)
@@ -105,9 +128,10 @@ Summary summarize(const Result& result, Index top)
 {
     const AnyTensor* found = result.find(Item::weights);
     const AnyTensor* entropies = result.find(Item::entropy);
-    if (found == nullptr || entropies == nullptr) {
-        throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights and entropy");
+    if (found == nullptr) {
+        throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights");
     }
+    const std::vector<Index> ids = result.token_ids.empty() ? ids_of(result.tokens) : result.token_ids;
     return std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& weights) {
             Summary summary{dtype_of<Scalar>, 0, {}};
@@ -115,15 +139,17 @@ Summary summarize(const Result& result, Index top)
             const std::vector<Index> positions =
                 result.query_positions.empty() ? indices(weights.rows()) : result.query_positions;
             const Index words = result.cross ? 0 : std::ssize(result.tokens);
-            const auto& entropy = std::get<Tensor<Scalar>>(*entropies);
+            const auto* entropy = entropies == nullptr ? nullptr : &std::get<Tensor<Scalar>>(*entropies);
             for (Index h = 0; h < weights.shape[0]; ++h) {
                 HeadSummary head = summary_of(weights.matrix(h), positions, words);
-                if (result.layer) {
-                    count_repetition(head, weights.matrix(h), positions, result.token_ids);
+                if (result.layer && !result.cross) {
+                    count_repetition(head, weights.matrix(h), positions, ids);
                 }
                 Mean mean;
                 for (Index i = 0; i < weights.rows(); ++i) {
-                    mean.count(static_cast<double>(entropy.values[static_cast<std::size_t>(h * weights.rows() + i)]));
+                    mean.count(entropy == nullptr
+                                   ? entropy_of(weights.matrix(h).row(i))
+                                   : static_cast<double>(entropy->values[static_cast<std::size_t>(h * weights.rows() + i)]));
                 }
                 head.entropy = mean.value().value_or(0);
                 const auto size = static_cast<std::size_t>(weights.rows() * weights.columns());

@@ -37,8 +37,8 @@ struct Summary {
     std::vector<HeadSummary> heads;
 };
 
-/// Of the result's weights and entropy, which it must have, with up to `top` (≥ 1) pairs a head. Means are summed in double,
-/// row by row.
+/// Of the result's weights, which it must have, and its entropy, or that of the weights, with up to `top` (≥ 1) pairs a head.
+/// Means are summed in double, row by row.
 [[nodiscard]] Summary summarize(const Result& result, Index top);
 
 inline constexpr Index usual_top = 3;

@@ -5,6 +5,7 @@
 #include "attn/model/run/masked_places.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/svg/markup.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
@@ -214,6 +215,7 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     const Axes axes = axes_of(picture.array);
     picture.row_words = drawable_words(labels_of(result, axes.row, picture.rows));
     picture.column_words = drawable_words(labels_of(result, axes.column, picture.columns));
+    picture.right_to_left = runs_right_to_left(picture.column_words);
     if (picture.weights && model::doubt_about(result)) {
         picture.doubtful = true;
         picture.array = "numbers";

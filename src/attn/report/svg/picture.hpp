@@ -28,6 +28,7 @@ struct Picture {
     std::vector<bool> empty_zeros;                    ///< as values: weights of 0 where a mask is; empty: there are none
     std::vector<std::string> row_words, column_words; ///< drawable
     bool rows_are_keys = false;                       ///< of scores that are computed as K·Qᵀ
+    bool right_to_left = false;                       ///< the first column stands at the right
     Scale scale;                                      ///< its ends are those of the colour bar
     std::vector<Scale> row_scales;                    ///< with Shade::row, one a row of each head
     std::string blank;                                ///< what the blank places are; empty: there are none

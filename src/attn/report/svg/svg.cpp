@@ -12,16 +12,10 @@
 namespace attn::report {
 namespace {
 
-constexpr std::size_t most_bytes = 30000000;
-constexpr double margin = 24;
-constexpr double title_font = 16;
-constexpr double note_font = 12;
 constexpr double head_font = 12;
-constexpr double heading_height = title_font + 8 + note_font; // title and note
-constexpr double body_gap = 20;                               // between them and the panels
-constexpr double head_height = 22;                            // the name of a head
+constexpr double head_height = 22; // the name of a head
 constexpr double panel_gap = 24;
-constexpr double key_gap = 28;
+constexpr double caption_gap = 8; // between a picture and its caption
 constexpr double longest_title = 640;
 constexpr double bar_room = 6; // half a label beyond the ends of the colour bar
 
@@ -58,46 +52,12 @@ PanelGrid grid_of(Index count, const PanelSize& size)
     return best;
 }
 
-struct Heading {
-    std::string title, note;
-    std::string description; ///< for who hears the picture
-    [[nodiscard]] double width() const
-    {
-        constexpr double bold = 1.1;
-        return std::max(text_width(title) * title_font * bold, text_width(note) * note_font);
-    }
-};
-
-Heading heading_of(const Picture& picture, const SvgOptions& options, const std::string& note)
-{
-    const std::string array = array_text(picture);
-    const std::string& title = options.title.empty() ? picture.title : options.title;
-    if (title.empty()) {
-        return {array, note, array + ", " + note};
-    }
-    return {shortened_to(drawable(title), longest_title / title_font), array + "; " + note, array + ", " + note};
-}
-
-std::string opening(double width, double height, const Heading& heading)
-{
-    const std::string w = length(std::ceil(width));
-    const std::string h = length(std::ceil(height));
-    std::string out = R"(<?xml version="1.0" encoding="UTF-8"?>)";
-    out += "\n<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") + attribute("version", "1.1");
-    out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
-    out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
-    out += attribute("fill", ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
-    out += "<desc>Attention drawn by attn-cli: " + escaped(heading.description) + "</desc>\n";
-    out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", "#fff") + "/>\n";
-    return out;
-}
-
 template <typename Panels>
 std::string draw(const Panels& panels, const Picture& picture, const SvgOptions& options)
 {
     const PanelSize& size = panels.size();
     const PanelGrid grid = grid_of(picture.heads, size);
-    const Heading heading = heading_of(picture, options, panels.note());
+    const Heading heading = heading_of(array_text(picture), picture.title, panels.note(), options);
     const double head = picture.head_names.empty() ? 0 : head_height;
     const double step_x = size.width + panel_gap;
     const double step_y = head + size.header + size.height + panel_gap;
@@ -109,22 +69,21 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const double key_y = size.height >= panels.key_height()
                              ? first_body
                              : std::max(top + bar_room, first_body + (size.height - panels.key_height()) / 2);
-    const double width = std::max(key_x + panels.key_width(), margin + heading.width()) + margin;
+    const double width = std::max(key_x + panels.key_width() + margin, least_width(heading, options));
     const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
 
-    std::string out = opening(width, height, heading) + Panels::definitions();
+    std::string out = opening({width, height}, heading, options) + panels.definitions();
     const std::string bold = attribute("font-weight", "bold");
-    append_text(out, heading.title, margin, margin + title_font / 2, title_font, bold);
-    append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, attribute("fill", grey_ink));
     for (Index i = 0; i < picture.heads; ++i) {
-        const Index column = i % grid.columns;
+        // Heads, too, are read from where the words begin.
+        const Index column = size.gutter_at_right ? grid.columns - 1 - i % grid.columns : i % grid.columns;
         const Index row = i / grid.columns;
-        const double x = margin + size.gutter + static_cast<double>(column) * step_x;
+        const double x = margin + (size.gutter_at_right ? 0 : size.gutter) + static_cast<double>(column) * step_x;
         const double y = top + static_cast<double>(row) * step_y;
         if (head > 0) {
             append_text(out, picture.head_names[static_cast<std::size_t>(i)], x, y + head_font / 2, head_font, bold);
         }
-        panels.append_panel(out, i, {x, y + head + size.header, column == 0});
+        panels.append_panel(out, i, {x, y + head + size.header, i % grid.columns == 0});
         require_size(out, picture);
     }
     panels.append_key(out, key_x, key_y);
@@ -132,6 +91,49 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
 }
 
 } // namespace
+
+double Heading::width() const
+{
+    constexpr double bold = 1.1;
+    return std::max(text_width(title) * title_font * bold, text_width(note) * note_font);
+}
+
+Heading heading_of(const std::string& array, const std::string& usual, const std::string& note, const SvgOptions& options)
+{
+    const std::string& title = options.title.empty() ? usual : options.title;
+    if (title.empty()) {
+        return {array, note, array + ", " + note};
+    }
+    return {shortened_to(drawable(title), longest_title / title_font), array + "; " + note, array + ", " + note};
+}
+
+double least_width(const Heading& heading, const SvgOptions& options)
+{
+    return margin + std::max(heading.width(), text_width(options.caption) * note_font) + margin;
+}
+
+std::string opening(const PictureSize& size, const Heading& heading, const SvgOptions& options)
+{
+    const Palette& palette = palette_of(options.ground);
+    const double caption_height = options.caption.empty() ? 0 : caption_gap + note_font;
+    const std::string w = length(std::ceil(size.width));
+    const std::string h = length(std::ceil(size.height + caption_height));
+    std::string out = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+    out += "\n<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") + attribute("version", "1.1");
+    out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
+    out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
+    out += attribute("fill", palette.ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
+    out += "<desc>Attention drawn by attn-cli: " + escaped(heading.description) +
+           (options.caption.empty() ? "" : "; " + escaped(options.caption)) + "</desc>\n";
+    out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", palette.ground) + "/>\n";
+    const std::string grey = attribute("fill", palette.grey_ink);
+    append_text(out, heading.title, margin, margin + title_font / 2, title_font, attribute("font-weight", "bold"));
+    append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, grey);
+    if (!options.caption.empty()) {
+        append_text(out, options.caption, margin, size.height - margin + caption_gap + note_font / 2, note_font, grey);
+    }
+    return out;
+}
 
 void require_size(const std::string& svg, const Picture& picture)
 {

@@ -6,6 +6,7 @@
 
 #include "attn/model/run/result.hpp"
 #include "attn/report/sink.hpp"
+#include "attn/report/svg/palette.hpp"
 #include "attn/report/svg/picture.hpp"
 
 #include <array>
@@ -27,11 +28,18 @@ struct SvgOptions {
     std::optional<Index> most; ///< of arcs: so many lines a head, the strongest; absent: all that can be seen of few words
     std::string title;         ///< empty: the name of the array
     ShadeOptions shade = {};   ///< of arcs only `most` counts
+    Ground ground = Ground::light;
+    std::string caption = {}; ///< below the picture; empty: none
 };
 
 /// Draws the array that the result shows (picture.hpp), weights alone as arcs. Throws Error(usage) when it shows none that can
 /// be drawn, and Error(too_large) for what would take more than 30 MB, before the sink gets anything.
 void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink);
+
+/// The weights of several layers as a grid of small heat maps: rows are layers, columns heads, which may be other ones in each
+/// layer. Each layer has a summary, which says what its heads do most: that stands below each map and colours its frame. Throws
+/// Error(too_large) likewise.
+void write_svg(const std::vector<model::Result>& layers, const SvgOptions& options, const Sink& sink);
 
 /// Any picture as a heat map. Throws Error(too_large) likewise.
 void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink);

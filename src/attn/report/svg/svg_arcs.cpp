@@ -22,7 +22,6 @@ constexpr double least_share = 1.0 / 255; // what is fainter cannot be seen
 constexpr double thickest = 5;
 constexpr double sample_length = 28;
 constexpr double sample_pitch = 20;
-constexpr std::string_view line_colour = "#1f4e8c";
 
 double thickness(double share)
 {
@@ -58,7 +57,8 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 } // namespace
 
-ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), most_(options.most)
+ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
+    : picture_(picture), palette_(palette_of(options.ground)), most_(options.most)
 {
     constexpr Index many_words = 64;
     constexpr Index most_named = 4096;
@@ -140,6 +140,11 @@ ArcPanels::Panel ArcPanels::panel_of(Index head, Index most) const
     return panel;
 }
 
+double ArcPanels::mirrored(double x, const PanelPlace& place) const
+{
+    return picture_.right_to_left ? 2 * place.x + size_.width - x : x;
+}
+
 std::string ArcPanels::label(const std::vector<std::string>& words, Index place) const
 {
     const std::string& word = words[static_cast<std::size_t>(place)];
@@ -171,20 +176,22 @@ void ArcPanels::measure()
     size_.width = left_ + right_ + span_ + 2 * word_gap;
     size_.height = pitch_ * static_cast<double>(tallest);
     size_.header = caption_height;
+    size_.gutter_at_right = picture_.right_to_left;
 }
 
 void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
 {
-    const std::string grey = attribute("fill", grey_ink);
+    const std::string grey = attribute("fill", palette_.grey_ink);
     const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
-    const double right = place.x + size_.width - right_;
-    out += "<g" + attribute("text-anchor", "end") + ">\n";
-    append_text(out, picture_.rows_are_keys ? "key" : "query", place.x + left_, place.y - caption_height / 2, caption_font,
-                grey);
+    const double left = mirrored(place.x + left_, place);
+    const double right = mirrored(place.x + size_.width - right_, place);
+    const std::string direction = picture_.right_to_left ? attribute("direction", "rtl") : "";
+    out += "<g" + attribute("text-anchor", "end") + direction + ">\n";
+    append_text(out, picture_.rows_are_keys ? "key" : "query", left, place.y - caption_height / 2, caption_font, grey);
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-        append_text(out, label(picture_.row_words, panel.rows[i]), place.x + left_, middle(i), font);
+        append_text(out, label(picture_.row_words, panel.rows[i]), left, middle(i), font);
     }
-    out += "</g>\n<g>\n";
+    out += "</g>\n<g" + direction + ">\n";
     append_text(out, picture_.rows_are_keys ? "query" : "key", right, place.y - caption_height / 2, caption_font, grey);
     for (std::size_t i = 0; i < panel.columns.size(); ++i) {
         append_text(out, label(picture_.column_words, panel.columns[i]), right, middle(i), font);
@@ -194,10 +201,11 @@ void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPl
 
 void ArcPanels::append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const
 {
-    const double start = place.x + left_ + word_gap;
-    const std::string bend = length(start + span_ / 2) + " ";
+    const double start = mirrored(place.x + left_ + word_gap, place);
+    const double end = mirrored(place.x + left_ + word_gap + span_, place);
+    const std::string bend = length((start + end) / 2) + " ";
     const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
-                              " " + length(start + span_) + " " + length(to);
+                              " " + length(end) + " " + length(to);
     out += "<path" + attribute("d", curve) + style(share(line.weight));
     out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }
@@ -205,7 +213,7 @@ void ArcPanels::append_line(std::string& out, const model::Pair& line, double fr
 void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
 {
     const Panel& panel = panels_[static_cast<std::size_t>(head)];
-    out += "<g" + attribute("fill", "none") + attribute("stroke", line_colour) + ">\n";
+    out += "<g" + attribute("fill", "none") + attribute("stroke", palette_.line) + ">\n";
     for (const model::Pair& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
         append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
@@ -235,7 +243,7 @@ void ArcPanels::append_key(std::string& out, double x, double y) const
     double middle = y + key_height() - sample_pitch / 2;
     for (const double sample : samples_.values) {
         const std::string sample_line = "M" + length(x) + " " + length(middle) + "h" + length(sample_length);
-        out += "<path" + attribute("d", sample_line) + attribute("stroke", line_colour) + style(share(sample)) + "/>\n";
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", palette_.line) + style(share(sample)) + "/>\n";
         append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
         middle -= sample_pitch;
     }

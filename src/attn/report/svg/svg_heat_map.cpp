@@ -14,15 +14,7 @@ namespace {
 
 constexpr double largest_cell = 44;
 constexpr double label_gap = 8; // between labels and cells
-constexpr double bar_width = 12;
-constexpr double bar_font = 11;
-constexpr double swatch_gap = 14; // between the bar and what a blank cell means
 constexpr Index most_named_cells = 4096;
-/// A place that has none of the scale is hatched: any grey would be read as a weight.
-constexpr std::string_view blank_pattern =
-    R"svg(<pattern id="blank" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)svg"
-    R"(<rect width="5" height="5" fill="#fff"/><rect width="1" height="5" fill="#c6ccd3"/></pattern>)";
-constexpr std::string_view blank_fill = "url(#blank)";
 constexpr Index most_places = 8192; // on an axis, of two pixels each
 
 /// Labels on lines of their own: larger ones where cells are.
@@ -49,15 +41,10 @@ void append_stroke(std::string& path, Index right, Index down, Index length_of_r
     path.append("h").append(std::to_string(length_of_run));
 }
 
-/// Blanks have no colour.
-std::optional<Rgb> colour_in(const Picture& picture, std::size_t place)
-{
-    return picture.is_blank(place) ? std::nullopt : std::optional(ink_of(picture.share(place)));
-}
-
 } // namespace
 
-HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options) : picture_(picture), options_(options)
+HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
+    : picture_(picture), options_(options), palette_(palette_of(options.ground))
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
         refuse_picture(picture, {.what = std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
@@ -126,6 +113,7 @@ void HeatMapPanels::choose_labels()
     columns_ = fit_columns(picture_.column_words, {cell_width_, column_font_, longest_column, importance});
     // Whole pixels, for sharp edges.
     size_.gutter = std::ceil(rows_.extent) + label_gap;
+    size_.gutter_at_right = picture_.right_to_left;
     size_.header = std::ceil(columns_.extent) + (columns_.turned ? label_gap : label_gap / 2);
 }
 
@@ -151,16 +139,19 @@ void HeatMapPanels::choose_value_font()
 void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) const
 {
     const auto middle = [](double start, double size, Index i) { return start + size * (static_cast<double>(i) + 0.5); };
-    if (place.first) {
-        out += "<g" + attribute("text-anchor", "end") + ">\n";
+    const std::string direction = picture_.right_to_left ? attribute("direction", "rtl") : "";
+    if (place.labelled) { // where reading a row begins; "end" is the left end of what runs to the left
+        const double x = picture_.right_to_left ? place.x + size_.width + label_gap : place.x - label_gap;
+        out += "<g" + attribute("text-anchor", "end") + direction + ">\n";
         for (const DrawnLabel& label : rows_.labels) {
-            append_text(out, label.text, place.x - label_gap, middle(place.y, cell_height_, label.place), row_font_);
+            append_text(out, label.text, x, middle(place.y, cell_height_, label.place), row_font_);
         }
         out += "</g>\n";
     }
-    out += "<g" + (columns_.turned ? "" : attribute("text-anchor", "middle")) + ">\n";
+    const std::string turned_anchor = picture_.right_to_left ? attribute("text-anchor", "end") : "";
+    out += "<g" + (columns_.turned ? turned_anchor : attribute("text-anchor", "middle")) + direction + ">\n";
     for (const DrawnLabel& label : columns_.labels) {
-        const double x = middle(place.x, cell_width_, label.place);
+        const double x = middle(place.x, cell_width_, drawn_column(label.place));
         const double y = place.y - (columns_.turned ? label_gap : label_gap / 2 + columns_.extent / 2);
         if (columns_.turned) {
             const std::string turn = "translate(" + length(x) + " " + length(y) + ") rotate(-90)";
@@ -172,14 +163,19 @@ void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) con
     out += "</g>\n";
 }
 
+std::optional<Rgb> HeatMapPanels::colour_in(std::size_t place) const
+{
+    return picture_.is_blank(place) ? std::nullopt : std::optional(palette_.colour(picture_.share(place)));
+}
+
 /// One rectangle a cell, each with its words and its number as a tooltip.
 void HeatMapPanels::append_cells(std::string& out, Index head, const PanelPlace& place) const
 {
     const std::string size = attribute("width", cell_width_ - gap_) + attribute("height", cell_height_ - gap_);
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
-            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
-            out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(j));
+            const std::optional<Rgb> colour = colour_in(picture_.place(head, i, j));
+            out += "<rect" + attribute("x", place.x + cell_width_ * static_cast<double>(drawn_column(j)));
             out += attribute("y", place.y + cell_height_ * static_cast<double>(i)) + size;
             out += attribute("fill", colour ? hex(*colour) : blank_fill);
             out += "><title>" + escaped(picture_.relation(i, j, picture_.at(head, i, j))) + "</title></rect>\n";
@@ -193,12 +189,13 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            const std::optional<Rgb> colour = colour_in(picture_, picture_.place(head, i, j));
+            const std::optional<Rgb> colour = colour_in(picture_.place(head, i, j));
             if (!colour && !std::isnan(value) && !(value > 0)) { // masked
                 continue;
             }
-            const std::string_view fill = !colour ? grey_ink : takes_dark_text(*colour) ? "#000" : "#fff";
-            append_text(out, picture_.rounded(value, options_.digits), place.x + cell_width_ * (static_cast<double>(j) + 0.5),
+            const std::string_view fill = !colour ? palette_.grey_ink : takes_dark_text(*colour) ? "#000" : "#fff";
+            append_text(out, picture_.rounded(value, options_.digits),
+                        place.x + cell_width_ * (static_cast<double>(drawn_column(j)) + 0.5),
                         place.y + cell_height_ * (static_cast<double>(i) + 0.5), value_font_, attribute("fill", fill));
         }
     }
@@ -214,7 +211,7 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     };
     std::array<Path, 256> paths;
     const auto level = [&](Index row, Index column) -> Index {
-        const std::size_t cell = picture_.place(head, row, column);
+        const std::size_t cell = picture_.place(head, row, drawn_column(column));
         return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(cell), paths.size()));
     };
     for (Index i = 0; i < picture_.rows; ++i) {
@@ -241,7 +238,7 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     out += attribute("transform", "translate(" + corner + ") scale(" + unit + ")") + ">\n";
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (!paths.at(i).moves.empty()) {
-            const Rgb colour = ink_of(static_cast<double>(i) / 255);
+            const Rgb colour = palette_.colour(static_cast<double>(i) / 255);
             out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i).moves) + "/>\n";
         }
         require_size(out, picture_);
@@ -271,44 +268,17 @@ double HeatMapPanels::key_height() const
 
 double HeatMapPanels::key_width() const
 {
-    double width = text_width(picture_.blank);
-    for (const auto& [share, text] : bar_texts(picture_)) {
-        width = std::max(width, text_width(text));
-    }
-    return bar_width + label_gap + width * bar_font;
+    return ColourKey{picture_, palette_, key_height()}.width();
 }
 
-std::string HeatMapPanels::definitions()
+std::string HeatMapPanels::definitions() const
 {
-    constexpr int steps = 20;
-    std::string out = R"(<defs><linearGradient id="shades" x1="0" y1="1" x2="0" y2="0">)";
-    out += '\n';
-    for (int i = 0; i <= steps; ++i) {
-        const double share = static_cast<double>(i) / steps;
-        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(ink_of(share))) + "/>\n";
-    }
-    return out + "</linearGradient>\n" + std::string(blank_pattern) + "</defs>\n";
+    return "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
 }
 
 void HeatMapPanels::append_key(std::string& out, double x, double y) const
 {
-    const double bar = key_height() - (!picture_.blank.empty() ? swatch_gap + bar_width : 0);
-    const double label_x = x + bar_width + label_gap;
-    const std::string left = attribute("x", x) + attribute("width", bar_width);
-    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#shades)") +
-           attribute("stroke", grey_ink) + attribute("stroke-width", 0.5) + "/>\n";
-    for (const auto& [share, text] : bar_texts(picture_)) {
-        const double tick_y = y + bar * (1 - share);
-        const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
-        out += "<path" + attribute("d", mark) + attribute("stroke", grey_ink) + "/>\n";
-        append_text(out, text, label_x, tick_y, bar_font);
-    }
-    if (!picture_.blank.empty()) {
-        const double swatch_y = y + bar + swatch_gap;
-        out +=
-            "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_fill) + "/>\n";
-        append_text(out, picture_.blank, label_x, swatch_y + bar_width / 2, bar_font);
-    }
+    ColourKey{picture_, palette_, key_height()}.append(out, x, y);
 }
 
 } // namespace attn::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/report/svg/axis_labels.hpp"
+#include "attn/report/svg/palette.hpp"
 #include "attn/report/svg/picture.hpp"
 #include "attn/report/svg/svg.hpp"
 
@@ -12,8 +13,47 @@
 
 namespace attn::report {
 
-inline constexpr std::string_view ink = "#1b1f24";
-inline constexpr std::string_view grey_ink = "#57606a";
+inline constexpr double margin = 24;
+inline constexpr double title_font = 16;
+inline constexpr double note_font = 12;
+inline constexpr double heading_height = title_font + 8 + note_font; ///< title and note
+inline constexpr double body_gap = 20;                               ///< between them and the panels
+inline constexpr double key_gap = 28;
+inline constexpr std::size_t most_bytes = 30000000;
+
+/// What stands above a picture.
+struct Heading {
+    std::string title, note;
+    std::string description; ///< for who hears the picture
+    [[nodiscard]] double width() const;
+};
+/// `array`: "weights of 4 heads (6, 6)"; `usual`: the title unless the options have one; empty: the array.
+[[nodiscard]] Heading heading_of(const std::string& array, const std::string& usual, const std::string& note,
+                                 const SvgOptions& options);
+
+/// From the first byte to the heading, with a caption at the bottom if there is one. `height` ends above it.
+struct PictureSize {
+    double width = 0, height = 0;
+};
+[[nodiscard]] std::string opening(const PictureSize& size, const Heading& heading, const SvgOptions& options);
+/// How wide a picture has to be for its heading and caption.
+[[nodiscard]] double least_width(const Heading& heading, const SvgOptions& options);
+
+/// The pattern of places without a colour of the scale, and what it fills them with.
+[[nodiscard]] std::string blank_pattern(const Palette& palette);
+inline constexpr std::string_view blank_fill = "url(#blank)";
+
+/// The colour bar with its numbers, and what blank places are.
+struct ColourKey {
+    const Picture& picture;
+    const Palette& palette;
+    double height = 0;
+    [[nodiscard]] double width() const;
+    /// Top left at (x, y).
+    void append(std::string& out, double x, double y) const;
+};
+/// What goes into <defs> for it.
+[[nodiscard]] std::string shades(const Palette& palette);
 
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.
 void require_size(const std::string& svg, const Picture& picture);
@@ -21,15 +61,17 @@ void require_size(const std::string& svg, const Picture& picture);
 /// Text whose middle lies on `y`. `attributes` begin with a space.
 void append_text(std::string& out, std::string_view text, double x, double y, double font, std::string_view attributes = "");
 
-/// Pixels. `header` lies above the body of each panel, `gutter` to the left of the first one in a row of panels.
+/// Pixels. `header` lies above the body of each panel, `gutter` at the side of a row of panels where reading begins: at the
+/// left of the first one, or at the right of the last one.
 struct PanelSize {
     double width = 0, height = 0, header = 0, gutter = 0;
+    bool gutter_at_right = false;
 };
 
-/// Where the body of a panel begins, and whether it is the first of its row.
+/// Where the body of a panel begins, and whether it lies at the gutter.
 struct PanelPlace {
     double x = 0, y = 0;
-    bool first = false;
+    bool labelled = false;
 };
 
 /// Cells coloured by value, with the numbers in them where they fit, rows and columns named.
@@ -46,7 +88,7 @@ public:
     [[nodiscard]] double key_height() const;
     [[nodiscard]] double key_width() const;
     /// What goes into <defs>.
-    [[nodiscard]] static std::string definitions();
+    [[nodiscard]] std::string definitions() const;
 
 private:
     void choose_cells();
@@ -57,8 +99,17 @@ private:
     void append_values(std::string& out, Index head, const PanelPlace& place) const;
     void append_areas(std::string& out, Index head, const PanelPlace& place) const;
 
+    /// Where a column stands, counted from the left; and which one stands there.
+    [[nodiscard]] Index drawn_column(Index column) const
+    {
+        return picture_.right_to_left ? picture_.columns - 1 - column : column;
+    }
+    /// Blanks have none.
+    [[nodiscard]] std::optional<Rgb> colour_in(std::size_t place) const;
+
     const Picture& picture_;
     const SvgOptions& options_;
+    const Palette& palette_;
     double cell_width_ = 0, cell_height_ = 0, gap_ = 0;
     double value_font_ = 0; ///< 0: values do not fit
     double row_font_ = 0, column_font_ = 0;
@@ -92,12 +143,15 @@ private:
     [[nodiscard]] double share(double value) const { return std::min(value / thickest_value(), 1.0); }
     [[nodiscard]] std::vector<model::Pair> visible_lines(Index head, Index most) const;
     [[nodiscard]] Panel panel_of(Index head, Index most) const;
+    /// Where x lies when words run from right to left, queries at the right.
+    [[nodiscard]] double mirrored(double x, const PanelPlace& place) const;
     [[nodiscard]] std::string label(const std::vector<std::string>& words, Index place) const;
     void measure();
     void append_words(std::string& out, const Panel& panel, const PanelPlace& place) const;
     void append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const;
 
     const Picture& picture_;
+    const Palette& palette_;
     std::optional<Index> most_; ///< lines a head; absent: all that can be seen
     std::vector<Panel> panels_;
     Ticks samples_;           ///< weights that the key shows

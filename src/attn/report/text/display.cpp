@@ -51,6 +51,27 @@ Index display_width(std::string_view text)
     return width;
 }
 
+bool runs_right_to_left(std::span<const std::string> words)
+{
+    Index balance = 0;
+    for (const std::string& word : words) {
+        for (std::string_view rest = word; !rest.empty();) {
+            const CodePoint point = front(rest);
+            const auto direction = utf8proc_get_property(point.well_formed ? point.value : 0)->bidi_class;
+            if (direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL) {
+                ++balance;
+                break;
+            }
+            if (direction == UTF8PROC_BIDI_CLASS_L) {
+                --balance;
+                break;
+            }
+            rest.remove_prefix(point.bytes);
+        }
+    }
+    return balance > 0;
+}
+
 std::string visible(std::string_view text, bool (*is_escaped)(std::int32_t))
 {
     std::string out;

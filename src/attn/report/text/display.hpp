@@ -4,6 +4,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ struct Cluster {
 
 /// Columns that well-formed UTF-8 takes, summed by grapheme cluster (an emoji family is 2 wide, a combining accent 0).
 [[nodiscard]] Index display_width(std::string_view text);
+
+/// Whether most words that have a direction begin with a letter that is read from right to left (Arabic, Hebrew, …).
+[[nodiscard]] bool runs_right_to_left(std::span<const std::string> words);
 
 /// Control characters as \n, \t, \x1b or \u0085, so that a word can neither move the cursor nor break a line; line and
 /// paragraph separators (U+2028, U+2029), bidirectional overrides and isolates (U+202A…U+202E, U+2066…U+2069) likewise.

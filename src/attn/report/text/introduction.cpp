@@ -110,7 +110,38 @@ std::string origin_of(const Result& result, bool brief)
     return text;
 }
 
+/// ", causal, window 2 back and 0 ahead, a mask, positions rope"
+std::string hidden_and_placed(const model::Attention& attention)
+{
+    const auto side = [](Index count) { return count < 0 ? std::string("all") : std::to_string(count); };
+    std::string text = attention.causal ? ", causal" : "";
+    text += attention.window
+                ? ", window " + side(attention.window->left) + " back and " + side(attention.window->right) + " ahead"
+                : "";
+    text += attention.has_mask() ? ", a mask" : "";
+    text += attention.positions
+                ? ", positions " + std::string(model::position_names.at(static_cast<std::size_t>(attention.positions->kind)))
+                : "";
+    return text;
+}
+
 } // namespace
+
+std::string caption(const Result& result)
+{
+    const std::string origin = result.foreign ? "weights of another program" : origin_of(result, true);
+    return extent_of(result) + hidden_and_placed(result.config.attention) + (origin.empty() ? "" : ", " + origin);
+}
+
+std::string caption(const std::vector<Result>& layers, const std::string& model)
+{
+    const Result& first = layers.front();
+    const std::string which =
+        layers.size() > 1 ? counted(std::ssize(layers), "layer") : "layer " + std::to_string(first.layer.value_or(0));
+    return counted(std::ssize(first.tokens), "token") + ", " + which + ", " +
+           heads_of(first, shape_of(*first.find(model::Item::weights)).front()) + hidden_and_placed(first.config.attention) +
+           ", " + (model.empty() ? "weights of another program" : "model " + visible(model));
+}
 
 std::string introduction(const Result& result, std::optional<Index> width)
 {

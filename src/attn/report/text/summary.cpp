@@ -1,12 +1,12 @@
 #include "attn/report/text/summary.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/head_means.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -15,23 +15,6 @@ namespace {
 
 using model::HeadSummary;
 using model::Result;
-
-/// A mean that a head has, or all of them have not: that depends on words and rows alone.
-struct MeanColumn {
-    const char* name;   ///< in JSON
-    const char* header; ///< in a table
-    std::optional<double> (*value)(const HeadSummary&);
-    bool is_share = true; ///< between 0 and 1
-};
-constexpr std::array mean_columns{
-    MeanColumn{"entropy", "entropy", [](const HeadSummary& head) { return std::optional(head.entropy); }, false},
-    MeanColumn{"itself", "itself", [](const HeadSummary& head) { return head.itself; }},
-    MeanColumn{"first", "first word", [](const HeadSummary& head) { return std::optional(head.first); }},
-    MeanColumn{"previous", "previous", [](const HeadSummary& head) { return head.previous; }},
-    MeanColumn{"next", "next", [](const HeadSummary& head) { return head.next; }},
-    MeanColumn{"same", "same word", [](const HeadSummary& head) { return head.same; }},
-    MeanColumn{"induction", "induction", [](const HeadSummary& head) { return head.induction; }},
-};
 
 std::vector<std::string> head_labels(const Result& result)
 {
@@ -55,7 +38,7 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
     style.shading = is_coloured(options.shading) ? options.shading : Shading::none;
     std::vector<double> means;
     for (const HeadSummary& head : heads) {
-        for (const MeanColumn& column : mean_columns) {
+        for (const HeadMean& column : head_means) {
             if (const std::optional<double> mean = column.value(head)) {
                 means.push_back(*mean);
                 if (&head == &heads.front()) {
@@ -169,7 +152,7 @@ void write_summary(JsonWriter& json, const Result& result)
     json.begin_array("heads");
     for (const HeadSummary& head : result.summary->heads) {
         json.begin_object();
-        for (const MeanColumn& column : mean_columns) {
+        for (const HeadMean& column : head_means) {
             json.member(column.name, column.value(head));
         }
         json.begin_array("pairs");

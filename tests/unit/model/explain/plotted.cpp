@@ -51,6 +51,12 @@ PlottedWeights plotted(const StoredTensor& tensor)
     return {.weights = tensor.view(), .batch = {}, .tokens = {}, .key_tokens = {}};
 }
 
+/// The one layer.
+Result result_of(const PlottedWeights& weights, std::string_view what)
+{
+    return results_of(weights, what).front();
+}
+
 const std::vector<double> halves{0.5, 0.5, 0.25, 0.75};
 
 TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
@@ -156,15 +162,42 @@ TEST(Plotted, NamesRowsAndColumns)
 
 TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
 {
-    for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{1, 1, 1, 1, 1}}) {
+    for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{1, 1, 1, 1, 1, 1}}) {
         const StoredTensor tensor("", ElementType::float32, shape);
         EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
                   "w: got the shape " + attn::to_string(shape) +
-                      "; allowed: (T, S), (H, T, S) or (B, H, T, S), without an empty dimension");
+                      "; allowed: (T, S), (H, T, S), (B, H, T, S) or (L, B, H, T, S), without an empty dimension");
     }
     const StoredTensor tensor = stored(ElementType::float32, {1, 2}, {0.5, -std::numeric_limits<double>::infinity()});
     EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
               "w at (0, 0, 1): got -inf; allowed: finite numbers");
+}
+
+TEST(Plotted, HasAResultPerLayerWhateverTheOrderOfItsDimensions)
+{
+    const StoredTensor tensor =
+        stored(ElementType::float32, {2, 1, 3, 2, 2}, {1, 0, 0.5,  0.5,  1, 0, 0.25,  0.75,  1, 0, 0.125,  0.875,
+                                                       0, 1, 0.25, 0.75, 0, 1, 0.375, 0.625, 0, 1, 0.0625, 0.9375});
+    const std::vector<Result> layers = results_of(plotted(tensor), "w");
+    ASSERT_EQ(layers.size(), 2U);
+    EXPECT_EQ(layers[1].layer, 1);
+    EXPECT_EQ(layers[1].name_of_head(2), "head 2");
+    const auto weights_of = [](const Result& layer) { return std::get<Tensor<float>>(*layer.find("weights")).values; };
+    EXPECT_EQ(weights_of(layers[1]), (std::vector<float>{0, 1, 0.25F, 0.75F, 0, 1, 0.375F, 0.625F, 0, 1, 0.0625F, 0.9375F}));
+
+    attn::TensorView turned = tensor.view(); // heads, queries, keys, layers, batch
+    turned.shape = {3, 2, 2, 2, 1};
+    turned.strides = {4, 2, 1, 12, 12};
+    PlottedWeights permuted{.weights = turned, .axes = "htslb", .batch = {}, .tokens = {}, .key_tokens = {}};
+    EXPECT_EQ(weights_of(results_of(permuted, "w")[0]), weights_of(layers[0]));
+    permuted.layer = 1;
+    ASSERT_EQ(results_of(permuted, "w").size(), 1U);
+    EXPECT_EQ(weights_of(results_of(permuted, "w")[0]), weights_of(layers[1]));
+    permuted.layer = 2;
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)results_of(permuted, "w"); }), "--layer: got 2; allowed: 0 to 1");
+    permuted.axes = "lhts";
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)results_of(permuted, "w"); }),
+              "--axes: got 'lhts'; allowed: 5 letters, one per dimension of w, (3, 2, 2, 2, 1)");
 }
 
 TEST(Plotted, KeepsTheRowsThatAreAskedFor)

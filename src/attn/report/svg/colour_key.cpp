@@ -1,0 +1,68 @@
+#include "attn/report/svg/markup.hpp"
+#include "attn/report/svg/svg_panels.hpp"
+#include "attn/report/svg/text_width.hpp"
+
+#include <algorithm>
+
+namespace attn::report {
+namespace {
+
+constexpr double bar_width = 12;
+constexpr double bar_font = 11;
+constexpr double bar_gap = 8;     // between the bar and its numbers
+constexpr double swatch_gap = 14; // between the bar and what a blank cell means
+
+} // namespace
+
+/// Any grey would be read as a weight.
+std::string blank_pattern(const Palette& palette)
+{
+    const std::string size = attribute("width", 5) + attribute("height", 5);
+    return R"(<pattern id="blank")" + size + attribute("patternUnits", "userSpaceOnUse") +
+           attribute("patternTransform", "rotate(45)") + "><rect" + size + attribute("fill", palette.blank) +
+           R"(/><rect width="1" height="5")" + attribute("fill", palette.blank_line) + "/></pattern>";
+}
+
+std::string shades(const Palette& palette)
+{
+    constexpr int steps = 20;
+    std::string out = R"(<linearGradient id="shades" x1="0" y1="1" x2="0" y2="0">)";
+    out += '\n';
+    for (int i = 0; i <= steps; ++i) {
+        const double share = static_cast<double>(i) / steps;
+        out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(palette.colour(share))) + "/>\n";
+    }
+    return out + "</linearGradient>\n";
+}
+
+double ColourKey::width() const
+{
+    double width = text_width(picture.blank);
+    for (const auto& [share, text] : bar_texts(picture)) {
+        width = std::max(width, text_width(text));
+    }
+    return bar_width + bar_gap + width * bar_font;
+}
+
+void ColourKey::append(std::string& out, double x, double y) const
+{
+    const double bar = height - (!picture.blank.empty() ? swatch_gap + bar_width : 0);
+    const double label_x = x + bar_width + bar_gap;
+    const std::string left = attribute("x", x) + attribute("width", bar_width);
+    out += "<rect" + left + attribute("y", y) + attribute("height", bar) + attribute("fill", "url(#shades)") +
+           attribute("stroke", palette.grey_ink) + attribute("stroke-width", 0.5) + "/>\n";
+    for (const auto& [share, text] : bar_texts(picture)) {
+        const double tick_y = y + bar * (1 - share);
+        const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
+        out += "<path" + attribute("d", mark) + attribute("stroke", palette.grey_ink) + "/>\n";
+        append_text(out, text, label_x, tick_y, bar_font);
+    }
+    if (!picture.blank.empty()) {
+        const double swatch_y = y + bar + swatch_gap;
+        out +=
+            "<rect" + left + attribute("y", swatch_y) + attribute("height", bar_width) + attribute("fill", blank_fill) + "/>\n";
+        append_text(out, picture.blank, label_x, swatch_y + bar_width / 2, bar_font);
+    }
+}
+
+} // namespace attn::report

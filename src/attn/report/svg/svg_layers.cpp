@@ -1,0 +1,338 @@
+#include "attn/math/decimal.hpp"
+#include "attn/report/head_means.hpp"
+#include "attn/report/svg/markup.hpp"
+#include "attn/report/svg/svg_panels.hpp"
+#include "attn/report/svg/text_width.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace attn::report {
+namespace {
+
+using model::HeadSummary;
+using model::Result;
+
+constexpr Index most_cells = 64; // along a side of a map; neighbours are merged where there are more
+constexpr double map_gap = 16;
+constexpr double head_line = 20; // the names of the heads
+constexpr double name_line = 18; // what a head does, below its map
+constexpr double name_font = 10;
+constexpr double label_font = 12;
+constexpr double role_line = 18; // of the key
+constexpr double swatch = 12;
+constexpr double role_gap = 8;
+constexpr int levels = 32;         // of colours: what can be told apart in a cell of a pixel or two
+constexpr double least_role = 0.4; // a smaller mean is nothing that a head does
+
+/// The colours of frames, in the order of head_means: of a middling lightness, so that they stand out on both grounds.
+constexpr std::array<std::string_view, head_means.size()> role_colours{"#808890", "#b5651d", "#2e8b57", "#1f6fb4",
+                                                                       "#8a63c9", "#c44e8a", "#d1401f"};
+constexpr std::size_t no_role = 0; // the place of the entropy
+
+/// The largest of the means that are shares of the weights, if it is large.
+std::size_t role_of(const HeadSummary& head)
+{
+    std::size_t role = no_role;
+    double largest = least_role;
+    for (std::size_t i = 0; i < head_means.size(); ++i) {
+        const std::optional<double> mean = head_means.at(i).value(head);
+        if (head_means.at(i).is_share && mean && *mean >= largest) {
+            largest = *mean;
+            role = i;
+        }
+    }
+    return role;
+}
+
+/// "previous 0.94"; of a head without a role its entropy.
+std::string role_text(const HeadSummary& head)
+{
+    const HeadMean& mean = head_means.at(role_of(head));
+    return std::string(mean.name) + ' ' + math::fixed(mean.value(head).value_or(0), 2);
+}
+
+/// "layer 1, head 0: entropy 0.08, itself 0.33, …"
+std::string all_means(const HeadSummary& head)
+{
+    std::string text;
+    for (const HeadMean& mean : head_means) {
+        if (const std::optional<double> value = mean.value(head)) {
+            text += (text.empty() ? "" : ", ") + std::string(mean.header) + ' ' + math::fixed(*value, 2);
+        }
+    }
+    return text;
+}
+
+/// Shares of the scale, merged to at most most_cells a side; below 0: blank.
+class Thumbnail {
+public:
+    Thumbnail(const Picture& picture, Index head, Index merged)
+        : rows_((picture.rows + merged - 1) / merged), columns_((picture.columns + merged - 1) / merged),
+          shares_(static_cast<std::size_t>(rows_ * columns_), -1)
+    {
+        for (Index i = 0; i < picture.rows; ++i) {
+            for (Index j = 0; j < picture.columns; ++j) {
+                const std::size_t place = picture.place(head, i, j);
+                const Index column = picture.right_to_left ? columns_ - 1 - j / merged : j / merged;
+                double& share = shares_[static_cast<std::size_t>(i / merged * columns_ + column)];
+                share = picture.is_blank(place) ? share : std::max(share, std::clamp(picture.share(place), 0.0, 1.0));
+            }
+        }
+    }
+
+    /// One path a colour, neighbours in a row one stroke. The unit is a cell.
+    void append(std::string& out, const Palette& palette) const
+    {
+        std::array<std::string, levels> paths;
+        for (Index i = 0; i < rows_; ++i) {
+            for (Index j = 0; j < columns_;) {
+                Index end = j + 1;
+                while (end < columns_ && level(i, end) == level(i, j)) {
+                    ++end;
+                }
+                if (level(i, j) >= 0) {
+                    std::string& path = paths.at(static_cast<std::size_t>(level(i, j)));
+                    path += 'M' + std::to_string(j) + ' ' + std::to_string(i) + 'h' + std::to_string(end - j);
+                }
+                j = end;
+            }
+        }
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            if (!paths.at(i).empty()) {
+                const Rgb colour = palette.colour(static_cast<double>(i) / (levels - 1));
+                out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i)) + "/>\n";
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] Index level(Index row, Index column) const
+    {
+        const double share = shares_[static_cast<std::size_t>(row * columns_ + column)];
+        return share < 0 ? -1 : static_cast<Index>(step_of(share, levels));
+    }
+
+    Index rows_, columns_;
+    std::vector<double> shares_;
+};
+
+/// The scale that all layers have in common, unless each row has its own.
+ShadeOptions common_shade(const std::vector<Result>& layers, const ShadeOptions& asked)
+{
+    ShadeOptions common = asked;
+    double most = 0;
+    for (const Result& layer : layers) {
+        const Picture picture = picture_of(layer, asked);
+        if (picture.doubtful) { // each row from its least to its largest
+            return {.shade = Shade::row, .most = {}};
+        }
+        common.shade = picture.scale.shade;
+        most = std::max(most, picture.scale.high);
+    }
+    if (common.shade != Shade::row) {
+        common.most = asked.most.value_or(most);
+    }
+    return common;
+}
+
+class LayersPicture {
+public:
+    LayersPicture(const std::vector<Result>& layers, const SvgOptions& options)
+        : layers_(layers), options_(options), palette_(palette_of(options.ground)), shade_(common_shade(layers, options.shade)),
+          first_(picture_of(layers.front(), shade_))
+    {
+        for (const Result& layer : layers) {
+            heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
+        }
+        merged_ = (std::max(first_.rows, first_.columns) + most_cells - 1) / most_cells;
+        const auto cells = [&](Index count) { return static_cast<double>((count + merged_ - 1) / merged_); };
+        const double target = heads_ <= 8 ? 160 : heads_ <= 16 ? 128 : 96;
+        unit_ = std::clamp(std::floor(target / cells(std::max(first_.rows, first_.columns))), 1.0, 16.0);
+        width_ = unit_ * cells(first_.columns);
+        height_ = unit_ * cells(first_.rows);
+        step_x_ = std::max(width_, longest_name()) + map_gap;
+        step_y_ = height_ + name_line + map_gap;
+        for (const Result& layer : layers) {
+            gutter_ = std::max(gutter_, std::ceil(text_width(name_of(layer)) * label_font) + map_gap);
+        }
+    }
+
+    [[nodiscard]] std::string draw() const
+    {
+        const Heading heading = heading_of("weights of " + counted(std::ssize(layers_), "layer") + " of " +
+                                               counted(heads_, "head") + " " + to_string(Shape{first_.rows, first_.columns}),
+                                           "", note(), options_);
+        const double top = margin + heading_height + body_gap + head_line;
+        const double right = margin + gutter_ + static_cast<double>(heads_) * step_x_ - map_gap;
+        const double bottom = top + static_cast<double>(layers_.size()) * step_y_ - map_gap;
+        const double key_x = right + key_gap;
+        const double bar_height = 120;
+        const ColourKey key{first_, palette_, bar_height};
+        const double roles_y = top + bar_height + body_gap;
+        const std::vector<std::size_t> roles = roles_there();
+        const double key_bottom = roles_y + role_line * static_cast<double>(roles.size());
+        const double width =
+            std::max(key_x + std::max(key.width(), roles_width(roles)) + margin, least_width(heading, options_));
+        std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
+        out += "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
+        append_names(out, top);
+        for (std::size_t row = 0; row < layers_.size(); ++row) {
+            append_layer(out, layers_[row], top + static_cast<double>(row) * step_y_);
+            if (out.size() > most_bytes) {
+                throw Error(ErrorKind::too_large, "picture",
+                            std::to_string(layers_.size()) + " × " + std::to_string(heads_) + " maps of " +
+                                std::to_string(first_.rows) + " × " + std::to_string(first_.columns) + " cells",
+                            "what fits into " + std::to_string(most_bytes / 1000000) + " MB; --layer or --head draws fewer");
+            }
+        }
+        key.append(out, key_x, top);
+        append_roles(out, roles, key_x, roles_y);
+        return out + "</svg>\n";
+    }
+
+private:
+    [[nodiscard]] static std::string name_of(const Result& layer) { return "layer " + std::to_string(layer.layer.value_or(0)); }
+
+    [[nodiscard]] const HeadSummary* summary_of(const Result& layer, Index head) const
+    {
+        return first_.doubtful || !layer.summary ? nullptr : &layer.summary->heads[static_cast<std::size_t>(head)];
+    }
+
+    template <typename Visit>
+    void each_summary(Visit visit) const
+    {
+        for (const Result& layer : layers_) {
+            for (Index head = 0; head < shape_of(*layer.find(model::Item::weights)).front(); ++head) {
+                if (const HeadSummary* summary = summary_of(layer, head)) {
+                    visit(*summary);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] double longest_name() const
+    {
+        double longest = text_width("head 00") * label_font;
+        each_summary([&](const HeadSummary& head) { longest = std::max(longest, text_width(role_text(head)) * name_font); });
+        return std::ceil(longest);
+    }
+
+    [[nodiscard]] std::vector<std::size_t> roles_there() const
+    {
+        std::vector<std::size_t> roles;
+        each_summary([&](const HeadSummary& head) { roles.push_back(role_of(head)); });
+        std::ranges::sort(roles);
+        roles.erase(std::unique(roles.begin(), roles.end()), roles.end());
+        return roles;
+    }
+
+    [[nodiscard]] std::string note() const
+    {
+        std::string text = "rows are layers, columns heads; in a map rows are query words, columns key words";
+        if (merged_ > 1) {
+            const std::string side = std::to_string(merged_);
+            text += "; a cell is the largest of " + side + " × " + side;
+        }
+        return text + (first_.doubtful ? "" : "; below it what the head does most, as a mean over its rows");
+    }
+
+    void append_names(std::string& out, double top) const
+    {
+        const auto fullest = std::ranges::max_element(
+            layers_, {}, [](const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); });
+        for (Index head = 0; head < heads_; ++head) {
+            append_text(out, fullest->name_of_head(head), margin + gutter_ + static_cast<double>(head) * step_x_,
+                        top - head_line / 2, label_font, attribute("font-weight", "bold"));
+        }
+    }
+
+    void append_layer(std::string& out, const Result& layer, double y) const
+    {
+        append_text(out, name_of(layer), margin, y + height_ / 2, label_font, attribute("font-weight", "bold"));
+        const Picture picture = picture_of(layer, shade_);
+        for (Index head = 0; head < picture.heads; ++head) {
+            append_map(out, layer, picture, {head, margin + gutter_ + static_cast<double>(head) * step_x_, y});
+        }
+    }
+
+    struct Place {
+        Index head = 0;
+        double x = 0, y = 0;
+    };
+
+    void append_map(std::string& out, const Result& layer, const Picture& picture, const Place& place) const
+    {
+        const HeadSummary* summary = summary_of(layer, place.head);
+        const std::size_t role = summary == nullptr ? no_role : role_of(*summary);
+        const auto rectangle = [&](double around, const std::string& style) {
+            out += "<rect" + attribute("x", place.x - around) + attribute("y", place.y - around);
+            out += attribute("width", width_ + 2 * around) + attribute("height", height_ + 2 * around) + style + "/>\n";
+        };
+        out += "<g><title>" + escaped(name_of(layer) + ", " + layer.name_of_head(place.head)) +
+               (summary == nullptr ? "" : ": " + escaped(all_means(*summary))) + "</title>\n";
+        rectangle(0, attribute("fill", blank_fill));
+        const std::string move =
+            "translate(" + length(place.x) + " " + length(place.y + unit_ / 2) + ") scale(" + length(unit_) + ")";
+        out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) +
+               ">\n";
+        Thumbnail(picture, place.head, merged_).append(out, palette_);
+        out += "</g>\n";
+        const double line = role == no_role ? 1 : 3;
+        rectangle(line / 2,
+                  attribute("fill", "none") + attribute("stroke", role_colours.at(role)) + attribute("stroke-width", line));
+        out += "</g>\n";
+        if (summary != nullptr) {
+            append_text(out, role_text(*summary), place.x, place.y + height_ + name_line / 2 + 1, name_font,
+                        role == no_role ? attribute("fill", palette_.grey_ink) : "");
+        }
+    }
+
+    [[nodiscard]] static double roles_width(const std::vector<std::size_t>& roles)
+    {
+        double width = 0;
+        for (const std::size_t role : roles) {
+            width = std::max(width, swatch + role_gap + text_width(role_name(role)) * label_font);
+        }
+        return width;
+    }
+
+    [[nodiscard]] static std::string role_name(std::size_t role)
+    {
+        return role == no_role ? "none above " + math::fixed(least_role, 1) : head_means.at(role).header;
+    }
+
+    void append_roles(std::string& out, const std::vector<std::size_t>& roles, double x, double y) const
+    {
+        double middle = y + role_line / 2;
+        for (const std::size_t role : roles) {
+            const double line = role == no_role ? 1 : 3;
+            out += "<rect" + attribute("x", x + line / 2) + attribute("y", middle - (swatch - line) / 2);
+            out += attribute("width", swatch - line) + attribute("height", swatch - line) + attribute("fill", "none");
+            out += attribute("stroke", role_colours.at(role)) + attribute("stroke-width", line) + "/>\n";
+            append_text(out, role_name(role), x + swatch + role_gap, middle, label_font);
+            middle += role_line;
+        }
+    }
+
+    const std::vector<Result>& layers_;
+    const SvgOptions& options_;
+    const Palette& palette_;
+    ShadeOptions shade_;
+    Picture first_; ///< of the first layer, as which all are shaded
+    Index heads_ = 0, merged_ = 1;
+    double unit_ = 1, width_ = 0, height_ = 0; ///< of a cell and a map
+    double step_x_ = 0, step_y_ = 0, gutter_ = 0;
+};
+
+} // namespace
+
+void write_svg(const std::vector<model::Result>& layers, const SvgOptions& options, const Sink& sink)
+{
+    sink(LayersPicture(layers, options).draw());
+}
+
+} // namespace attn::report
