@@ -227,10 +227,34 @@ def test_bshd_can_be_held_against_a_file_with_a_mistake(folder):
     assert done.code == 1 and "scale" in done.text
 
 
-def test_a_file_is_compared_without_a_diagnosis_where_no_mistake_is_known(folder):
+@pytest.mark.parametrize("options, mistake", [(("--sinks", "sinks.npy"), "sink-missing"), (("--alibi",), "alibi-missing")])
+def test_what_is_left_out_is_named(folder, options, mistake):
     numpy.save(folder / "wrong.npy", context(folder))
-    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--sinks", "sinks.npy", "--against", "wrong.npy", cwd=folder)
+    files = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
+    done = run("attend", *files, *options, "--against", "wrong.npy", "--json", cwd=folder)
+    assert done.code == 1 and [candidate["mistakes"] for candidate in done.json["named"]] == [[mistake]]
+
+
+def test_a_file_is_compared_without_a_diagnosis_where_no_mistake_is_known(folder):
+    numpy.save(folder / "wrong.npy", context(folder) * 1.01)
+    options = ("--weights-dtype", "bfloat16", "--against", "wrong.npy")
+    done = run("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", *options, cwd=folder)
     assert done.code == 1 and done.text.startswith("differs: ") and done.text.count("\n") == 1
+
+
+def test_a_suggested_input_has_sinks_and_segments(tmp_path):
+    for seed, name in enumerate("qkv"):
+        numpy.save(tmp_path / f"{name}.npy", normal(seed, 2, 5, 4))
+    numpy.save(tmp_path / "sinks.npy", numpy.float32([0.5, -1]))
+    numpy.save(tmp_path / "segments.npy", numpy.int64([7] * 5))
+    files = ("-q", "q.npy", "-k", "k.npy", "-v", "v.npy")
+    own = ("--sinks", "sinks.npy", "--segments", "segments.npy")
+    succeeds("attend", *files, *own, "-o", "mine.npy", cwd=tmp_path)
+    done = run("attend", *files, *own, "--window", "3,5", "--against", "mine.npy", "--suggest-input", "tie.npz", cwd=tmp_path)
+    assert done.code == 1 and "--sinks tie.npz:sinks --segments tie.npz:segments" in done.text, done.text
+    command = next(line.split() for line in done.text.splitlines() if "tie.npz:queries" in line)
+    succeeds(*command[1:-2], "-o", "right.npy", cwd=tmp_path)
+    assert run(*command[1:-1], "right.npy", cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize("of", TYPES)

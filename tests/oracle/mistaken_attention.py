@@ -63,7 +63,7 @@ class Case:
         kind = draw.choice(["none"] * 5 + ["alibi", "sinks", "segments", "all"])
         self.alibi = kind in ("alibi", "all")
         self.sinks = np.round(draw.normal(size=self.H) * 1.5, 2) if kind in ("sinks", "all") else None
-        self.segments, self.four = None, self.layout == "BTHd" and self.P == 0 and chance(0.4)  # (B, T, H, d), of four dimensions
+        self.segments, self.four = None, self.layout == "BTHd" and chance(0.4)  # (B, T, H, d), of four dimensions
         if kind in ("segments", "all"):
             shape = (self.B, self.S) if chance(0.5) else (self.S,)
             self.segments = draw.integers(0, 3, shape)
@@ -84,6 +84,7 @@ class Case:
         """What the options of files name, beside the results."""
         new = {"-q": self.q, "-k": self.k[:, :, self.P:], "-v": self.v[:, :, self.P:]}
         old = {"--past-key": self.k[:, :, :self.P], "--past-value": self.v[:, :, :self.P]}
+        old = {option: x.transpose(0, 2, 1, 3) if self.four else x for option, x in old.items()}
         given = {"--mask": self.mask, "--lengths": self.lengths, "--sinks": self.sinks, "--segments": self.segments}
         return {**{option: self.stored(x) for option, x in new.items()}, **(old if self.P else {}),
                 **{option: x for option, x in given.items() if x is not None}}
