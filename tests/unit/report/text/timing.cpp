@@ -72,7 +72,7 @@ TEST(Timing, HasColumnsForWhatIsUnusual)
     std::array timings{example(), example()};
     timings[1].workload.keys = 7;
     timings[1].workload.type = attn::ElementType::bfloat16;
-    const std::string text = text_of(timings, attn::report::write_timings);
+    const std::string text = text_within({}, timings);
     EXPECT_NE(text.find("value_dim  keys     dtype  threads"), std::string::npos) << text;
     EXPECT_NE(text.find("       50     7  bfloat16        3"), std::string::npos) << text;
 }
