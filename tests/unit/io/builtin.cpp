@@ -16,10 +16,10 @@ std::size_t count(std::string_view text, std::string_view part)
 TEST(BuiltinPage, HasAPlaceForEachOfItsParts)
 {
     const auto page = attn::io::builtin_page();
-    for (const char* part : {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{colours}}", "{{result}}"}) {
+    for (const char* part : {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{colours}}", "{{asked}}", "{{result}}"}) {
         EXPECT_EQ(count(page.frame, part), 1) << part;
     }
-    EXPECT_EQ(count(page.frame, "{{"), 6);
+    EXPECT_EQ(count(page.frame, "{{"), 7);
     EXPECT_TRUE(page.script.starts_with("\"use strict\";"));
 }
 

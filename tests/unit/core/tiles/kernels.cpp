@@ -61,6 +61,20 @@ INSTANTIATE_TEST_SUITE_P(Available, TileKernel, testing::ValuesIn(tiled_isas()),
                          [](const auto& isa) { return std::string(name_of(isa.param)); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TileKernel);
 
+/// Of those that multiply pairs of bfloat16.
+class PairKernel : public TileKernel {
+public:
+    static std::vector<Isa> isas()
+    {
+        std::vector<Isa> isas = tiled_isas();
+        std::erase_if(isas, [](Isa isa) { return attn::core::kernels_of(isa)->pair_values == nullptr; });
+        return isas;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Available, PairKernel, testing::ValuesIn(PairKernel::isas()),
+                         [](const auto& isa) { return std::string(name_of(isa.param)); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PairKernel);
+
 /// How many units in the last place of the float next to `exact` lie between.
 double ulps(float computed, double exact)
 {
@@ -209,11 +223,8 @@ TEST_P(TileKernel, TakesOffDistancesRoundedOnce)
 }
 
 /// With weights from 1 down to denormal ones, of which large values make something, and an odd number of keys.
-TEST_P(TileKernel, PairsOfValuesGiveWhatRoundedWeightsGive)
+TEST_P(PairKernel, PairsOfValuesGiveWhatRoundedWeightsGive)
 {
-    if (kernels().pair_values == nullptr) {
-        GTEST_SKIP() << "no instructions for pairs";
-    }
     for (const auto& [keys, d] : {std::pair<Index, Index>{64, 64}, {63, 64}, {1, 5}, {17, 80}, {2, 130}}) {
         const Index features = (d + kernels().lanes - 1) / kernels().lanes * kernels().lanes;
         std::mt19937 engine(static_cast<unsigned>(keys));
@@ -252,11 +263,8 @@ TEST_P(TileKernel, PairsOfValuesGiveWhatRoundedWeightsGive)
     }
 }
 
-TEST_P(TileKernel, PairsOfValuesSayWhichAreDenormal)
+TEST_P(PairKernel, PairsOfValuesSayWhichAreDenormal)
 {
-    if (kernels().pair_values == nullptr) {
-        GTEST_SKIP() << "no instructions for pairs";
-    }
     std::vector<float> pairs(64);
     for (std::uint32_t number = 0; number <= 0xffff; ++number) {
         for (const std::size_t place : {0, 3, 17, 20}) {
