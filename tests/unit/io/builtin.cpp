@@ -16,7 +16,8 @@ std::size_t count(std::string_view text, std::string_view part)
 TEST(BuiltinPage, HasAPlaceForEachOfItsParts)
 {
     const auto page = attn::io::builtin_page();
-    for (const char* part : {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{colours}}", "{{asked}}", "{{result}}"}) {
+    for (const char* part :
+         {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{colours}}", "{{asked}}", "{{result}}"}) {
         EXPECT_EQ(count(page.frame, part), 1) << part;
     }
     EXPECT_EQ(count(page.frame, "{{"), 7);
