@@ -71,9 +71,9 @@ def test_each_planted_pattern_is_drawn_named_and_framed(browser, tmp_path):
     browser.open(path)
     gathered(browser)
     assert browser.run("return modelView.places.slice(0, 4).map(({ role }) => role)") == ["previous", "first", "induction", None]
-    bright, dark = [254, 232, 56, 255], [0, 34, 78, 255]
-    assert bright in [pixel(browser, 0, 0, 0.5 + right / 100, 0.5) for right in range(-6, 3)] and pixel(browser, 0, 0, 0.2, 0.8) == dark
-    assert pixel(browser, 0, 1, 0.005, 0.8) == bright and pixel(browser, 0, 1, 0.5, 0.8) == dark
+    ink, paper = [8, 26, 63, 255], [247, 250, 253, 255]
+    assert ink in [pixel(browser, 0, 0, 0.5 + right / 100, 0.5) for right in range(-6, 3)] and pixel(browser, 0, 0, 0.2, 0.8) == paper
+    assert pixel(browser, 0, 1, 0.005, 0.8) == ink and pixel(browser, 0, 1, 0.5, 0.8) == paper
     frames = [pixel(browser, 0, head, -0.02, 0.5) for head in range(4)]
     assert len(set(map(tuple, frames))) == 4
     browser.expect_quiet(path)

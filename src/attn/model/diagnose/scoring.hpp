@@ -25,8 +25,8 @@ private:
 
 /// A row that is ready for the softmax.
 struct ScoreRow {
-    std::vector<double> scores; ///< of S keys, of padding or of keys that are taken again, and a sink; already times
-                                ///< Variant::exponent, but for a softmax in steps
+    std::vector<double> scores;     ///< of S keys, of padding or of keys that are taken again, and a sink; already times
+                                    ///< Variant::exponent, but for a softmax in steps
     std::vector<char> counted;      ///< takes part in the softmax
     std::vector<char> hidden_after; ///< its weight becomes 0 afterwards; empty: none
     bool empty = false;             ///< nothing is seen
