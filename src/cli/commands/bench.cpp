@@ -182,10 +182,10 @@ int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
     return success;
 }
 
-Execute declare(Options& options)
+namespace field = model::field;
+
+void declare_sizes(Options& options, BenchOptions& bench)
 {
-    namespace field = model::field;
-    const auto bench = std::make_shared<BenchOptions>();
     const model::Allowed length = model::allow::integer(1, most_tokens);
     options.group("Sizes");
     options.add({.name = "--seq",
@@ -193,47 +193,58 @@ Execute declare(Options& options)
                  .meaning = "queries, and keys; several sizes give several measurements",
                  .usual = "128,512,2048",
                  .symbol = "LIST"},
-                bench->lengths);
+                bench.lengths);
     options.add({.name = "--keys",
                  .allowed = length,
                  .meaning = "keys; the queries stand at the last of them, as with a cache",
                  .usual = "as many as queries",
                  .symbol = "N"},
-                bench->workload.keys);
+                bench.workload.keys);
     options.add({.name = "--heads", .allowed = field::heads.allowed, .meaning = "query heads", .usual = "8", .symbol = "H"},
-                bench->workload.heads);
-    options.add(option_of(field::kv_heads), bench->kv_heads);
+                bench.workload.heads);
+    options.add(option_of(field::kv_heads), bench.kv_heads);
     options.add({.name = "--head-dim",
                  .allowed = length,
                  .meaning = "components per query or key of one head",
                  .usual = "64",
                  .symbol = "D"},
-                bench->workload.head_dim);
+                bench.workload.head_dim);
     options.add({.name = "--value-dim",
                  .allowed = length,
                  .meaning = "components per value of one head",
                  .usual = "D",
                  .symbol = "D_V"},
-                bench->value_dim);
+                bench.value_dim);
+}
+
+void declare_attention(Options& options, BenchOptions& bench)
+{
     options.group("Attention");
-    options.add(option_of(field::causal), bench->workload.attention.causal);
-    options.add(option_of(field::window), bench->workload.attention.window);
-    options.add({.name = "--mask", .meaning = "mask to use, as attend's", .symbol = "FILE[:NAME]"}, bench->mask);
+    options.add(option_of(field::causal), bench.workload.attention.causal);
+    options.add(option_of(field::window), bench.workload.attention.window);
+    options.add({.name = "--mask", .meaning = "mask to use, as attend's", .symbol = "FILE[:NAME]"}, bench.mask);
     options.add(
         {.name = "--alibi", .allowed = model::allow::flag, .meaning = "subtract slope·|position - key|, as attend does"},
-        bench->workload.attention.alibi);
-    options.add(option_of(field::softcap), bench->workload.attention.softcap);
+        bench.workload.attention.alibi);
+    options.add(option_of(field::softcap), bench.workload.attention.softcap);
     options.add({.name = "--dtype",
                  .allowed = model::allow::one_of(model::float_type_names),
                  .meaning = "type of queries, keys, values and result",
                  .usual = "float32",
                  .symbol = "TYPE"},
-                bench->workload.type);
+                bench.workload.type);
     options.add({.name = "--weights-dtype",
                  .allowed = model::allow::one_of(model::float_type_names),
                  .meaning = "type to round weights to for the product with V alone, as attend does",
                  .symbol = "TYPE"},
-                bench->workload.attention.weights_type);
+                bench.workload.attention.weights_type);
+}
+
+Execute declare(Options& options)
+{
+    const auto bench = std::make_shared<BenchOptions>();
+    declare_sizes(options, *bench);
+    declare_attention(options, *bench);
     options.group("Measurement");
     options.add({.name = "--repeat",
                  .allowed = model::allow::integer(1, field::largest_int32),
