@@ -38,18 +38,17 @@ def output_of(picture):
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "data").symlink_to(ROOT / "data")
         command = ["bash", "-c", picture["command"]]
-        options = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL, "timeout": 120, "check": True}
+        options = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL}
         if picture["made"] != "terminal":
-            return subprocess.run(command, stdout=subprocess.PIPE, **options).stdout
+            return subprocess.run(command, stdout=subprocess.PIPE, timeout=120, check=True, **options).stdout
         leader, follower = pty.openpty()
-        try:
-            subprocess.run(command, stdout=follower, stderr=subprocess.STDOUT, **options)  # less than a terminal holds unread
-        finally:
+        with subprocess.Popen(command, stdout=follower, stderr=subprocess.STDOUT, **options) as process:
             os.close(follower)
-        got = b""
-        while piece := read(leader):
-            got += piece
-        os.close(leader)
+            got = b""
+            while piece := read(leader):
+                got += piece
+            os.close(leader)
+            assert process.wait(120) == 0, got
         return got.replace(b"\r\n", b"\n")
 
 
@@ -94,7 +93,10 @@ def terminal_picture(picture, output):
             if "4" in codes:
                 parts.append(f'<rect x="{left}" y="{top}" width="{wide}" height="{LINE}" fill="{colour(codes["4"], GROUND)}"/>')
             bold = ' font-weight="bold"' if "1" in codes else ""
-            for word in re.finditer(r"\S+", text):
+            for half in re.finditer("▀+|▄+", text):  # fonts leave gaps between them
+                parts.append(f'<rect x="{left + COLUMN * half.start()}" y="{top + (LINE // 2 if half[0][0] == "▄" else 0)}" '
+                             f'width="{COLUMN * len(half[0])}" height="{LINE // 2}" fill="{colour(codes.get("3"), TEXT)}"/>')
+            for word in re.finditer(r"[^\s▀▄]+", text):
                 parts.append(f'<text x="{left + COLUMN * word.start()}" y="{top + SIZE}" textLength="{COLUMN * len(word[0])}" '
                              f'lengthAdjust="spacingAndGlyphs"{bold} fill="{colour(codes.get("3"), TEXT)}">{escape(word[0])}</text>')
     return "\n".join([*parts, "</svg>", ""]).encode()
