@@ -200,7 +200,7 @@ def test_long_texts_are_shaded_by_row():
 
 
 @pytest.mark.parametrize("options, says", [
-    (("--format", "json", "--shade", "row"), "--shade is for tables and SVG"),
+    (("--format", "json", "--shade", "row"), "--shade is for tables, SVG and pages"),
     (("--format", "svg", "--shade", "row", "--shade-max", "1"), "--shade row gives each row its own largest"),
     (("--format", "svg", "--shade", "log", "--show", "scores"), "--shade log is for weights"),
     (("--format", "svg", "--shade", "log", "--plot", "arcs"), "--shade is for heat maps"),
