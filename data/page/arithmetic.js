@@ -81,7 +81,14 @@ function scoresOfRow(head, row) {
   if (result.scores) {
     return rowOf(result.scores, head, row);
   }
-  return multiplies && vectors(head, row, 0) && Float64Array.from({ length: result.S }, (_, column) => dot(...vectors(head, row, column)));
+  const pair = multiplies && vectors(head, row, 0);
+  if (!pair) {
+    return pair;
+  }
+  const [own] = pair;
+  const other = result.attention.scores === "KQ" ? result.queries : result.keys;
+  const place = result.attention.scores === "KQ" ? head : keyHead(head, other);
+  return Float64Array.from({ length: result.S }, (_, column) => dot(own, rowOf(other, place, column)));
 }
 
 const masksFirst = result.attention.mask_at === "scores";
@@ -150,10 +157,12 @@ function contextOfRow(head, row) {
   }
   const { values, round, step } = result;
   const shares = sharesOfRow(head, row);
-  return Float64Array.from({ length: values.shape[2] }, (_, i) => {
+  const [, length, width] = values.shape;
+  const start = keyHead(head, values) * length * width;
+  return Float64Array.from({ length: width }, (_, i) => {
     let sum = 0;
     shares.forEach((w, column) => {
-      sum = w === 0 ? sum : step(sum + step(w * rowOf(values, keyHead(head, values), column)[i]));
+      sum = w === 0 ? sum : step(sum + step(w * values.values[start + column * width + i]));
     });
     return round(sum);
   });

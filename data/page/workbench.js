@@ -84,11 +84,10 @@ class Workbench {
     this.rows.addEventListener("click", (event) => {
       const button = event.target.closest("button[data-step]");
       const line = event.target.closest("tr[data-key]");
-      const ofQuery = event.target.closest(".of-query, .of-context");
-      const made = ofQuery && kinds.findIndex((kind) => kind.make === (ofQuery.className === "of-query" ? queryStep : mixStep));
-      if (made >= 0 && made !== null && this.component) {
-        component = this.component.i;
-        this.onTable(made, this.cell.column);
+      const box = event.target.closest(".strip-box");
+      if (box) {
+        this.over(event); // a finger points at nothing before
+        this.openStrip(box, line ? Number(line.dataset.key) : this.cell.column);
       } else if (button) {
         this.onTable(Number(button.dataset.step), line ? Number(line.dataset.key) : this.cell.column);
       } else if (line) {
@@ -114,6 +113,14 @@ class Workbench {
       this.light(null);
       this.onPoint(null);
     });
+  }
+
+  /// The table of a number of a strip: of the query where it comes from, otherwise where it goes.
+  openStrip(box, column) {
+    component = this.component?.i ?? 0;
+    const made = (make) => kinds.findIndex((kind) => kind.make === make);
+    const ofQuery = box.closest(".of-query") && made(queryStep) >= 0;
+    this.onTable(made(box.dataset.side === "v" ? mixStep : ofQuery ? queryStep : scoreStep.make), column);
   }
 
   /// The pointer lies over a component of a vector, or over a word's line.
@@ -173,7 +180,10 @@ class Workbench {
     if (box) {
       const count = Math.min(box.vector.length, mostStripCells);
       const i = moved(event.key, this.component?.i ?? 0, count);
-      if (i !== undefined) {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        this.openStrip(box, this.cell.column);
+      } else if (i !== undefined) {
         event.preventDefault();
         this.light({ side: box.dataset.side, i });
       }
@@ -244,8 +254,22 @@ class Workbench {
     }
     find("bench-title").replaceChildren("The row of ", wordAt(result.rows, row));
     find("bench-note").textContent = note;
+    this.showKey(head, pair, values);
     this.hintText = pair || values ? "Point at a number of a strip to see it; click a number of the table for its arithmetic." : "Click a number for its arithmetic.";
     this.light(null);
+  }
+
+  /// What the colours of the strips stand for.
+  showKey(head, pair, values) {
+    const most = [pair && ["query, key", this.mostOfKeys(head)], values && ["value, context", sizeOf(values, keyHead(head, values))]].filter(Boolean);
+    const bar = strip(Float64Array.from({ length: 33 }, (_, i) => i / 16 - 1), 1, "");
+    bar.removeAttribute("data-side");
+    find("strip-key").hidden = most.length === 0;
+    find("strip-key").replaceChildren("strips: below 0 ", bar, " above 0; strongest at ", most.map(([name, size]) => `±${Number(size.toPrecision(3))} (${name})`).join(", "));
+  }
+
+  mostOfKeys(head) {
+    return Math.max(sizeOf(result.queries, head), sizeOf(result.keys, keyHead(head, result.keys)));
   }
 
   table(columns, places, pair, values, step) {
@@ -262,11 +286,10 @@ class Workbench {
       Object.entries(attributes).forEach(([key, value]) => box.setAttribute(key, value));
       return box;
     };
-    const keysOf = result.keys && (swapped ? result.queries : result.keys);
-    const mostOfKeys = pair ? Math.max(sizeOf(result.queries, head), sizeOf(result.keys, keyHead(head, result.keys))) : 1;
+    const mostOfKeys = pair ? this.mostOfKeys(head) : 1;
     const mostOfValues = values ? sizeOf(values, keyHead(head, values)) : 1;
     const heads = [element("th", { scope: "col", class: "of-word", text: "word" }),
-      pair ? element("th", { scope: "col", class: `of-strip ${lit(scoreAt)}`, text: keysOf === result.queries ? "query" : "key" }) : null,
+      pair ? element("th", { scope: "col", class: `of-strip ${lit(scoreAt)}`, text: swapped ? "query" : "key" }) : null,
       ...columns.map((each) => element("th", { scope: "col", class: `of-number ${lit(each.step)}`, text: each.name })),
       values ? element("th", { scope: "col", class: `of-strip ${lit(mixAt)}`, text: "value" }) : null];
     const above = [];

@@ -81,6 +81,15 @@ def test_a_click_on_a_number_opens_its_table(page):
     assert browser.chosen() == [0, 1, 2]
     assert browser.run("return [document.activeElement.id, kinds[state.step].name]") == ["step", "softmax"]
     assert browser.text("#step tr.current th") == "short"
+    for selector, step, column in (('tr[data-key="4"] [data-side="k"]', "Q·Kᵀ", 4), ('tr[data-key="0"] [data-side="v"]', "weights·V", 0), (".of-products .strip-box", "Q·Kᵀ", 0)):
+        browser.click(f"#bench-rows {selector}")
+        assert browser.run("return [kinds[state.step].name, state.column]") == [step, column]
+    browser = page(SENTENCE, "--show", "all")
+    left, top, right, bottom, _ = browser.boxes(".of-query .strip-box")[0]
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.command("Input.dispatchMouseEvent", type=kind, x=left + (right - left) * 5.5 / 24, y=(top + bottom) / 2, button="left", clickCount=1)
+    browser.settle()
+    assert browser.run("return [kinds[state.step].name, component]") == ["W_q·x", 5]
 
 
 def test_pointing_at_a_component_lights_it_everywhere_and_says_it(page):
