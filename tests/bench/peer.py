@@ -8,7 +8,7 @@ Reads one JSON object per line and answers each with one:
   (at the start)                                    {"name": "ONNX Runtime 1.32.0"}, or {"missing": why}
   {"load": FOLDER, "dtype", "causal", "forms"}      {"forms": {FORM: {"seconds": …, "right": …, "error": …}}}
       q.npy, k.npy, v.npy (H, n, d), float32 numbers that `dtype` holds; result.npy, what they give. Of each form (null: of all)
-      the seconds of its second call, the share of elements that are `result` rounded to the dtype, and the error: the root
+      the seconds of a call, the share of elements that are `result` rounded to the dtype, and the error: the root
       of the mean square of what is between both, of that of the result. A form that cannot compute it says {"missing": why}
   {"time": FORM, "seconds": S}                      {"seconds": that of the fastest call, "threads": CPU time over time}
       calls it for about S seconds, once at least
@@ -243,13 +243,16 @@ class Worker:
                 continue
             try:
                 compute = prepare()
+                begin = time.perf_counter()
                 output = as_floats(compute())
+                seconds = time.perf_counter() - begin
             except Exception as error:  # noqa: BLE001: whatever a peer throws, the others are measured
                 told[form] = {"missing": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
                 continue
-            begin = time.perf_counter()
-            compute()
-            seconds = time.perf_counter() - begin
+            if seconds < 0.3:  # short: warmed up now
+                begin = time.perf_counter()
+                compute()
+                seconds = time.perf_counter() - begin
             self.computations[form] = compute
             told[form] = {"seconds": seconds, **judged(output, result, request["dtype"])}
         return {"forms": told}

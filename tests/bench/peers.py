@@ -12,7 +12,7 @@ usage: peers.py ATTN_CLI [--seq 128 512 …] [--heads 8] [--head-dim 64] [--thre
                 [--dtype float32|bfloat16 [--fast]] [--all] [--python [PEER=]PYTHON …] [--json FILE] [--plot FILE.svg]
 
 --all measures full and causal, heads of 64 and of 128, one thread and two, at every length from 64 to 16,384 (from 4,096 on with
-two heads), and prints how often as fast as the fastest peer attn-cli is. It takes about 8 minutes.
+two heads), and prints how often as fast as the fastest peer attn-cli is. It takes about ten minutes.
 
 Peers that are not installed are named and left out. They are Python packages:
   pip install numpy onnx onnxruntime openvino ncnn torch
@@ -37,6 +37,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PEERS = ("onnxruntime", "openvino", "ncnn", "torch", "zentorch")
 ALL_LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 LONG, HEADS_OF_LONG = 4096, 2
+LONG_GFLOP = 20  # what takes so long that two rounds are enough
 TURN_SECONDS = 0.04
 SLOW_FORM = 1.5  # what took so many times as long as the fastest is not tried at longer lengths
 
@@ -137,7 +138,7 @@ def measure(case, peers, program, options, folder):
         for form, seconds in forms.items():
             fastest[peer, form], errors[peer, form] = seconds, found[form]
     tool, peak = gflop / 100, 0
-    for _ in range(options.rounds):
+    for _ in range(options.rounds if gflop < LONG_GFLOP else min(options.rounds, 2)):
         timing = timing_of_tool(case, program, options, gflop / tool)
         tool = max(tool, gflop / timing["seconds"]["min"])
         peak = max(peak, timing["peak_gflops"])
