@@ -24,6 +24,8 @@ public:
               const Origin& origin = {});
     WholeMask(const WholeMask&) = delete;
     WholeMask& operator=(const WholeMask&) = delete;
+    WholeMask(WholeMask&&) = delete;
+    WholeMask& operator=(WholeMask&&) = delete;
     ~WholeMask() = default;
 
     /// Without what is hidden; nothing where there is none.
