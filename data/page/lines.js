@@ -77,6 +77,9 @@ class Lines {
 
   /// Scrolls to the chosen word.
   reveal() {
+    if (this.root.hidden) {
+      return; // a question about its size would lay out the whole page
+    }
     const { scrollTop, clientHeight } = this.scroller;
     const top = this.row * lineRow;
     if (top < scrollTop || top + lineRow > scrollTop + clientHeight) {

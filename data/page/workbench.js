@@ -325,13 +325,14 @@ class Workbench {
     const value = values[place];
     const hidden = value === -Infinity;
     const part = share(value);
-    const bar = element("span", { class: part < 0 ? "bench-bar below" : "bench-bar" });
+    const bar = element("span", { class: part < 0 ? "bench-bar negative" : "bench-bar" });
+    const signed = this.hasNegative(values);
     bar.style.minWidth = part === 0 || hidden ? "0" : "1px";
-    bar.style.width = `${Math.abs(part) * (this.hasNegative(values) ? 50 : 100)}%`;
-    bar.style.insetInlineStart = this.hasNegative(values) ? `${part < 0 ? 50 - 50 * Math.abs(part) : 50}%` : "0";
+    bar.style.width = `${Math.abs(part) * (signed ? 50 : 100)}%`;
+    bar.style.insetInlineStart = signed ? `${part < 0 ? 50 - 50 * Math.abs(part) : 50}%` : "0";
     const text = hidden ? masked : benchNumber(value);
     const button = element("button", { type: "button", "data-step": step, "data-name": name, class: hidden ? "hidden-number" : "", "aria-label": `${name} of ${visible(result.columns[place])}: ${text}` },
-      element("span", { class: "number", text }), element("span", { class: "bench-track" }, bar));
+      element("span", { class: "number", text }), element("span", { class: signed ? "bench-track signed" : "bench-track" }, bar));
     button.value = String(value);
     return element("td", { class: `of-number ${className} ${name === "weight" ? "of-weight" : ""} ${changed ? "changed" : ""}` }, button);
   }

@@ -53,6 +53,18 @@ def test_every_number_is_that_of_explain(page, number):
         assert around["of-products"] == explained["keys"][0]["products"]
 
 
+def test_bars_go_both_ways_from_zero(page):
+    browser = page(SENTENCE, "--heads", 4)
+    bars = browser.run("""return [...document.querySelectorAll("[data-name=score]")].map((button) => {
+        const track = button.querySelector(".bench-track").getBoundingClientRect(), bar = button.querySelector(".bench-bar").getBoundingClientRect();
+        return [Number(button.value), (bar.left - track.left) / track.width, (bar.right - track.left) / track.width]; })""")
+    assert min(bars)[0] < 0 < max(bars)[0]
+    most = max(abs(score) for score, _, _ in bars)
+    for score, left, right in bars:
+        ends = sorted((0.5, 0.5 + score / most / 2))
+        assert (left, right) == pytest.approx(ends, abs=0.02), score
+
+
 def test_it_stands_in_the_window_with_sentence_heads_and_map(page):
     browser = page(SENTENCE, "--heads", 4, "--causal")
     for selector in (".token", ".head", "#heat-map .stage", "#bench", "#what-if", "#legend", "#shade"):

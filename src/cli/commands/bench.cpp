@@ -112,40 +112,40 @@ struct Bench {
 
 report::Timing measure(const model::Workload& workload, const Bench& bench)
 {
-    const auto& [isa, threads, repeats, progress] = bench;
     constexpr double enough_seconds = 0.5;
     constexpr std::size_t enough_repeats = 5;
     constexpr double most_peak_seconds = 0.25;
     constexpr double turn_seconds = 5e-3; // short computations follow each other, as they do in a program
     require_memory(workload);
     model::WorkloadTensors tensors(workload);
-    tensors.attend(isa, threads); // touches every page, wakes the processor
+    tensors.attend(bench.isa, bench.threads); // touches every page, wakes the processor
     std::vector<double> seconds;
     std::vector<double> peaks;
     double total = 0;
     double since_peak = 0;
     const auto enough = [&] {
         const std::size_t done = seconds.size();
-        return repeats ? static_cast<Index>(done) >= *repeats : done >= enough_repeats && total >= enough_seconds;
+        return bench.repeats ? static_cast<Index>(done) >= *bench.repeats : done >= enough_repeats && total >= enough_seconds;
     };
     const auto share = [&] {
         const auto done = static_cast<double>(seconds.size());
-        return repeats ? done / static_cast<double>(*repeats)
-                       : std::min(done / static_cast<double>(enough_repeats), total / enough_seconds);
+        return bench.repeats ? done / static_cast<double>(*bench.repeats)
+                             : std::min(done / static_cast<double>(enough_repeats), total / enough_seconds);
     };
     while (!enough()) {
-        progress.show("seq " + std::to_string(workload.seq) + " " + std::to_string(static_cast<int>(100 * share())) + " %");
-        seconds.push_back(seconds_of([&] { tensors.attend(isa, threads); }));
+        bench.progress.show("seq " + std::to_string(workload.seq) + " " + std::to_string(static_cast<int>(100 * share())) +
+                            " %");
+        seconds.push_back(seconds_of([&] { tensors.attend(bench.isa, bench.threads); }));
         total += seconds.back();
         since_peak += seconds.back();
         if (since_peak >= turn_seconds || enough()) {
-            peaks.push_back(sample_peak(isa, threads, std::clamp(since_peak, turn_seconds, most_peak_seconds)));
+            peaks.push_back(sample_peak(bench.isa, bench.threads, std::clamp(since_peak, turn_seconds, most_peak_seconds)));
             since_peak = 0;
         }
     }
     return {.workload = workload,
-            .threads = threads,
-            .isa = isa,
+            .threads = bench.threads,
+            .isa = bench.isa,
             .least_seconds = std::ranges::min(seconds),
             .median_seconds = median(seconds),
             .repeats = static_cast<Index>(seconds.size()),

@@ -51,10 +51,8 @@ std::vector<Index> hidden_places(const Recipe& recipe, const std::vector<std::st
 
 WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const std::vector<std::string>& keys,
                      const Origin& origin)
-    : stated_(stated_mask(recipe))
+    : stated_(stated_mask(recipe)), given_(stated_ ? std::optional(stated_->view()) : of_file), view_(given_)
 {
-    given_ = stated_ ? std::optional(stated_->view()) : of_file;
-    view_ = given_;
     if (const std::vector<Index> places = hidden_places(recipe, keys, origin); !places.empty()) {
         hiding_ = hiding_mask(given_, places, std::ssize(keys));
         view_ = hiding_->view();

@@ -94,6 +94,7 @@ std::vector<Index> ids_of(const std::vector<std::string>& words)
 {
     std::map<std::string_view, Index> first;
     std::vector<Index> ids;
+    ids.reserve(words.size());
     for (const std::string& word : words) {
         ids.push_back(first.emplace(word, std::ssize(ids)).first->second);
     }

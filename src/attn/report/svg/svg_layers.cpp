@@ -143,19 +143,21 @@ class LayersPicture {
 public:
     LayersPicture(const std::vector<Result>& layers, const SvgOptions& options)
         : layers_(layers), options_(options), palette_(palette_of(options.ground)), shade_(common_shade(layers, options.shade)),
-          first_(picture_of(layers.front(), shade_))
+          first_(picture_of(layers.front(), shade_)),
+          merged_((std::max(first_.rows, first_.columns) + most_cells - 1) / most_cells)
     {
         for (const Result& layer : layers) {
             heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
         }
-        merged_ = (std::max(first_.rows, first_.columns) + most_cells - 1) / most_cells;
-        const auto cells = [&](Index count) { return static_cast<double>((count + merged_ - 1) / merged_); };
+        const auto cells = [&](Index count) {
+            const Index whole = (count + merged_ - 1) / merged_;
+            return static_cast<double>(whole);
+        };
         const double target = heads_ <= 8 ? 160 : heads_ <= 16 ? 128 : 96;
         unit_ = std::clamp(std::floor(target / cells(std::max(first_.rows, first_.columns))), 1.0, 16.0);
         width_ = unit_ * cells(first_.columns);
         height_ = unit_ * cells(first_.rows);
         step_x_ = std::max(width_, longest_name()) + map_gap;
-        step_y_ = height_ + name_line + map_gap;
         for (const Result& layer : layers) {
             gutter_ = std::max(gutter_, std::ceil(text_width(name_of(layer)) * label_font) + map_gap);
         }
@@ -168,7 +170,7 @@ public:
                                            "", note(), options_);
         const double top = margin + heading_height + body_gap + head_line;
         const double right = margin + gutter_ + static_cast<double>(heads_) * step_x_ - map_gap;
-        const double bottom = top + static_cast<double>(layers_.size()) * step_y_ - map_gap;
+        const double bottom = top + static_cast<double>(layers_.size()) * step_y() - map_gap;
         const double key_x = right + key_gap;
         const double bar_height = 120;
         const ColourKey key{first_, palette_, bar_height};
@@ -181,7 +183,7 @@ public:
         out += "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
-            append_layer(out, layers_[row], top + static_cast<double>(row) * step_y_);
+            append_layer(out, layers_[row], top + static_cast<double>(row) * step_y());
             if (out.size() > most_bytes) {
                 throw Error(ErrorKind::too_large, "picture",
                             std::to_string(layers_.size()) + " × " + std::to_string(heads_) + " maps of " +
@@ -318,14 +320,17 @@ private:
         }
     }
 
+    [[nodiscard]] double step_y() const { return height_ + name_line + map_gap; }
+
     const std::vector<Result>& layers_;
     const SvgOptions& options_;
     const Palette& palette_;
     ShadeOptions shade_;
     Picture first_; ///< of the first layer, as which all are shaded
-    Index heads_ = 0, merged_ = 1;
+    Index merged_;  ///< rows, and columns, to a cell
+    Index heads_ = 0;
     double unit_ = 1, width_ = 0, height_ = 0; ///< of a cell and a map
-    double step_x_ = 0, step_y_ = 0, gutter_ = 0;
+    double step_x_ = 0, gutter_ = 0;
 };
 
 } // namespace

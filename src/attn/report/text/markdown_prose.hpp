@@ -9,7 +9,7 @@ namespace attn::report {
 class MarkdownProse final : public Prose {
 public:
     /// `width` is that of a block of code. The buffer must outlive it.
-    MarkdownProse(Buffer& buffer, Index width) : Prose(buffer, width, 0) {}
+    MarkdownProse(Buffer& buffer, Index width) : Prose(buffer, width, 0, Shading::none) {}
 
     void blank() override {} // each part has an empty line before it
     void title(std::string_view text) override;

@@ -31,9 +31,8 @@ class Prose {
 public:
     /// With a shading of colours headings are bold, and cells of tables that have a share coloured. The buffer must outlive it.
     Prose(Buffer& buffer, Index width, Shading shading = Shading::none)
-        : Prose(buffer, width, width < narrow ? 0 : usual_indent)
+        : Prose(buffer, width, width < narrow ? 0 : usual_indent, shading)
     {
-        shading_ = shading;
     }
     Prose(const Prose&) = delete;
     Prose(Prose&&) = delete;
@@ -61,7 +60,10 @@ public:
     virtual void finish() {}
 
 protected:
-    Prose(Buffer& buffer, Index width, Index indent) : buffer_(buffer), width_(width), indent_(indent) {}
+    Prose(Buffer& buffer, Index width, Index indent, Shading shading)
+        : buffer_(buffer), width_(width), indent_(indent), shading_(shading)
+    {
+    }
 
     [[nodiscard]] Buffer& buffer() { return buffer_; }
 
@@ -74,7 +76,7 @@ private:
 
     Buffer& buffer_;
     Index width_, indent_;
-    Shading shading_ = Shading::none;
+    Shading shading_;
 };
 
 } // namespace attn::report
