@@ -38,7 +38,7 @@ function(table_of folder arrays_out rows_out)
 endfunction()
 
 # The page of --format html; its scripts in this order, since each uses what stands before it.
-set(page_scripts text result scale elementary arithmetic what_if heat_map lines reading steps projections workbench model_view page)
+set(page_scripts text result roles scale elementary arithmetic what_if heat_map lines reading steps projections workbench model_view page)
 file(READ "${DATA}/page/page.html" frame)
 file(READ "${DATA}/page/page.css" style)
 file(READ "${DATA}/page/model_view.css" more_style)

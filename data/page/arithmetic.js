@@ -53,7 +53,7 @@ const isAlibi = () => result.attention.positions?.kind === "alibi";
 
 const hasMask = () => {
   const { causal, window, mask } = result.attention;
-  return Boolean(result.masked || causal || window || mask || isAlibi() || result.hidden.size > 0 || result.looksCausal);
+  return Boolean(result.masked || causal || window || mask || isAlibi() || result.hidden.size > 0 || looksCausal());
 };
 
 /// ALiBi's slope: 2^(−8h/n), h = 1 … n, of n = 2^k heads; further heads have every other one of twice as many.
@@ -69,7 +69,7 @@ function sees(head, row, column) {
   const distance = column - result.positions[row];
   const extra = column >= result.wordsOfKeys;
   const [left, right] = window ?? [-1, -1];
-  const late = (causal || result.looksCausal) && distance > 0;
+  const late = (causal || looksCausal()) && distance > 0;
   const shut = result.hidden.has(column) || (result.closed && result.closed[(head * result.T + row) * result.S + column]);
   return extra || !(late || (left >= 0 && distance < -left) || (right >= 0 && distance > right) || shut);
 }

@@ -54,7 +54,6 @@ class HeatMap {
     root.append(this.scroller);
     this.pencil = this.canvas.getContext("2d");
     this.mirrored = isRightToLeft(result.columns);
-    this.columnWords = this.mirrored ? [...result.columns].reverse() : result.columns;
     this.measure();
     this.listen();
   }
@@ -82,7 +81,8 @@ class HeatMap {
   /// How wide the words are, which is what the labels need.
   measure() {
     this.pencil.font = "13px " + getComputedStyle(document.body).fontFamily;
-    const widest = (words) => words.reduce((most, text) => Math.max(most, this.pencil.measureText(shortened(text)).width), 0);
+    const widthOf = (words, at) => this.pencil.measureText(shortened(words[at]) + (isRepeated(words, at) ? String(at) : "")).width;
+    const widest = (words) => words.reduce((most, _, at) => Math.max(most, widthOf(words, at)), 0);
     this.rowText = widest(result.rows);
     this.columnText = widest(result.columns);
   }
@@ -290,7 +290,7 @@ class HeatMap {
       label.style.transform = `translate(0, ${this.top + middle - pitch / 2}px)`;
       return middle >= pitch / 2 - 3 && middle <= this.view.height - pitch / 2 + 3;
     });
-    this.label(this.columnLabels, this.columnWords, columns, this.upright ? this.width : Infinity, this.seat(current.column), (label, at) => {
+    this.label(this.columnLabels, result.columns, columns, this.upright ? this.width : Infinity, this.seat(current.column), (label, at) => {
       const middle = this.left + (at + 0.5) * this.width - this.x;
       label.style.width = this.upright ? `${this.top - 6}px` : `${this.width - 4}px`;
       label.style.transform = this.upright
@@ -308,8 +308,9 @@ class HeatMap {
     const add = (at) => {
       const label = parent.children[used] ?? parent.appendChild(element("div", { class: "label", dir: "auto" }));
       if (put(label, at)) {
-        label.textContent = shortened(words[at]);
-        label.title = visible(words[at]);
+        const place = parent === this.columnLabels ? this.seat(at) : at;
+        label.replaceChildren(shortened(words[place]), positionOf(words, place));
+        label.title = visible(words[place]);
         label.classList.toggle("current", at === current);
         label.hidden = false;
         ++used;

@@ -27,7 +27,7 @@ class Lines {
 
   /// A column of words, one of which can be reached with Tab.
   listOf(words, className, side) {
-    const buttons = words.map((text) => element("button", { type: "button", tabindex: "-1" }, word(text)));
+    const buttons = words.map((_, place) => element("button", { type: "button", tabindex: "-1" }, wordAt(words, place)));
     const list = element("div", { class: `words ${className}`, role: "toolbar", "aria-orientation": "vertical",
       "aria-label": sideName(side, "Words that attend", "Words that are attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
@@ -42,7 +42,8 @@ class Lines {
     list.addEventListener("pointerleave", () => this.point(null));
     list.addEventListener("keydown", (event) => {
       const at = moved(event.key, place(event.target), buttons.length, ["ArrowUp"], ["ArrowDown"]);
-      const other = event.key === "ArrowRight" && side === "rows" ? this.right : event.key === "ArrowLeft" && side !== "rows" ? this.left : null;
+      const [toKeys, toQueries] = isRightToLeft(result.columns) ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
+      const other = event.key === toKeys && side === "rows" ? this.right : event.key === toQueries && side !== "rows" ? this.left : null;
       if (at !== undefined) {
         choose(at);
         buttons[at].focus();

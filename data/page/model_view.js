@@ -13,55 +13,6 @@ function inLayer(layer, compute) {
   }
 }
 
-/// Numbers that are equal where words are.
-const wordIds = json.token_ids ?? (json.tokens ?? []).map((text, _, all) => all.indexOf(text));
-
-/// The means of a head, as the program's summary has them: over the rows that have such a key; nothing where no row has.
-function meansOf(head) {
-  const sums = { itself: [0, 0], first: [0, 0], previous: [0, 0], next: [0, 0], same: [0, 0], induction: [0, 0] };
-  const count = (name, value) => {
-    sums[name][0] += value;
-    sums[name][1] += 1;
-  };
-  const words = result.cross ? 0 : result.wordsOfKeys;
-  result.positions.forEach((position, i) => {
-    const row = rowOf(result.weights, head, i);
-    count("first", row[0]);
-    for (const [name, key] of [["itself", position], ["previous", position - 1], ["next", position + 1]]) {
-      if (key >= 0 && key < words) {
-        count(name, row[key]);
-      }
-    }
-    let [others, behind] = [null, null];
-    for (let key = 0; key < words; ++key) {
-      if (key !== position && wordIds[key] === wordIds[position]) {
-        others += row[key];
-        behind = key + 1 < position ? behind + row[key + 1] : behind;
-      }
-    }
-    if (others !== null) {
-      count("same", others);
-    }
-    if (behind !== null) {
-      count("induction", behind);
-    }
-  });
-  const means = { entropy: meanEntropy(head) };
-  for (const [name, [sum, number]] of Object.entries(sums)) {
-    means[name] = number === 0 ? null : sum / number;
-  }
-  return means;
-}
-
-const meanNames = { entropy: "entropy", itself: "itself", first: "first word", previous: "previous word", next: "next word", same: "same word", induction: "induction" };
-const leastRole = 0.4; // a smaller mean is nothing that a head does, as in the program's pictures
-
-/// The name of the largest of the means that are shares of the weights, if it is large.
-function roleOf(means) {
-  const shares = Object.keys(meanNames).filter((name) => name !== "entropy" && means[name] !== null && means[name] >= leastRole);
-  return shares.reduce((best, name) => (best === null || means[name] > means[best] ? name : best), null);
-}
-
 class ModelView {
   constructor({ onOpen }) {
     Object.assign(this, { onOpen, order: "layer", at: 0, row: 0 });
@@ -121,10 +72,8 @@ class ModelView {
         inLayer(place.layer, () => {
           place.image = imageOf(place.head);
           place.small = null;
-          if (!place.means) {
-            place.means = areWeights ? meansOf(place.head) : {};
-            place.role = areWeights ? roleOf(place.means) : null;
-          }
+          place.means = areWeights ? meansOf(place.head) : {};
+          place.role = areWeights ? roleOf(place.head) : null;
         });
         this.drawHead(place);
       }
@@ -235,7 +184,7 @@ class ModelView {
     }
     const style = getComputedStyle(this.section);
     this.ground = style.getPropertyValue("--mask");
-    this.frames = Object.fromEntries(Object.keys(meanNames).map((name) => [name, style.getPropertyValue(`--role-${name}`)]));
+    this.frames = Object.fromEntries(declared.means.map(({ name, colour }) => [name, colour]));
     this.pencil.clearRect(0, 0, this.width, this.height);
     this.shown.forEach((place) => this.drawHead(place));
   }
@@ -322,9 +271,12 @@ class ModelView {
   }
 
   showKey() {
-    const there = Object.keys(meanNames).filter((name) => this.places.some(({ role }) => role === name));
-    this.key.replaceChildren(...there.map((name) => element("span", { class: "model-role" }, element("span", { class: `model-swatch role-${name}` }), meanNames[name])),
-      areWeights ? element("span", { class: "hint", text: `A frame has the colour of the largest mean of a head’s rows, if it is ${leastRole} or more.` }) : "");
+    const there = declared.means.filter(({ name }) => this.places.some(({ role }) => role === name));
+    this.key.replaceChildren(...there.map(({ header, meaning, colour }) => {
+      const swatch = element("span", { class: "model-swatch" });
+      swatch.style.borderColor = colour;
+      return element("span", { class: "model-role" }, swatch, `${header}: ${meaning}`);
+    }), areWeights ? element("span", { class: "hint", text: `A frame has the colour of the largest mean, if that is ${declared.least_role} or more and twice what equal weights give.` }) : "");
   }
 
   placeAt(event) {

@@ -2,18 +2,23 @@
 
 const state = { layer: 0, head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
 
-/// A row that attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
-function firstChoice() {
+/// Of many words and a head that does something the strongest pair; otherwise a row that attends neither to one word alone nor to all alike, and
+/// its largest weight; of other numbers the largest.
+function firstChoice(head) {
   if (!areWeights) {
-    const place = strongest(weightsOf(0), 1)[0] ?? 0;
+    const place = strongest(weightsOf(head), 1)[0] ?? 0;
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
-  const distance = (row) => Math.abs(entropy(0, row) - 0.6 * Math.log(result.S));
+  if (result.S > mostLinesOfBench && roleOf(head) !== null) {
+    const [place = 0] = strongest(freeWeights(head).free, 1);
+    return { row: Math.floor(place / result.S), column: place % result.S };
+  }
+  const distance = (row) => Math.abs(entropy(head, row) - 0.6 * Math.log(result.S));
   let row = 0;
   for (let i = 1; i < result.T; ++i) {
     row = distance(i) < distance(row) ? i : row;
   }
-  return { row, column: strongest(rowOf(result.weights, 0, row), 1)[0] ?? 0 };
+  return { row, column: strongest(rowOf(result.weights, head, row), 1)[0] ?? 0 };
 }
 
 const positionNames = { sinusoidal: "sinusoidal positions", rope: "rotary positions", alibi: "ALiBi" };
@@ -37,7 +42,7 @@ function facts() {
     queries || keys ? `d_k ${(queries ?? keys).shape[2]}` : "",
     values ? `d_v ${values.shape[2]}` : "",
     config.dtype ?? "",
-    json.config?.model ? `model ${json.config.model.name}` : file ? `weights of ${file}` : seeds.length > 0 ? `random weights, seed ${seeds.join(", ")}` : "",
+    json.config?.model?.name ? `model ${json.config.model.name}` : file ? `weights of ${file}` : seeds.length > 0 ? `random weights, seed ${seeds.join(", ")}` : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -45,6 +50,7 @@ function facts() {
 const onPoint = (place) => update({ pointed: place });
 const onSelect = (row, column) => update({ row, column, pointed: null });
 const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
+find("map").parentElement.classList.toggle("right-to-left", heatMap.mirrored);
 const lines = new Lines(find("lines"), { onPoint, onSelect });
 const sentences = new Sentences(find("sentences"), {
   onPoint,
@@ -147,8 +153,7 @@ function showPlace() {
 }
 
 /// A word uncut, unless it is as long as a text.
-const fullWordAt = (words, place) => element("span", {}, element("bdi", { class: "word", text: shortened(words[place], 200) }),
-  words.indexOf(words[place]) !== place || words.indexOf(words[place], place + 1) >= 0 ? element("sub", { class: "position", text: String(place) }) : "");
+const fullWordAt = (words, place) => element("span", {}, element("bdi", { class: "word", text: shortened(words[place], 200) }), positionOf(words, place));
 
 function showLayer(layer) {
   result = whatIfResult ?? resultOf(layer);
@@ -213,15 +218,17 @@ function showHead(head) {
   showPairs(find("pairs"), head, onSelect);
 }
 
+const [queriesAt, keysAt] = heatMap.mirrored ? ["right", "left"] : ["left", "right"];
 const legendOfLines = areWeights
-  ? `Words on the left attend to words on the right, the thicker the more. Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
-  : `The thicker a line from a row on the left to a column on the right, the larger the number. Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
+  ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
+  : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
 const legendOfColours = areWeights ? "Rows attend to columns; each row adds up to 1." : "These numbers are no weights.";
 
 function showLegend(head, view) {
   find("legend").replaceChildren(areWeights ? "weight" : "number", scaleKey(),
     hidesSome(head) ? element("span", { class: "hidden-key" }, element("span", { class: "swatch" }), masked) : "",
     change === null ? "" : element("span", { class: "hidden-key" }, element("span", { class: "swatch of-change" }), "changed"));
+  find("picture-title").replaceChildren(areWeights ? "Weights" : "Numbers", shade === "absolute" ? "" : element("span", { class: "hint", text: `, ${shadeTitles[shade]}` }));
   find("legend-text").textContent = `${shadeSentences[shade]} ${view === "lines" ? legendOfLines : legendOfColours}`;
 }
 
@@ -406,7 +413,6 @@ document.querySelectorAll(".of-layers").forEach((hint) => {
 });
 find("heads-section").hidden = !heads;
 find("heads-hint").hidden = !areWeights;
-find("picture-title").textContent = areWeights ? "Weights" : "Numbers";
 find("reading").setAttribute("aria-label", areWeights ? "What the word attends to" : "The numbers of a row");
 find("steps").hidden = !hasSteps;
 document.querySelectorAll(".of-steps").forEach((hint) => {
@@ -425,8 +431,9 @@ find("bench").hidden = !bench;
 if (!bench) {
   find("beside").replaceWith(find("reading")); // weights alone: there is room for what they say
 }
-Object.assign(state, firstChoice(), linked());
+Object.assign(state, linked());
 showLayer(state.layer);
+Object.assign(state, firstChoice(state.head), linked());
 if (bench) {
   new WhatIf(find("what-if"), showChange);
 }

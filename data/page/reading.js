@@ -3,6 +3,9 @@
 /// What a side of the weights does; of other numbers nothing is known but that they have rows and columns.
 const sideName = (side, asking, asked) => (areWeights ? (side === "rows" ? asking : asked) : side === "rows" ? "Rows" : "Columns");
 
+const fewChips = 24; // are large, with the positions of words that repeat
+const manyChips = 90; // are small
+
 /// The sentence, or two of them, as words that can be chosen.
 class Sentences {
   constructor(root, { onPoint, onSelect }) {
@@ -15,12 +18,12 @@ class Sentences {
     for (const [name, strip] of named) {
       root.append(element("div", { class: "sentence" }, name && element("p", { class: "name", text: name }), strip));
     }
-    root.classList.toggle("long", result.S > 24);
-    root.classList.toggle("very-long", result.S > 90);
+    root.classList.toggle("long", result.S > fewChips);
+    root.classList.toggle("very-long", result.S > manyChips);
   }
 
   strip(words, side) {
-    const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text)));
+    const buttons = words.map((text, place) => element("button", { type: "button", class: "token", "data-key": side === "columns" || this.together ? place : null, title: visible(text) }, word(text), words.length > fewChips ? "" : positionOf(words, place)));
     const strip = element("div", { class: "strip", dir: isRightToLeft(words) ? "rtl" : "ltr", role: "toolbar", "aria-label": sideName(side, "Words", "Words attended to") }, ...buttons);
     const place = (target) => buttons.indexOf(target.closest("button"));
     strip.addEventListener("click", (event) => place(event.target) >= 0 && this.onSelect(side, place(event.target)));
@@ -78,11 +81,11 @@ class Sentences {
   }
 }
 
-/// "506 more words together 0.0031, 3 masked"
+/// "506 more words together 0.0031, 3 of them masked"
 function others(more, hidden, rest) {
   const words = `${more} more ${more === 1 ? "word" : "words"}`;
   const sum = areWeights ? ` together ${number(Math.max(rest, 0))}` : "";
-  return hidden >= more ? `${words} masked` : words + sum + (hidden ? `, ${hidden} masked` : "");
+  return hidden >= more ? `${words} masked` : words + sum + (hidden ? `, ${hidden} of them masked` : "");
 }
 
 /// How evenly a row attends to the keys that it sees, ln of whose number is the most that an entropy can be.
@@ -130,11 +133,17 @@ function forcedRows(head) {
   return rows;
 }
 
+/// The weights of a head without these rows, and how many they are.
+function freeWeights(head) {
+  const forced = forcedRows(head);
+  const values = weightsOf(head);
+  return { forced, free: forced.size > 0 ? values.map((w, i) => (forced.has(Math.floor(i / result.S)) ? 0 : w)) : values };
+}
+
 /// The strongest pairs of a head, as buttons. A weight of 0 makes no pair.
 function showPairs(root, head, onSelect) {
   const values = weightsOf(head);
-  const forced = forcedRows(head);
-  const free = forced.size > 0 ? values.map((w, i) => (forced.has(Math.floor(i / result.S)) ? 0 : w)) : values;
+  const { forced, free } = freeWeights(head);
   const places = strongest(free, 8).filter((i) => !areWeights || free[i] > 0);
   root.replaceChildren(
     element("h2", { text: areWeights ? (result.H > 1 ? `Strongest in ${headText(head)}` : "Strongest pairs") : result.H > 1 ? `Largest in ${headText(head)}` : "Largest numbers" }),
@@ -147,12 +156,13 @@ function showPairs(root, head, onSelect) {
     })),
     places.length === 0 ? element("p", { class: "rest", text: "none" }) : "",
     forced.size > 0 ? element("p", { class: "rest", text: `Without ${forced.size === 1 ? "the row that sees" : `the ${forced.size} rows that see`} one word alone: there the mask says the weight.` }) : "",
+    roleText(head) ? element("p", { class: "entropy" }, element("strong", { text: roleText(head) }), `: ${meaningOf(roleOf(head))}.`) : "",
     areWeights ? element("p", { class: "entropy" }, "Mean entropy of the ", element("span", { text: result.T === 1 ? "row " : `${result.T} rows ` }),
       element("strong", { text: number(meanEntropy(head)) }), " nats.") : "");
 }
 
-/// "Layer 5, head 3, mean entropy 0.5123"; of numbers that are no weights the head alone.
-const nameOfHead = (head) => (layers.length > 0 ? `layer ${result.layer}, ` : "").concat(headText(head)).replace(/^./, (letter) => letter.toUpperCase()) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
+/// "Layer 5, head 3: previous 0.94, mean entropy 0.5123"; of numbers that are no weights the head alone.
+const nameOfHead = (head) => (layers.length > 0 ? `layer ${result.layer}, ` : "").concat(headText(head)).replace(/^./, (letter) => letter.toUpperCase()) + (roleText(head) && `: ${roleText(head)}`) + (areWeights ? `, mean entropy ${number(meanEntropy(head))}` : "");
 
 const mostThumbnails = 64;
 
@@ -179,11 +189,12 @@ class Heads {
   fill() {
     if (result.H > mostThumbnails) {
       this.list = element("select", { "aria-label": "Head" }, ...Array.from({ length: result.H }, (_, head) =>
-        element("option", { value: head, text: headText(head) + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
+        element("option", { value: head, text: headText(head) + (roleText(head) && `: ${roleText(head)}`) + (areWeights ? `, entropy ${meanEntropy(head).toFixed(2)}` : "") })));
       this.list.addEventListener("change", () => this.onSelect(Number(this.list.value)));
       this.root.replaceChildren(this.list);
       return;
     }
+    this.anyRole = Array.from({ length: result.H }, (_, head) => roleText(head)).some((text) => text !== "");
     this.buttons = Array.from({ length: result.H }, (_, head) => this.thumbnail(head));
     this.root.replaceChildren(...this.buttons);
   }
@@ -198,7 +209,8 @@ class Heads {
     pencil.imageSmoothingEnabled = false;
     pencil.drawImage(imageOf(head, Math.min(result.T, canvas.height), Math.min(result.S, canvas.width)), 0, 0, canvas.width, canvas.height);
     const button = element("button", { type: "button", role: "radio", class: "head", "aria-label": nameOfHead(head) },
-      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "");
+      element("span", { class: "frame" }, canvas), element("span", { class: "head-number", text: result.heads[head] }), areWeights ? element("span", { class: "head-entropy", text: meanEntropy(head).toFixed(2) }) : "",
+      this.anyRole ? element("span", { class: "head-role", text: roleText(head) && meanNames[roleOf(head)], title: roleText(head) && meaningOf(roleOf(head)) }) : "");
     button.addEventListener("click", () => this.onSelect(head));
     return button;
   }

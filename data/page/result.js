@@ -134,10 +134,16 @@ const areWeights = (() => {
   return true;
 })();
 
+const causalLooks = new WeakMap();
 /// Whether weights of another program, of whose masks nothing is known, are all 0 above the diagonal.
-for (const each of layers.length === 0 && areWeights && !(result.config.draws?.length > 0) && !result.config.parameters ? [result] : []) {
-  const { T, S, weights, chosen } = each;
-  each.looksCausal = T === S && T > 1 && !chosen && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T);
+function looksCausal() {
+  if (!causalLooks.has(result)) {
+    const { T, S, weights, chosen, config } = result;
+    const known = config.draws?.length > 0 || config.parameters || config.dims?.heads;
+    const square = areWeights && !known && T === S && T > 1 && !chosen;
+    causalLooks.set(result, square && weights.values.every((w, i) => w === 0 || i % S <= Math.floor(i / S) % T));
+  }
+  return causalLooks.get(result);
 }
 
 /// −Σ w·ln w of a row, in nats.

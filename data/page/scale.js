@@ -41,8 +41,7 @@ function shareOf(value, { least, largest, log }) {
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
 
-const colourTexts = JSON.parse(find("colours").textContent);
-const ramps = Object.fromEntries(Object.entries(colourTexts).map(([ground, text]) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16))]));
+const ramps = Object.fromEntries(["light", "dark"].map((ground) => [ground, Uint8ClampedArray.from({ length: 768 }, (_, i) => parseInt(declared[ground].slice(2 * i, 2 * i + 2), 16))]));
 const ramp = () => ramps[isDark() ? "dark" : "light"];
 
 /// The colour of a share in [0, 1].
@@ -72,13 +71,25 @@ function signedColour(share) {
 
 // ---- the key ---------------------------------------------------------------------------------------------------------
 
+const plain = (x) => String(Number(x.toPrecision(4))).replace(/-/g, "−");
+
+/// "0.04 to 1", of all rows.
+function rowsLargest() {
+  let [least, most] = [Infinity, 0];
+  for (let row = 0; row < result.H * result.T; ++row) { // of one head after the other
+    const { largest } = rangeOf(rowOf(result.weights, 0, row));
+    [least, most] = [Math.min(least, largest), Math.max(most, largest)];
+  }
+  const texts = [least, most].map((x) => plain(Number(x.toPrecision(2))));
+  return texts[0] === texts[1] ? texts[0] : texts.join(" to ");
+}
+
 /// What stands below the bar of colours, each with its share.
 function scaleTexts() {
   if (shade === "row") {
-    return [[0, areWeights ? "0" : "row’s least"], [1, "row’s largest"]];
+    return [[0, areWeights ? "0" : "row’s least"], [1, `row’s largest${areWeights ? `: ${rowsLargest()}` : ""}`]];
   }
   const { least, largest, beyond } = wholeScale();
-  const plain = (x) => String(Number(x.toPrecision(4))).replace(/-/g, "−");
   const last = (beyond ? "≥ " : "") + plain(largest);
   if (shade === "log") {
     return [[0, plain(largest / 10 ** decades)], [0.5, plain(largest / 10 ** (decades / 2))], [1, last]];
@@ -104,6 +115,7 @@ function scaleKey() {
   return element("div", { class: "scale-key" }, bar, element("div", { class: "scale-texts" }, ...texts));
 }
 
+const shadeTitles = { row: "each row to its own largest", log: "by the logarithm" };
 const shadeSentences = {
   absolute: areWeights ? "One scale for all numbers." : "One scale for all numbers: from the least to the largest.",
   row: "Each row to its own largest.",

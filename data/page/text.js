@@ -79,11 +79,21 @@ function word(text) {
   return element("bdi", { class: "word", text: short, title: short === text ? null : visible(text) });
 }
 
-/// The same of one place of a list, with its position where the word stands in several.
-function wordAt(words, place) {
-  const again = words.indexOf(words[place]) !== place || words.indexOf(words[place], place + 1) >= 0;
-  return element("span", {}, word(words[place]), again ? element("sub", { class: "position", text: String(place) }) : "");
+const repeated = new WeakMap();
+/// Whether a word stands at several places of a list.
+function isRepeated(words, place) {
+  if (!repeated.has(words)) {
+    const seen = new Set();
+    repeated.set(words, new Set(words.filter((text) => seen.has(text) || !seen.add(text))));
+  }
+  return repeated.get(words).has(words[place]);
 }
+
+/// Its position, of a word that stands in several.
+const positionOf = (words, place) => (isRepeated(words, place) ? element("sub", { class: "position", text: String(place) }) : "");
+
+/// A word with it.
+const wordAt = (words, place) => element("span", {}, word(words[place]), positionOf(words, place));
 
 const find = (id) => document.getElementById(id);
 

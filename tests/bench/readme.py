@@ -129,7 +129,7 @@ def process_rows(program, options):
     compared = r"attn-cli, {} thread\S* +[\d,]+ a second +([\d.]+)"
     return [
         ("a run of one sentence, times `/bin/true`", found(r"ratio +([\d.]+)", start), f"`tests/bench/startup.py {RELEASE}`"),
-        ("short sentences a second, one thread", found(r"1 thread +([\d,]+)", lines), f"`tests/bench/lines_peer.py {RELEASE}`"),
+        ("short sentences per second, one thread", found(r"1 thread +([\d,]+)", lines), f"`tests/bench/lines_peer.py {RELEASE}`"),
         ("the same, times PyTorch; times NumPy; two threads, times one",
          "; ".join([found(r"PyTorch .*second +([\d.]+)", lines), found(r"NumPy .*second +([\d.]+)", lines),
                     found(compared.format(2), lines)]), f"`tests/bench/lines_peer.py {RELEASE}`"),

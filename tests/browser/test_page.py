@@ -237,7 +237,7 @@ def test_the_step_of_the_masks_says_what_is_there(page):
 
 def test_ids_and_positions_need_no_words(page):
     browser = page("--ids", "2,1,2", "--vocab-size", 4)
-    assert [token.text for token in browser.all(".token")] == ["2", "1", "2"]
+    assert [token.text for token in browser.all(".token")] == ["20", "1", "22"]  # and where they stand
     browser.all(".token")[2].click()
     assert browser.text("#row h2") == "22 attends to"  # the word 2 at position 2
     assert browser.one("#row h2 sub").text == "2"

@@ -33,7 +33,7 @@ def test_layers_are_chosen_by_clicks_and_keys(page):
     first = (browser.text("#row"), browser.text("#heads"))
     browser.all("#layers button")[1].click()
     assert marked(browser) == ["1"] and place(browser)[0] == 1 and "layer 1" in browser.text("#facts")
-    assert browser.text("#live").startswith("Layer 1, head 0, mean entropy ")
+    assert browser.text("#live").startswith("Layer 1, head 0: induction ")
     assert browser.text("#row") != first[0] and browser.text("#heads") != first[1]
     browser.press(Keys.ARROW_LEFT)
     assert marked(browser) == ["0"] and (browser.text("#row"), browser.text("#heads")) == first

@@ -92,7 +92,9 @@ def test_the_chosen_cell_comes_into_sight(page):
         browser.run("update({row: arguments[0], column: arguments[1]})", row, column)
         browser.settle()
         assert outside(browser.boxes(".cell"), browser.boxes(".stage canvas")[0]) == []
-        assert [label.text for label in browser.all(".label.current")] == [LONG.replace(",", "").split()[i] for i in (row, column)]
+        words = LONG.replace(",", "").split()
+        named = [words[i] + (str(i) if words.count(words[i]) > 1 else "") for i in (row, column)]
+        assert [label.text for label in browser.all(".label.current")] == named
 
 
 CONTRAST = """

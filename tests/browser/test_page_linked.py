@@ -101,6 +101,9 @@ def test_words_that_run_right_to_left_begin_on_the_right(page):
     assert grid[2] - cell[2] == pytest.approx(browser.run("return heatMap.width"), abs=1)
     browser.one(".token.current").send_keys(Keys.ARROW_LEFT)
     assert browser.chosen()[1] == 4
+    browser.run("update({view: 'lines'})")
+    assert browser.boxes(".words.asking")[0][0] > browser.boxes(".words.asked")[0][0]
+    assert browser.text("#legend-text").startswith("One scale for all numbers. Words on the right attend to words on the left")
 
 
 def test_a_printed_page_is_light_and_keeps_its_colours(page):

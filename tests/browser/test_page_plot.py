@@ -45,6 +45,18 @@ def test_weights_of_another_program_have_no_steps_and_no_advice_on_options_of_ru
     browser.expect_quiet(tmp_path / "w.html")
 
 
+def test_heads_are_named_by_what_they_do(browser, tmp_path):
+    before = [float(j == max(i - 1, 0)) for i in range(6) for j in range(6)]
+    first = [float(j == 0) for _ in range(6) for j in range(6)]
+    even = [(j <= i) / (i + 1) for i in range(6) for j in range(6)]  # a causal mask alone makes no first-word head
+    npy(tmp_path / "w.npy", (3, 6, 6), before + first + even)
+    succeeds("plot", tmp_path / "w.npy", "-o", tmp_path / "w.html")
+    browser.open(tmp_path / "w.html")
+    assert [each.text for each in browser.all(".head-role")] == ["previous", "first word", ""]
+    assert browser.run("return heads.buttons.map((button) => button.ariaLabel)")[0] == "Head 0: previous 1.00, mean entropy 0"
+    browser.expect_quiet(tmp_path / "w.html")
+
+
 # ---- numbers that are no weights -------------------------------------------------------------------------------------
 
 SCORES = [-1.5, 2, 0.25, 0, 3.5, -2, 1, 1, -0.5]

@@ -73,7 +73,7 @@ def test_the_key_says_which(page):
     texts = lambda: [each.text for each in browser.all(".scale-texts span")]
     assert (chosen(browser), texts()) == (["absolute"], ["0", "0.25", "0.5"])  # no weight is over a half
     browser.one("#shade button").send_keys(Keys.ARROW_RIGHT)
-    assert (chosen(browser), texts()) == (["row"], ["0", "row’s largest"])
+    assert (chosen(browser), texts()) == (["row"], ["0", "row’s largest: 0.19 to 0.42"])
     assert browser.text("#legend-text").startswith("Each row to its own largest.")
     browser.press(Keys.ARROW_RIGHT)
     assert (chosen(browser), texts()) == (["log"], ["0.00005", "0.005", "0.5"])

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 PROGRAM = os.path.abspath(os.environ.get("ATTN_CLI", ""))
-SANITIZED = any(name in Path(PROGRAM).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+BUILT = Path(PROGRAM).read_bytes()
+SANITIZED = b"__asan_init" in BUILT or b"__tsan_init" in BUILT
+starves = pytest.mark.skipif(b"libgcov" in BUILT, reason="at its end gcov opens and writes files, and complains where it cannot")
 limits_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of address space")
 SENTENCE = "Life is short, eat dessert first"
 

@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, succeeds, within, without_root
+from program import PROGRAM, SENTENCE, assert_fails, limits_memory, run, shell, starves, succeeds, within, without_root
 
 LINES = [SENTENCE, "eat dessert", "naïve café 人 👍", "a b a c a", "x"]
 
@@ -148,6 +148,13 @@ def test_a_line_that_is_too_long_is_bad_data_and_the_rest_goes_on():
     assert "longer than 5 bytes" in done.json_lines[1]["error"]["message"]
 
 
+def test_a_line_without_an_end_is_told_at_once():
+    command = [PROGRAM, "run", "--lines", "-", "--max-input-bytes", "100"]
+    with open("/dev/zero", "rb") as endless, subprocess.Popen(command, stdin=endless, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert b"longer than 100 bytes" in process.stderr.readline()
+        process.kill()
+
+
 def test_a_query_word_that_a_line_lacks_is_that_lines_error():
     done = run("run", "--lines", "-", "--json", "--query", "b", stdin="a b\na\nb\n")
     assert done.code == 65
@@ -268,6 +275,7 @@ def test_two_thousand_replies_come_each_before_the_next_line_is_sent(threads):
         assert coprocess.process.wait(30) == 0
 
 
+@starves
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_wait_for_input_that_always_fails_is_an_io_error(threads):
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # a search for leaks opens files
@@ -292,6 +300,7 @@ def test_it_goes_on_with_the_threads_that_the_system_gives(processes, tmp_path):
     assert (few.code, few.out, few.err) == (65, one.out, one.err)
 
 
+@starves
 @limits_memory
 @pytest.mark.parametrize(("threads", "megabytes"), [(3, 20), (8, 64), (16, 100), (16, 200), (16, 400)])
 def test_memory_that_ends_in_one_of_the_threads_is_the_one_error(threads, megabytes, tmp_path):

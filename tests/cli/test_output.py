@@ -11,7 +11,7 @@ import termios
 import time
 
 import pytest
-from program import PROGRAM, SENTENCE, assert_fails, run, shell, succeeds, without_root
+from program import PROGRAM, SENTENCE, assert_fails, run, shell, starves, succeeds, without_root
 from tensors import numpy
 
 LARGE = " ".join(f"word{i}" for i in range(1500))  # its weights are some 20 MB of JSON
@@ -193,6 +193,7 @@ def test_a_full_disk_is_an_io_error():
         assert done.message == "attn-cli: error: cannot write standard output: No space left on device\n"
 
 
+@starves
 def test_a_file_that_outgrows_its_limit_leaves_the_old_one(tmp_path):
     file = tmp_path / "out.json"
     file.write_text("old")

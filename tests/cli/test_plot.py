@@ -68,7 +68,7 @@ def test_a_mask_of_numbers_hides_where_it_is_infinite(tmp_path):
     assert succeeds("plot", "-", stdin=saved).out == succeeds("run", *masked, "--format", "svg", cwd=tmp_path).out
     assert empty_cells(parse(succeeds("plot", "-", "--query", "is", stdin=saved).out)) == ["is → short: 0.0"]
     weights = parse(succeeds("plot", "-", stdin=succeeds("run", *masked, "--json", cwd=tmp_path).out).out)
-    assert len(empty_cells(weights)) == 4 and "0" in texts(weights) and "masked" not in texts(weights)
+    assert len(empty_cells(weights)) == 4 and "exactly 0" in texts(weights) and "masked" not in texts(weights)
 
 
 def test_two_sentences_keep_their_words(tmp_path):
@@ -168,7 +168,7 @@ def test_weights_of_another_program_may_look_causal(folder):
     numpy.save(folder / "causal.npy", numpy.array([[1.0, 0.0], [0.0, 1.0]]))
     (folder / "two.txt").write_text("a\nb\n", encoding="utf-8")
     root = plot("causal.npy", "--tokens", "two.txt", cwd=folder)
-    assert len(empty_cells(root)) == 2 and "0" in texts(root) and "masked" not in texts(root)
+    assert len(empty_cells(root)) == 2 and "exactly 0" in texts(root) and "masked" not in texts(root)
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])

@@ -120,6 +120,7 @@ int execute_attend(const AttendOptions& options, const Operands& operands, const
     if (!options.against.given()) {
         require_storable(inputs.tensors(), options);
     } else if (options.against.suggest) {
+        (void)Output(options.against.suggest); // whether it can be written
         require_storable(inputs.tensors().queries.type, format_of_suggested(options.against));
     }
 

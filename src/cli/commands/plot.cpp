@@ -16,6 +16,7 @@
 #include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
+#include "cli/output/picture.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
@@ -228,21 +229,14 @@ void write_page_of(Plotted plotted, const PlotOptions& options, Output& output)
     write_page(layered, asked, output);
 }
 
-/// Of several layers a grid, each with the summary that names what its heads do.
-void write_picture(Plotted& plotted, const PlotOptions& options, Output& output)
+void write_picture_of(const Plotted& plotted, const PlotOptions& options, Output& output)
 {
     report::SvgOptions picture = options.picture;
     const model::Result& first = plotted.results.front();
     if (options.picture_options.caption) {
         picture.caption = plotted.model ? report::caption(plotted.results, plotted.model->name) : report::caption(first);
     }
-    if (plotted.results.size() == 1) {
-        return report::write_svg(first, picture, output.sink());
-    }
-    for (model::Result& layer : plotted.results) {
-        layer.summary = model::summarize(layer, 1);
-    }
-    report::write_svg(plotted.results, picture, output.sink());
+    write_picture(plotted.results, picture, output);
 }
 
 void write(Plotted plotted, const PlotOptions& options, Output& output, Colour colour)
@@ -264,7 +258,7 @@ void write(Plotted plotted, const PlotOptions& options, Output& output, Colour c
                                     .shade = options.picture_options.shade,
                                     .notation = decide_notation(options.output, options.format)},
                                    output.sink());
-    default: return write_picture(plotted, options, output);
+    default: return write_picture_of(plotted, options, output);
     }
 }
 
@@ -275,6 +269,7 @@ int execute_plot(const PlotOptions& options, Log& log)
     output.tell(stages);
     TensorInputs inputs;
     Plotted plotted = read_file(options, inputs);
+    std::vector<std::string> doubts;
     for (model::Result& result : plotted.results) {
         if (!options.head.empty()) {
             result = model::with_heads(std::move(result), options.head, model::Origin::options_alone(option_name));
@@ -282,13 +277,16 @@ int execute_plot(const PlotOptions& options, Log& log)
         if (!options.query.empty()) {
             result = model::with_rows(std::move(result), options.query);
         }
-        if (const auto doubt = model::doubt_about(result)) {
-            log.warning(*doubt);
+        if (std::optional<std::string> doubt = model::doubt_about(result)) {
+            doubts.push_back(std::move(*doubt));
         }
     }
     inputs.require_unchanged();
     write(std::move(plotted), options, output, log.colour());
     output.finish();
+    for (const std::string& doubt : doubts) { // an error stands alone
+        log.warning(doubt);
+    }
     return success;
 }
 

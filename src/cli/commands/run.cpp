@@ -23,6 +23,7 @@
 #include "cli/output/notes.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/page.hpp"
+#include "cli/output/picture.hpp"
 #include "cli/output/result_tensors.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/output/tensor_output.hpp"
@@ -182,7 +183,7 @@ void Runner::write(const model::Result& result, std::optional<Index> entry)
     case Format::svg: {
         report::SvgOptions picture = options_.picture;
         picture.caption = options_.picture_options.caption ? report::caption(result) : "";
-        report::write_svg(result, picture, output_.sink());
+        write_picture({&result, 1}, picture, output_);
         break;
     }
     case Format::html: write_page(result, {options_.picture_options.shade, command_without_what_if()}, output_); break;

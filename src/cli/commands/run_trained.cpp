@@ -11,6 +11,7 @@
 #include "cli/output/hints.hpp"
 #include "cli/output/isa_note.hpp"
 #include "cli/output/page.hpp"
+#include "cli/output/picture.hpp"
 #include "cli/output/result_tensors.hpp"
 #include "cli/output/shading.hpp"
 #include "cli/output/tensor_output.hpp"
@@ -34,28 +35,18 @@ report::TableOptions table_of(const RunOptions& options, const Output& output, L
             .layer_pairs = options.top || options.trained.layers.size() == 1};
 }
 
-/// Of several layers a grid, each with the summary that names what its heads do.
-void write_picture(const model::LayeredResult& result, const RunOptions& options, Output& output)
-{
-    report::SvgOptions picture = options.picture;
-    picture.caption = options.picture_options.caption ? report::caption(result.layers, result.config.name) : "";
-    if (!options.draws_layers()) {
-        return report::write_svg(result.layers.front(), picture, output.sink());
-    }
-    std::vector<model::Result> layers = result.layers;
-    for (model::Result& layer : layers) {
-        layer.summary = model::summarize(layer, 1);
-    }
-    report::write_svg(layers, picture, output.sink());
-}
-
 void write(const model::LayeredResult& result, const RunOptions& options, const report::TableOptions& table, Output& output)
 {
     switch (options.format) {
     case Format::json: report::write_json(result, std::nullopt, output.sink()); break;
     case Format::csv: report::write_csv(result, {.header = !options.no_header, .index = std::nullopt}, output.sink()); break;
     case Format::table: report::write_table(result, table, output.sink()); break;
-    case Format::svg: write_picture(result, options, output); break;
+    case Format::svg: {
+        report::SvgOptions picture = options.picture;
+        picture.caption = options.picture_options.caption ? report::caption(result.layers, result.config.name) : "";
+        write_picture(result.layers, picture, output);
+        break;
+    }
     case Format::html: write_page(result, {.shade = options.picture_options.shade}, output); break;
     default: write_result_tensors(result, options.format, output);
     }

@@ -104,6 +104,9 @@ void ComparedFile::read_printed(const std::string& wanted)
 
 void ComparedFile::read_tensors(const std::string& wanted)
 {
+    if (!wanted.empty()) {
+        (void)name_in(file_, wanted);
+    }
     tensors_ = io::read_tensors(file_.bytes(), file_.name(), wanted);
     if (!wanted.empty()) {
         contents_.tensors.push_back({wanted, tensors_.at(wanted, file_.name())});

@@ -104,8 +104,9 @@ Batch Batches::next()
     try {
         for (std::optional<Line> line = reader_.next(Wait::yes); line; line = reader_.next(Wait::no)) {
             bytes += line->text.size();
+            batch.full =
+                line->too_long || batch.lines.size() + 1 >= most_lines || bytes >= most_bytes; // its rest may be endless
             batch.lines.push_back(std::move(*line));
-            batch.full = batch.lines.size() >= most_lines || bytes >= most_bytes;
             if (batch.full) {
                 break;
             }

@@ -28,19 +28,23 @@ TensorArgument split_at(const std::string& text, std::size_t colon)
 std::string list_of(const std::vector<std::string>& names, const std::string& wanted)
 {
     const std::vector<std::string_view> all(names.begin(), names.end());
-    return names.empty() ? "none, it holds no tensor" : quoted_list(names) + did_you_mean(wanted, all);
+    return quoted_list(names) + did_you_mean(wanted, all);
 }
 
-/// `wanted`, or without one the name of the only tensor there is.
+} // namespace
+
 std::string name_in(const MappedFile& file, const std::string& wanted)
 {
     const std::vector<std::string> names = io::tensor_names(file.bytes(), file.name());
+    if (names.empty()) {
+        throw Error(ErrorKind::data, file.name() + " holds no tensor");
+    }
     if (wanted.empty()) {
         if (names.size() == 1) {
             return names.front();
         }
         throw Error(ErrorKind::data, "tensor of " + file.name(), "no name",
-                    names.empty() ? list_of(names, wanted) : "FILE:NAME, where NAME is one of " + list_of(names, wanted));
+                    "FILE:NAME, where NAME is one of " + list_of(names, wanted));
     }
     const bool nameless = names.size() == 1 && names.front().empty(); // an .npy, for which read_tensors has an answer
     if (!nameless && std::ranges::find(names, wanted) == names.end()) {
@@ -48,8 +52,6 @@ std::string name_in(const MappedFile& file, const std::string& wanted)
     }
     return wanted;
 }
-
-} // namespace
 
 TensorArgument split_tensor_argument(const std::string& text)
 {

@@ -23,6 +23,9 @@ struct TensorArgument {
 /// hold colons. Where no such file exists it is split behind .npy, .npz or .safetensors, or not at all.
 [[nodiscard]] TensorArgument split_tensor_argument(const std::string& text);
 
+/// `wanted`, or without one the name of the only tensor there is. Throws Error(data) with the names that there are.
+[[nodiscard]] std::string name_in(const MappedFile& file, const std::string& wanted);
+
 /// Throws Error for "-", usage or data, as `origin` says who gave it: what a result is computed of must have a name there.
 void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin);
 

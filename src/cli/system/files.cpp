@@ -285,6 +285,7 @@ OutputFile::OutputFile(const std::string& path) : name_(quoted_path(path)), targ
     if (descriptor_behind(path) || (exists && !S_ISREG(old.st_mode))) {
         descriptor_ = open_special(path, name_);
     } else {
+        require_apart(path, "-");
         target_ = follow_links(path, name_);
         if (path.empty() || target_.back() == '/') {
             cannot_create(name_, path.empty() ? ENOENT : EISDIR);

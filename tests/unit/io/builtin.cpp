@@ -17,7 +17,7 @@ TEST(BuiltinPage, HasAPlaceForEachOfItsParts)
 {
     const auto page = attn::io::builtin_page();
     for (const char* part :
-         {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{colours}}", "{{asked}}", "{{result}}"}) {
+         {"{{style_hash}}", "{{script_hash}}", "{{style}}", "{{script}}", "{{declared}}", "{{asked}}", "{{result}}"}) {
         EXPECT_EQ(count(page.frame, part), 1) << part;
     }
     EXPECT_EQ(count(page.frame, "{{"), 7);

@@ -36,8 +36,17 @@ bool JsonEvents::parse_error(std::size_t read, const std::string&, const nlohman
 
 void JsonEvents::fail(const std::string& reason, std::size_t offset) const
 {
-    const std::string prefix = what_.empty() ? "" : std::string(what_) + ": ";
-    throw Error(ErrorKind::data, prefix + "malformed JSON at " + position(text_, offset) + ": " + reason);
+    throw Error(ErrorKind::data, prefix() + "malformed JSON at " + position(text_, offset) + ": " + reason);
+}
+
+void JsonEvents::refuse(const std::string& reason, std::size_t offset) const
+{
+    throw Error(ErrorKind::data, prefix() + position(text_, offset) + ": " + reason);
+}
+
+std::string JsonEvents::prefix() const
+{
+    return what_.empty() ? "" : std::string(what_) + ": ";
 }
 
 void JsonEvents::enter()

@@ -62,7 +62,9 @@ public:
 
 protected:
     [[nodiscard]] std::size_t here() const { return static_cast<std::size_t>(reached_ - text_.data()); }
+    /// What is no JSON; and what is, but not what it should be.
     [[noreturn]] void fail(const std::string& reason, std::size_t offset) const;
+    [[noreturn]] void refuse(const std::string& reason, std::size_t offset) const;
     void enter();
     void leave() { --depth_; }
     [[nodiscard]] std::size_t depth() const { return depth_; }
@@ -70,6 +72,7 @@ protected:
 
 private:
     void refuse_nul() const;
+    [[nodiscard]] std::string prefix() const;
 
     std::string_view text_;
     std::string_view what_;

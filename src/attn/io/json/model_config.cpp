@@ -52,7 +52,7 @@ protected:
     void require_object_around(std::string_view allowed) const
     {
         if (containers_.empty()) {
-            fail("expected " + std::string(allowed), here() == 0 ? 0 : here() - 1);
+            refuse("expected " + std::string(allowed), here() == 0 ? 0 : here() - 1);
         }
     }
 
@@ -132,7 +132,7 @@ private:
     void add(const std::string& path, ConfigValue value)
     {
         if (!values.emplace(path, std::move(value)).second) {
-            fail("the key " + in_quotes(path) + " is there twice", here() - 1);
+            refuse("the key " + in_quotes(path) + " is there twice", here() - 1);
         }
     }
 };
@@ -159,11 +159,11 @@ public:
             return other("a string");
         }
         if (!is_plain_name(file)) {
-            fail("weight_map names the file " + in_quotes(file) + ", which is no plain name of a file beside the index",
-                 here() - 1);
+            refuse("weight_map names the file " + in_quotes(file) + ", which is no plain name of a file beside the index",
+                   here() - 1);
         }
         if (!files.emplace(containers_.back().key, std::move(file)).second) {
-            fail("weight_map has the tensor " + in_quotes(containers_.back().key) + " twice", here() - 1);
+            refuse("weight_map has the tensor " + in_quotes(containers_.back().key) + " twice", here() - 1);
         }
         return true;
     }
@@ -179,7 +179,7 @@ public:
         }
         open(false);
         if (in_map() && std::exchange(has_map, true)) {
-            fail("weight_map is there twice", here() - 1);
+            refuse("weight_map is there twice", here() - 1);
         }
         return true;
     }
@@ -207,8 +207,8 @@ private:
     {
         require_object_around("an object");
         if (in_map() || (containers_.size() == 1 && containers_.back().key == "weight_map")) {
-            fail(std::string("weight_map: expected ") + (in_map() ? "the name of a file" : "an object") + ", found " + found,
-                 here() - 1);
+            refuse(std::string("weight_map: expected ") + (in_map() ? "the name of a file" : "an object") + ", found " + found,
+                   here() - 1);
         }
         return true;
     }

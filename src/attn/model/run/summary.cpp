@@ -5,8 +5,9 @@
 #include "attn/model/run/strongest.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
+#include "attn/text/vocabulary.hpp"
 
-#include <map>
+#include <algorithm>
 #include <span>
 
 namespace attn::model {
@@ -30,15 +31,18 @@ private:
     Index count_ = 0;
 };
 
-/// weights (T, S) of one head, whose rows are the queries at `positions`; the keys 0 … words-1 are the queries' own words.
+/// weights (T, S) of one head, whose rows are the queries at `positions`; the first keys are the queries' own words, `ids`.
 template <typename Matrix>
-HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& positions, Index words)
+HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& positions, const std::vector<Index>& ids)
 {
+    const Index words = std::ssize(ids);
     HeadSummary head;
     Mean itself;
     Mean first;
     Mean previous;
     Mean next;
+    Mean same;
+    Mean induction;
     for (Index i = 0; i < weights.rows(); ++i) {
         const Index position = positions[static_cast<std::size_t>(i)];
         const auto count = [&](Mean& mean, Index key) {
@@ -50,26 +54,9 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
         count(itself, position);
         count(previous, position - 1);
         count(next, position + 1);
-    }
-    head.itself = itself.value();
-    head.first = first.value().value_or(0);
-    head.previous = previous.value();
-    head.next = next.value();
-    return head;
-}
-
-/// What a head makes of words that repeat.
-template <typename Matrix>
-void count_repetition(HeadSummary& head, const Matrix& weights, const std::vector<Index>& positions,
-                      const std::vector<Index>& ids)
-{
-    Mean same;
-    Mean induction;
-    for (Index i = 0; i < weights.rows(); ++i) {
-        const Index position = positions[static_cast<std::size_t>(i)];
         std::optional<double> others;
         std::optional<double> behind;
-        for (Index key = 0; key < weights.cols(); ++key) {
+        for (Index key = 0; key < words; ++key) {
             if (key == position || ids[static_cast<std::size_t>(key)] != ids[static_cast<std::size_t>(position)]) {
                 continue;
             }
@@ -85,20 +72,23 @@ void count_repetition(HeadSummary& head, const Matrix& weights, const std::vecto
             induction.count(*behind);
         }
     }
+    head.itself = itself.value();
+    head.first = first.value().value_or(0);
+    head.previous = previous.value();
+    head.next = next.value();
     head.same = same.value();
     head.induction = induction.value();
+    return head;
 }
 
-/// Numbers that are equal where words are.
-std::vector<Index> ids_of(const std::vector<std::string>& words)
+/// Of the queries' words, which are keys too but with cross-attention: numbers that are equal where words are.
+std::vector<Index> ids_of_keys(const Result& result)
 {
-    std::map<std::string_view, Index> first;
-    std::vector<Index> ids;
-    ids.reserve(words.size());
-    for (const std::string& word : words) {
-        ids.push_back(first.emplace(word, std::ssize(ids)).first->second);
+    if (result.cross) {
+        return {};
     }
-    return ids;
+    const bool has_ids = result.token_ids.size() == result.tokens.size(); // not of pieces that were joined to words
+    return has_ids ? result.token_ids : text::ids_of(result.tokens, text::vocabulary(result.tokens));
 }
 
 /// -Σ w·ln w, in nats.
@@ -110,6 +100,25 @@ double entropy_of(const Row& row)
         sum -= weight > 0 ? static_cast<double>(weight) * math::log(static_cast<double>(weight)) : 0;
     }
     return sum;
+}
+
+/// (1, T, S): each row equal over the keys that it sees, which are all, or those up to its own where no weight lies beyond.
+template <typename Scalar>
+Tensor<double> equal_weights(const Tensor<Scalar>& weights, const std::vector<Index>& positions)
+{
+    bool causal = true;
+    for (Index h = 0; h < weights.shape[0]; ++h) {
+        for (Index i = 0; i < weights.rows(); ++i) {
+            const Index beyond = std::max<Index>(weights.columns() - positions[static_cast<std::size_t>(i)] - 1, 0);
+            causal = causal && (weights.matrix(h).row(i).tail(beyond).array() == 0).all();
+        }
+    }
+    Tensor<double> equal({1, weights.rows(), weights.columns()});
+    for (Index i = 0; i < weights.rows(); ++i) {
+        const Index seen = causal ? std::min(positions[static_cast<std::size_t>(i)] + 1, weights.columns()) : weights.columns();
+        equal.matrix(0).row(i).head(seen).setConstant(1 / static_cast<double>(seen));
+    }
+    return equal;
 }
 
 /// The strongest of one head, by the positions of their words.
@@ -132,20 +141,17 @@ Summary summarize(const Result& result, Index top)
     if (found == nullptr) {
         throw Error(ErrorKind::internal, "summary", "nothing", "a result with weights");
     }
-    const std::vector<Index> ids = result.token_ids.empty() ? ids_of(result.tokens) : result.token_ids;
+    const std::vector<Index> ids = ids_of_keys(result);
     return std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& weights) {
-            Summary summary{dtype_of<Scalar>, 0, {}};
+            Summary summary{dtype_of<Scalar>, 0, {}, {}};
             summary.largest_entropy = math::log(static_cast<double>(weights.columns()));
             const std::vector<Index> positions =
                 result.query_positions.empty() ? indices(weights.rows()) : result.query_positions;
-            const Index words = result.cross ? 0 : std::ssize(result.tokens);
+            summary.equal = summary_of(equal_weights(weights, positions).matrix(0), positions, ids);
             const auto* entropy = entropies == nullptr ? nullptr : &std::get<Tensor<Scalar>>(*entropies);
             for (Index h = 0; h < weights.shape[0]; ++h) {
-                HeadSummary head = summary_of(weights.matrix(h), positions, words);
-                if (result.layer && !result.cross) {
-                    count_repetition(head, weights.matrix(h), positions, ids);
-                }
+                HeadSummary head = summary_of(weights.matrix(h), positions, ids);
                 Mean mean;
                 for (Index i = 0; i < weights.rows(); ++i) {
                     mean.count(entropy == nullptr

@@ -25,16 +25,16 @@ struct HeadSummary {
     std::optional<double> previous; ///< weight of the key one before the query's position, which position 0 has not
     std::optional<double> next;     ///< weight of the key one behind it, which the last position has not
     std::vector<Pair> pairs;        ///< the largest weights above 0, of equal ones first the one that stands first in the array
-    std::optional<double> same =
-        {}; ///< weight of the other places of the query's own word; of a whole model alone, as the next
+    std::optional<double> same = {};      ///< weight of the other places of the query's own word
     std::optional<double> induction = {}; ///< weight of the keys one behind an earlier place of the query's own word
 };
 
-/// itself, previous and next are absent with cross-attention, whose keys are other words.
+/// Of cross-attention, whose keys are other words, a head has the entropy and the first key alone.
 struct Summary {
     Dtype dtype = Dtype::float32; ///< of the weights
     double largest_entropy = 0;   ///< ln S, whatever the masks leave of the S keys
     std::vector<HeadSummary> heads;
+    HeadSummary equal = {}; ///< of weights that are equal over what each row sees: all keys, or those up to its own
 };
 
 /// Of the result's weights, which it must have, and its entropy, or that of the weights, with up to `top` (≥ 1) pairs a head.

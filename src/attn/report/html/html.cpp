@@ -2,6 +2,7 @@
 
 #include "attn/report/buffer.hpp"
 #include "attn/report/colour_map.hpp"
+#include "attn/report/head_means.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/svg/markup.hpp"
@@ -19,15 +20,45 @@ constexpr Index most_rows = 1024;
 constexpr Index most_columns = 8192;
 constexpr Index most_weights = 5'000'000;
 
-/// The 256 colours from 0 to 1 of both grounds, each "00224e…" in one string.
-std::string colours()
+/// A JSON object of the members that `write_members` writes.
+template <typename WriteMembers>
+std::string object_of(WriteMembers write_members)
+{
+    std::string text;
+    const Sink sink = [&](std::string_view piece) { text += piece; };
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    json.begin_object();
+    write_members(json);
+    json.end_object();
+    buffer.flush();
+    return text;
+}
+
+/// What the page has in common with the other pictures: the 256 colours from 0 to 1 of both grounds, each "00224e…" in one
+/// string, and the means of heads.
+std::string declarations()
 {
     std::string light, dark;
     for (int place = 0; place < 256; ++place) {
         light += hex(ink_of(place / 255.0)).substr(1);
         dark += hex(colour_of(place / 255.0)).substr(1);
     }
-    return R"({"light":")" + light + R"(","dark":")" + dark + "\"}";
+    return object_of([&](JsonWriter& json) {
+        json.member("light", light);
+        json.member("dark", dark);
+        json.member("least_role", least_role);
+        json.begin_array("means");
+        for (const HeadMean& mean : head_means) {
+            json.begin_object();
+            json.member("name", mean.name);
+            json.member("header", mean.header);
+            json.member("meaning", mean.meaning);
+            json.member("colour", mean.colour);
+            json.end_object();
+        }
+        json.end_array();
+    });
 }
 
 /// JSON in which no word ends the script that holds it.
@@ -55,34 +86,27 @@ const Shape& shape_of_weights(const model::Result& result)
 /// {"shade":"row","shade_max":0.1,"command":"attn-cli run …"}, of each what there is.
 void write_asked(const PageOptions& options, Buffer& out)
 {
-    std::string text;
-    {
-        const Sink sink = [&](std::string_view piece) { text += piece; };
-        Buffer buffer(sink);
-        JsonWriter json(buffer);
-        json.begin_object();
-        if (options.shade.shade) {
-            json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
-        }
-        json.member("shade_max", options.shade.most);
-        if (!options.command.empty()) {
-            json.member("command", options.command);
-        }
-        json.end_object();
-        buffer.flush();
-    }
-    write_escaped(text, out);
+    write_escaped(object_of([&](JsonWriter& json) {
+                      if (options.shade.shade) {
+                          json.member("shade", shade_names.at(static_cast<std::size_t>(*options.shade.shade)));
+                      }
+                      json.member("shade_max", options.shade.most);
+                      if (!options.command.empty()) {
+                          json.member("command", options.command);
+                      }
+                  }),
+                  out);
 }
 
 template <typename AnyResult>
 void write_frame(const AnyResult& result, const PageParts& parts, const PageOptions& options, const Sink& sink)
 {
-    const std::string colour_text = colours();
+    const std::string declared = declarations();
     const std::array<std::pair<std::string_view, std::string_view>, 5> texts{{{"style", parts.style},
                                                                               {"script", parts.script},
                                                                               {"style_hash", parts.style_hash},
                                                                               {"script_hash", parts.script_hash},
-                                                                              {"colours", colour_text}}};
+                                                                              {"declared", declared}}};
     Buffer out(sink);
     std::string_view rest = parts.frame;
     while (!rest.empty()) {

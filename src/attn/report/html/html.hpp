@@ -11,7 +11,7 @@
 
 namespace attn::report {
 
-/// What every page has in common. `frame` is HTML with one {{name}} each for style, script, style_hash, script_hash, colours,
+/// What every page has in common. `frame` is HTML with one {{name}} each for style, script, style_hash, script_hash, declared,
 /// asked and result; the hashes name style and script in the policy.
 struct PageParts {
     std::string_view frame = {}, style = {}, script = {};

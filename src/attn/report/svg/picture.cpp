@@ -97,7 +97,8 @@ std::string blank_text(const Picture& picture, const std::vector<bool>& hidden)
         }
     }
     std::string text;
-    for (const auto& [is_there, name] : {std::pair(masked, "masked"), std::pair(zero, "0"), std::pair(strange, "not finite")}) {
+    for (const auto& [is_there, name] :
+         {std::pair(masked, "masked"), std::pair(zero, "exactly 0"), std::pair(strange, "not finite")}) {
         text += !is_there ? "" : text.empty() ? name : std::string(" or ") + name;
     }
     return text;
@@ -228,6 +229,15 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     }
     choose_scale(picture, shade);
     return picture;
+}
+
+std::string row_scale_text(const Picture& picture)
+{
+    if (picture.row_scales.empty()) {
+        return "";
+    }
+    const auto [low, high] = std::ranges::minmax(picture.row_scales, {}, &Scale::high);
+    return "; colours: each row to its own largest, " + picture.rounded(low.high, 2) + " to " + picture.rounded(high.high, 2);
 }
 
 std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture)

@@ -21,6 +21,7 @@ struct Picture {
     std::string array; ///< "weights", but "numbers" of those that are none
     Index heads = 0, rows = 0, columns = 0;
     std::vector<std::string> head_names;              ///< one a head; empty where there is only the one
+    std::vector<std::string> head_roles;              ///< "previous 0.94", or empty for a head that does nothing special
     std::vector<double> values;                       ///< (heads, rows, columns)
     bool single = false;                              ///< they are float32
     bool weights = false;                             ///< given as such, otherwise scores
@@ -69,6 +70,9 @@ struct Picture {
 /// small; whatever else, and weights that are none, from its least to its largest. Throws Error(usage) for the logarithms of
 /// what is no weight, and for a largest number that none is below.
 [[nodiscard]] Picture picture_of(const model::Result& result, const ShadeOptions& shade);
+
+/// "; colours: each row to its own largest, 0.04 to 1.00"; empty where all rows have one scale.
+[[nodiscard]] std::string row_scale_text(const Picture& picture);
 
 /// What the colour bar says: texts at their shares of it.
 [[nodiscard]] std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture);

@@ -1,5 +1,6 @@
 #include "attn/report/svg/svg.hpp"
 
+#include "attn/report/head_means.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/svg_panels.hpp"
 #include "attn/report/svg/text_width.hpp"
@@ -17,7 +18,8 @@ constexpr double head_height = 22; // the name of a head
 constexpr double panel_gap = 24;
 constexpr double caption_gap = 8; // between a picture and its caption
 constexpr double longest_title = 640;
-constexpr double bar_room = 6; // half a label beyond the ends of the colour bar
+constexpr double bold_width = 1.1; // times that of plain letters
+constexpr double bar_room = 6;     // half a label beyond the ends of the colour bar
 
 /// "weights (6, 6)", "numbers (6, 6)" where they are none, "weights of 4 heads (6, 6)"
 std::string array_text(const Picture& picture)
@@ -52,6 +54,22 @@ PanelGrid grid_of(Index count, const PanelSize& size)
     return best;
 }
 
+struct NamePlace {
+    double x = 0, y = 0, room = 0;
+};
+
+/// With what the head does, where both fit above its panel.
+void append_head_name(std::string& out, const Picture& picture, Index head, const NamePlace& place)
+{
+    const auto at = static_cast<std::size_t>(head);
+    append_text(out, picture.head_names[at], place.x, place.y, head_font, attribute("font-weight", "bold"));
+    const double end = (text_width(picture.head_names[at]) * bold_width + text_width(" ")) * head_font;
+    const std::string role = picture.head_roles.empty() ? "" : picture.head_roles[at];
+    if (!role.empty() && end + text_width(role) * head_font <= place.room) {
+        append_text(out, role, place.x + end, place.y, head_font);
+    }
+}
+
 template <typename Panels>
 std::string draw(const Panels& panels, const Picture& picture, const SvgOptions& options)
 {
@@ -73,7 +91,6 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
 
     std::string out = opening({width, height}, heading, options) + panels.definitions();
-    const std::string bold = attribute("font-weight", "bold");
     for (Index i = 0; i < picture.heads; ++i) {
         // Heads, too, are read from where the words begin.
         const Index column = size.gutter_at_right ? grid.columns - 1 - i % grid.columns : i % grid.columns;
@@ -81,7 +98,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
         const double x = margin + (size.gutter_at_right ? 0 : size.gutter) + static_cast<double>(column) * step_x;
         const double y = top + static_cast<double>(row) * step_y;
         if (head > 0) {
-            append_text(out, picture.head_names[static_cast<std::size_t>(i)], x, y + head_font / 2, head_font, bold);
+            append_head_name(out, picture, i, {x, y + head_font / 2, size.width});
         }
         panels.append_panel(out, i, {x, y + head + size.header, i % grid.columns == 0});
         require_size(out, picture);
@@ -90,12 +107,21 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     return out + "</svg>\n";
 }
 
+void name_roles(Picture& picture, const model::Summary& summary)
+{
+    if (picture.weights && !picture.doubtful) {
+        for (const model::HeadSummary& head : summary.heads) {
+            const HeadMean* role = role_of(head, summary.equal);
+            picture.head_roles.push_back(role == nullptr ? "" : mean_text(*role, head));
+        }
+    }
+}
+
 } // namespace
 
 double Heading::width() const
 {
-    constexpr double bold = 1.1;
-    return std::max(text_width(title) * title_font * bold, text_width(note) * note_font);
+    return std::max(text_width(title) * title_font * bold_width, text_width(note) * note_font);
 }
 
 Heading heading_of(const std::string& array, const std::string& usual, const std::string& note, const SvgOptions& options)
@@ -156,9 +182,16 @@ void append_text(std::string& out, std::string_view text, double x, double y, do
     out += "</text>\n";
 }
 
-void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink)
+void write_svg(std::span<const model::Result> results, std::span<const model::Summary> summaries, const SvgOptions& options,
+               const Sink& sink)
 {
-    const Picture picture = picture_of(result, options.shade);
+    if (results.size() > 1) {
+        return sink(draw_layers(results, summaries, options));
+    }
+    Picture picture = picture_of(results.front(), options.shade);
+    for (const model::Summary& summary : summaries) {
+        name_roles(picture, summary);
+    }
     if (options.plot == Plot::arcs && !picture.weights) {
         throw Error(ErrorKind::usage, "--plot arcs", picture.array, "weights; scores are drawn as a heatmap");
     }

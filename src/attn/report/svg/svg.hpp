@@ -11,6 +11,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,14 +33,13 @@ struct SvgOptions {
     std::string caption = {}; ///< below the picture; empty: none
 };
 
-/// Draws the array that the result shows (picture.hpp), weights alone as arcs. Throws Error(usage) when it shows none that can
-/// be drawn, and Error(too_large) for what would take more than 30 MB, before the sink gets anything.
-void write_svg(const model::Result& result, const SvgOptions& options, const Sink& sink);
-
-/// The weights of several layers as a grid of small heat maps: rows are layers, columns heads, which may be other ones in each
-/// layer. Each layer has a summary, which says what its heads do most: that stands below each map and colours its frame. Throws
-/// Error(too_large) likewise.
-void write_svg(const std::vector<model::Result>& layers, const SvgOptions& options, const Sink& sink);
+/// Draws the array that a result shows (picture.hpp), weights alone as arcs; of several layers their weights, as a grid of
+/// small heat maps whose rows are layers, whose columns heads, which may be other ones in each layer. `summaries`, of each
+/// result or of none, say what heads of weights do: beside their names, or below each map and by the colour of its frame.
+/// Throws Error(usage) when there is nothing that can be drawn, and Error(too_large) for what would take more than 30 MB,
+/// before the sink gets anything.
+void write_svg(std::span<const model::Result> results, std::span<const model::Summary> summaries, const SvgOptions& options,
+               const Sink& sink);
 
 /// Any picture as a heat map. Throws Error(too_large) likewise.
 void write_heat_map(const Picture& picture, const SvgOptions& options, const Sink& sink);

@@ -63,7 +63,8 @@ std::string HeatMapPanels::note() const
     if (!picture_.note.empty()) {
         return picture_.note;
     }
-    return picture_.rows_are_keys ? "rows are key words, columns query words" : "rows are query words, columns key words";
+    return (picture_.rows_are_keys ? "rows are key words, columns query words" : "rows are query words, columns key words") +
+           row_scale_text(picture_);
 }
 
 /// Square cells, but where there are few rows or columns these are not as thin as the others.

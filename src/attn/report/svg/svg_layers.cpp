@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace attn::report {
@@ -25,34 +26,27 @@ constexpr double label_font = 12;
 constexpr double role_line = 18; // of the key
 constexpr double swatch = 12;
 constexpr double role_gap = 8;
-constexpr int levels = 32;         // of colours: what can be told apart in a cell of a pixel or two
-constexpr double least_role = 0.4; // a smaller mean is nothing that a head does
+constexpr int levels = 32; // of colours: what can be told apart in a cell of a pixel or two
 
-/// The colours of frames, in the order of head_means: of a middling lightness, so that they stand out on both grounds.
-constexpr std::array<std::string_view, head_means.size()> role_colours{"#808890", "#b5651d", "#2e8b57", "#1f6fb4",
-                                                                       "#8a63c9", "#c44e8a", "#d1401f"};
-constexpr std::size_t no_role = 0; // the place of the entropy
+/// A head, and what stands below its map: the mean that says what it does, otherwise the first one, its entropy.
+struct NamedHead {
+    const HeadSummary* head = nullptr; ///< null: of numbers that are no weights
+    const HeadMean* mean = &head_means.front();
+    [[nodiscard]] std::string text() const { return mean_text(*mean, *head); }
+};
 
-/// The largest of the means that are shares of the weights, if it is large.
-std::size_t role_of(const HeadSummary& head)
+NamedHead named_head(const model::Summary& summary, Index head)
 {
-    std::size_t role = no_role;
-    double largest = least_role;
-    for (std::size_t i = 0; i < head_means.size(); ++i) {
-        const std::optional<double> mean = head_means.at(i).value(head);
-        if (head_means.at(i).is_share && mean && *mean >= largest) {
-            largest = *mean;
-            role = i;
-        }
+    NamedHead named{.head = &summary.heads[static_cast<std::size_t>(head)]};
+    if (const HeadMean* role = role_of(*named.head, summary.equal)) {
+        named.mean = role;
     }
-    return role;
+    return named;
 }
 
-/// "previous 0.94"; of a head without a role its entropy.
-std::string role_text(const HeadSummary& head)
+double frame_of(const HeadMean& mean)
 {
-    const HeadMean& mean = head_means.at(role_of(head));
-    return std::string(mean.name) + ' ' + math::fixed(mean.value(head).value_or(0), 2);
+    return mean.is_share ? 3 : 1;
 }
 
 /// "layer 1, head 0: entropy 0.08, itself 0.33, …"
@@ -121,7 +115,7 @@ private:
 };
 
 /// The scale that all layers have in common, unless each row has its own.
-ShadeOptions common_shade(const std::vector<Result>& layers, const ShadeOptions& asked)
+ShadeOptions common_shade(std::span<const Result> layers, const ShadeOptions& asked)
 {
     ShadeOptions common = asked;
     double most = 0;
@@ -141,11 +135,14 @@ ShadeOptions common_shade(const std::vector<Result>& layers, const ShadeOptions&
 
 class LayersPicture {
 public:
-    LayersPicture(const std::vector<Result>& layers, const SvgOptions& options)
-        : layers_(layers), options_(options), palette_(palette_of(options.ground)), shade_(common_shade(layers, options.shade)),
-          first_(picture_of(layers.front(), shade_)),
+    LayersPicture(std::span<const Result> layers, std::span<const model::Summary> summaries, const SvgOptions& options)
+        : layers_(layers), summaries_(summaries), options_(options), palette_(palette_of(options.ground)),
+          shade_(common_shade(layers, options.shade)), first_(picture_of(layers.front(), shade_)),
           merged_((std::max(first_.rows, first_.columns) + most_cells - 1) / most_cells)
     {
+        if (first_.doubtful) {
+            summaries_ = {};
+        }
         for (const Result& layer : layers) {
             heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
         }
@@ -175,15 +172,15 @@ public:
         const double bar_height = 120;
         const ColourKey key{first_, palette_, bar_height};
         const double roles_y = top + bar_height + body_gap;
-        const std::vector<std::size_t> roles = roles_there();
-        const double key_bottom = roles_y + role_line * static_cast<double>(roles.size());
+        const std::set<const HeadMean*> means = means_there();
+        const double key_bottom = roles_y + role_line * static_cast<double>(means.size());
         const double width =
-            std::max(key_x + std::max(key.width(), roles_width(roles)) + margin, least_width(heading, options_));
+            std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
         std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
         out += "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
-            append_layer(out, layers_[row], top + static_cast<double>(row) * step_y());
+            append_layer(out, row, top + static_cast<double>(row) * step_y());
             if (out.size() > most_bytes) {
                 throw Error(ErrorKind::too_large, "picture",
                             std::to_string(layers_.size()) + " × " + std::to_string(heads_) + " maps of " +
@@ -192,44 +189,42 @@ public:
             }
         }
         key.append(out, key_x, top);
-        append_roles(out, roles, key_x, roles_y);
+        append_means(out, means, key_x, roles_y);
         return out + "</svg>\n";
     }
 
 private:
     [[nodiscard]] static std::string name_of(const Result& layer) { return "layer " + std::to_string(layer.layer.value_or(0)); }
 
-    [[nodiscard]] const HeadSummary* summary_of(const Result& layer, Index head) const
+    /// Those of all heads; none of numbers that are no weights.
+    [[nodiscard]] std::vector<NamedHead> heads() const
     {
-        return first_.doubtful || !layer.summary ? nullptr : &layer.summary->heads[static_cast<std::size_t>(head)];
-    }
-
-    template <typename Visit>
-    void each_summary(Visit visit) const
-    {
-        for (const Result& layer : layers_) {
-            for (Index head = 0; head < shape_of(*layer.find(model::Item::weights)).front(); ++head) {
-                if (const HeadSummary* summary = summary_of(layer, head)) {
-                    visit(*summary);
-                }
+        std::vector<NamedHead> heads;
+        for (const model::Summary& summary : summaries_) {
+            for (Index head = 0; head < std::ssize(summary.heads); ++head) {
+                heads.push_back(named_head(summary, head));
             }
         }
+        return heads;
     }
 
     [[nodiscard]] double longest_name() const
     {
         double longest = text_width("head 00") * label_font;
-        each_summary([&](const HeadSummary& head) { longest = std::max(longest, text_width(role_text(head)) * name_font); });
+        for (const NamedHead& head : heads()) {
+            longest = std::max(longest, text_width(head.text()) * name_font);
+        }
         return std::ceil(longest);
     }
 
-    [[nodiscard]] std::vector<std::size_t> roles_there() const
+    /// In the order in which they are declared.
+    [[nodiscard]] std::set<const HeadMean*> means_there() const
     {
-        std::vector<std::size_t> roles;
-        each_summary([&](const HeadSummary& head) { roles.push_back(role_of(head)); });
-        std::ranges::sort(roles);
-        roles.erase(std::unique(roles.begin(), roles.end()), roles.end());
-        return roles;
+        std::set<const HeadMean*> means;
+        for (const NamedHead& head : heads()) {
+            means.insert(head.mean);
+        }
+        return means;
     }
 
     [[nodiscard]] std::string note() const
@@ -239,7 +234,10 @@ private:
             const std::string side = std::to_string(merged_);
             text += "; a cell is the largest of " + side + " × " + side;
         }
-        return text + (first_.doubtful ? "" : "; below it what the head does most, as a mean over its rows");
+        if (!first_.row_scales.empty()) {
+            text += "; colours: each row to its own largest";
+        }
+        return text + (first_.doubtful ? "" : "; below it what the head does most, as a mean over the rows that can");
     }
 
     void append_names(std::string& out, double top) const
@@ -252,12 +250,13 @@ private:
         }
     }
 
-    void append_layer(std::string& out, const Result& layer, double y) const
+    void append_layer(std::string& out, std::size_t row, double y) const
     {
+        const Result& layer = layers_[row];
         append_text(out, name_of(layer), margin, y + height_ / 2, label_font, attribute("font-weight", "bold"));
         const Picture picture = picture_of(layer, shade_);
         for (Index head = 0; head < picture.heads; ++head) {
-            append_map(out, layer, picture, {head, margin + gutter_ + static_cast<double>(head) * step_x_, y});
+            append_map(out, row, picture, {head, margin + gutter_ + static_cast<double>(head) * step_x_, y});
         }
     }
 
@@ -266,16 +265,17 @@ private:
         double x = 0, y = 0;
     };
 
-    void append_map(std::string& out, const Result& layer, const Picture& picture, const Place& place) const
+    void append_map(std::string& out, std::size_t row, const Picture& picture, const Place& place) const
     {
-        const HeadSummary* summary = summary_of(layer, place.head);
-        const std::size_t role = summary == nullptr ? no_role : role_of(*summary);
+        const Result& layer = layers_[row];
+        const NamedHead named = summaries_.empty() ? NamedHead() : named_head(summaries_[row], place.head);
+        const HeadMean& mean = *named.mean;
         const auto rectangle = [&](double around, const std::string& style) {
             out += "<rect" + attribute("x", place.x - around) + attribute("y", place.y - around);
             out += attribute("width", width_ + 2 * around) + attribute("height", height_ + 2 * around) + style + "/>\n";
         };
         out += "<g><title>" + escaped(name_of(layer) + ", " + layer.name_of_head(place.head)) +
-               (summary == nullptr ? "" : ": " + escaped(all_means(*summary))) + "</title>\n";
+               (named.head != nullptr ? ": " + escaped(all_means(*named.head)) : "") + "</title>\n";
         rectangle(0, attribute("fill", blank_fill));
         const std::string move =
             "translate(" + length(place.x) + " " + length(place.y + unit_ / 2) + ") scale(" + length(unit_) + ")";
@@ -283,46 +283,46 @@ private:
                ">\n";
         Thumbnail(picture, place.head, merged_).append(out, palette_);
         out += "</g>\n";
-        const double line = role == no_role ? 1 : 3;
-        rectangle(line / 2,
-                  attribute("fill", "none") + attribute("stroke", role_colours.at(role)) + attribute("stroke-width", line));
+        const double line = frame_of(mean);
+        rectangle(line / 2, attribute("fill", "none") + attribute("stroke", mean.colour) + attribute("stroke-width", line));
         out += "</g>\n";
-        if (summary != nullptr) {
-            append_text(out, role_text(*summary), place.x, place.y + height_ + name_line / 2 + 1, name_font,
-                        role == no_role ? attribute("fill", palette_.grey_ink) : "");
+        if (named.head != nullptr) {
+            append_text(out, named.text(), place.x, place.y + height_ + name_line / 2 + 1, name_font,
+                        mean.is_share ? "" : attribute("fill", palette_.grey_ink));
         }
     }
 
-    [[nodiscard]] static double roles_width(const std::vector<std::size_t>& roles)
+    [[nodiscard]] static double means_width(const std::set<const HeadMean*>& means)
     {
         double width = 0;
-        for (const std::size_t role : roles) {
-            width = std::max(width, swatch + role_gap + text_width(role_name(role)) * label_font);
+        for (const HeadMean* mean : means) {
+            width = std::max(width, swatch + role_gap + text_width(key_text(*mean)) * label_font);
         }
         return width;
     }
 
-    [[nodiscard]] static std::string role_name(std::size_t role)
+    [[nodiscard]] static std::string key_text(const HeadMean& mean)
     {
-        return role == no_role ? "none above " + math::fixed(least_role, 1) : head_means.at(role).header;
+        return mean.is_share ? mean.header : "none above " + math::fixed(least_role, 1);
     }
 
-    void append_roles(std::string& out, const std::vector<std::size_t>& roles, double x, double y) const
+    static void append_means(std::string& out, const std::set<const HeadMean*>& means, double x, double y)
     {
         double middle = y + role_line / 2;
-        for (const std::size_t role : roles) {
-            const double line = role == no_role ? 1 : 3;
+        for (const HeadMean* mean : means) {
+            const double line = frame_of(*mean);
             out += "<rect" + attribute("x", x + line / 2) + attribute("y", middle - (swatch - line) / 2);
             out += attribute("width", swatch - line) + attribute("height", swatch - line) + attribute("fill", "none");
-            out += attribute("stroke", role_colours.at(role)) + attribute("stroke-width", line) + "/>\n";
-            append_text(out, role_name(role), x + swatch + role_gap, middle, label_font);
+            out += attribute("stroke", mean->colour) + attribute("stroke-width", line) + "/>\n";
+            append_text(out, key_text(*mean), x + swatch + role_gap, middle, label_font);
             middle += role_line;
         }
     }
 
     [[nodiscard]] double step_y() const { return height_ + name_line + map_gap; }
 
-    const std::vector<Result>& layers_;
+    std::span<const Result> layers_;
+    std::span<const model::Summary> summaries_;
     const SvgOptions& options_;
     const Palette& palette_;
     ShadeOptions shade_;
@@ -335,9 +335,10 @@ private:
 
 } // namespace
 
-void write_svg(const std::vector<model::Result>& layers, const SvgOptions& options, const Sink& sink)
+std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
+                        const SvgOptions& options)
 {
-    sink(LayersPicture(layers, options).draw());
+    return LayersPicture(layers, summaries, options).draw();
 }
 
 } // namespace attn::report

@@ -55,6 +55,10 @@ struct ColourKey {
 /// What goes into <defs> for it.
 [[nodiscard]] std::string shades(const Palette& palette);
 
+/// Several layers.
+[[nodiscard]] std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
+                                      const SvgOptions& options);
+
 /// Throws Error(too_large) when a picture has grown beyond 30 MB.
 void require_size(const std::string& svg, const Picture& picture);
 

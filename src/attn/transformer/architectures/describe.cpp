@@ -42,6 +42,9 @@ constexpr std::array families{
 
 Architecture describe(Config config)
 {
+    if (!config.has({"model_type"})) {
+        throw Error(ErrorKind::data, "model_type", "nothing", joined(model_types()));
+    }
     const std::string type = config.text({"model_type"});
     const auto family = std::ranges::find(families, type, &Family::type);
     if (family == families.end()) {

@@ -103,6 +103,32 @@ TEST(Summary, CountsTheKeyBehindTheWordsAsNobodysNeighbour)
     EXPECT_EQ(places(summary.heads[0]), (Places{{1, 2}}));
 }
 
+TEST(Summary, OfRepeatedWords)
+{
+    Result result = result_of(Tensor<float>({1, 4, 4}, {1, 0, 0, 0,               //
+                                                        0.5F, 0.5F, 0, 0,         //
+                                                        0.25F, 0.625F, 0.125F, 0, //
+                                                        0, 0.125F, 0.125F, 0.75F}),
+                              {0, 0, 0, 0});
+    EXPECT_FALSE(summarize(result, 1).heads[0].same);
+    result.tokens = {"a", "b", "a", "a"};
+    result.token_ids = {5, 6, 7, 8, 9, 9}; // of six pieces
+    const HeadSummary head = summarize(result, 1).heads[0];
+    EXPECT_EQ(head.same, (0 + 0.25 + 0.125) / 3); // of each a the weights of the other two
+    EXPECT_EQ(head.induction,
+              (0.625 + 0.125) / 2); // of the second a that of b; of the third that of b, for itself does not count
+}
+
+TEST(Summary, KnowsWhatEqualWeightsWouldHave)
+{
+    const auto equal = [](Tensor<float> weights) { return summarize(result_of(weights, {0, 0, 0}), 1).equal; };
+    const HeadSummary all = equal(Tensor<float>({1, 3, 3}, {1, 0, 0, 1, 0, 0, 0.5F, 0.25F, 0.25F}));
+    EXPECT_DOUBLE_EQ(all.first, (1 + 0.5 + 1.0 / 3) / 3); // no weight lies beyond its row's own word
+    const HeadSummary open = equal(Tensor<float>({1, 3, 3}, {0.5F, 0.5F, 0, 1, 0, 0, 0.5F, 0.25F, 0.25F}));
+    EXPECT_DOUBLE_EQ(open.first, 1.0 / 3);
+    EXPECT_DOUBLE_EQ(*open.previous, 1.0 / 3);
+}
+
 TEST(Summary, HasNoPairsOfNothing)
 {
     const float nan = std::numeric_limits<float>::quiet_NaN();

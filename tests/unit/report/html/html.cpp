@@ -17,7 +17,7 @@ using attn::model::Result;
 using attn::report::PageParts;
 using sample::text_of;
 
-constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{colours}}|{{asked}}|{{result}}",
+constexpr PageParts parts{.frame = "{{style_hash}} {{script_hash}}|{{style}}|{{script}}|{{declared}}|{{asked}}|{{result}}",
                           .style = "p {}",
                           .script = "f({{}})",
                           .style_hash = "sha256-A",
@@ -37,10 +37,10 @@ TEST(Html, PutsEveryPartInItsPlace)
 {
     const std::string html = html_of(sample::two_words());
     EXPECT_TRUE(html.starts_with("sha256-A sha256-B|p {}|f({{}})|{\"light\":\"f7fafd")) << html;
-    EXPECT_TRUE(html.ends_with("fee838\"}|{}|" + json_of(sample::two_words()))) << html;
+    EXPECT_TRUE(html.ends_with("\"colour\":\"#b07d00\"}]}|{}|" + json_of(sample::two_words()))) << html;
     const auto of_light = html.find("\"f7fafd"), of_dark = html.find("\"00224e");
     EXPECT_EQ(html.find("\",\"dark\"") - of_light, 1 + 256 * 6);
-    EXPECT_EQ(html.find("\"}|{}|") - of_dark, 1 + 256 * 6);
+    EXPECT_EQ(html.find("\",\"least_role\":0.4") - of_dark, 1 + 256 * 6);
 }
 
 TEST(Html, HoldsWhatWasAskedFor)

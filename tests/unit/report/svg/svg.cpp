@@ -22,7 +22,7 @@ using attn::report::SvgOptions;
 
 std::string svg_of(const Result& result, const SvgOptions& options = {})
 {
-    return sample::text_of([&](const auto& sink) { attn::report::write_svg(result, options, sink); });
+    return sample::text_of([&](const auto& sink) { attn::report::write_svg({&result, 1}, {}, options, sink); });
 }
 
 Index count(const std::string& text, const std::string& part)
@@ -63,7 +63,7 @@ std::string error_of(const Result& result, const SvgOptions& options, attn::Erro
 {
     std::string written;
     try {
-        attn::report::write_svg(result, options, [&](std::string_view bytes) { written += bytes; });
+        attn::report::write_svg({&result, 1}, {}, options, [&](std::string_view bytes) { written += bytes; });
     } catch (const attn::Error& error) {
         EXPECT_EQ(error.kind(), kind);
         EXPECT_EQ(written, "");
@@ -144,14 +144,42 @@ TEST(Svg, LeavesZerosEmptyThatAMaskItDoesNotHoldMayHaveMade)
     Result result = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0, 1}));
     result.config.attention.mask = attn::model::FileTensor{.file = "mask.npy", .name = {}, .sha256 = {}};
     EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 2);
-    EXPECT_EQ(count(svg_of(result), ">0</text>"), 1 + 2); // the key, and words
+    EXPECT_EQ(count(svg_of(result), ">exactly 0</text>"), 1);
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 0);
     result.config.attention.causal = true;
-    EXPECT_EQ(count(svg_of(result), ">masked or 0</text>"), 1);
+    EXPECT_EQ(count(svg_of(result), ">masked or exactly 0</text>"), 1);
     constexpr float masked = -std::numeric_limits<float>::infinity();
     result.arrays.push_back({"masked_scores", Tensor<float>({1, 2, 2}, {1, masked, -200, 1})});
     EXPECT_EQ(count(svg_of(result), ">masked</text>"), 1);
     EXPECT_EQ(count(svg_of(result), "fill=\"url(#blank)\"><title>"), 1);
+}
+
+TEST(Svg, NamesWhatAHeadDoesWhereThereIsRoom)
+{
+    Result result = even(2, 8, 8);
+    auto& weights = std::get<Tensor<float>>(result.arrays.front().tensor);
+    for (Index i = 0; i < 8; ++i) {
+        weights.matrix(1).row(i).setZero();
+        weights.matrix(1)(i, 0) = 1;
+    }
+    const std::vector<attn::model::Summary> summaries{summarize(result, 1)};
+    const auto drawn = [&](const Result& drawn) {
+        return sample::text_of([&](const auto& sink) { attn::report::write_svg({&drawn, 1}, summaries, {}, sink); });
+    };
+    EXPECT_EQ(count(drawn(result), ">first word 1.00</text>"), 1);
+    EXPECT_EQ(count(svg_of(result), "first word"), 0);
+    weights.values.front() = -1;
+    EXPECT_EQ(count(drawn(result), "first word"), 0); // these are no weights
+    EXPECT_EQ(count(drawn(even(2, 8, 1)), "first word"), 0);
+}
+
+TEST(Svg, NamesTheScaleOfEachRow)
+{
+    Result result = numbered(Item::weights, Tensor<float>({1, 2, 2}, {0.75F, 0.25F, 0.5F, 0.5F}));
+    SvgOptions options;
+    options.shade.shade = attn::report::Shade::row;
+    EXPECT_EQ(count(svg_of(result, options), "colours: each row to its own largest, 0.50 to 0.75</text>"), 1);
+    EXPECT_EQ(count(svg_of(result), "largest"), 0);
 }
 
 TEST(Svg, GuessesWhetherWeightsOfAnotherProgramAreCausal)
@@ -159,7 +187,7 @@ TEST(Svg, GuessesWhetherWeightsOfAnotherProgramAreCausal)
     Result causal = numbered(Item::weights, Tensor<float>({1, 2, 2}, {1, 0, 0.25F, 0.75F}));
     causal.foreign = true;
     EXPECT_EQ(count(svg_of(causal), "fill=\"url(#blank)\"><title>0 → 1: 0.0"), 1);
-    EXPECT_EQ(count(svg_of(causal), ">0</text>"), 1 + 2);
+    EXPECT_EQ(count(svg_of(causal), ">exactly 0</text>"), 1);
     EXPECT_EQ(count(svg_of(causal), ">masked</text>"), 0);
     Result other = numbered(Item::weights, Tensor<float>({1, 2, 2}, {0, 1, 0.5F, 0.5F}));
     other.foreign = true;
