@@ -53,7 +53,6 @@ class HeatMap {
     this.scroller = element("div", { class: "scroller", role: "grid", "aria-rowcount": result.T, "aria-colcount": result.S }, this.space);
     root.append(this.scroller);
     this.pencil = this.canvas.getContext("2d");
-    this.mirrored = isRightToLeft(result.columns);
     this.measure();
     this.listen();
   }
@@ -75,7 +74,7 @@ class HeatMap {
 
   /// Where a column stands from the left, and which column stands there: words that run right to left begin on the right.
   seat(column) {
-    return this.mirrored ? result.S - 1 - column : column;
+    return mirrored ? result.S - 1 - column : column;
   }
 
   /// How wide the words are, which is what the labels need.
@@ -206,8 +205,8 @@ class HeatMap {
     pencil.clearRect(0, 0, view.width, view.height);
     pencil.imageSmoothingEnabled = width * this.ratio < 1 || height * this.ratio < 1;
     pencil.save();
-    pencil.translate(this.mirrored ? result.S * width - this.x : -this.x, -this.y);
-    pencil.scale(this.mirrored ? -1 : 1, 1);
+    pencil.translate(mirrored ? result.S * width - this.x : -this.x, -this.y);
+    pencil.scale(mirrored ? -1 : 1, 1);
     pencil.drawImage(this.image, 0, 0, result.S * width, result.T * height);
     pencil.restore();
     const gap = width >= 40 ? 3 : width >= 14 ? 2 : width >= 6 ? 1 : 0;

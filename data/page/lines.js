@@ -42,7 +42,7 @@ class Lines {
     list.addEventListener("pointerleave", () => this.point(null));
     list.addEventListener("keydown", (event) => {
       const at = moved(event.key, place(event.target), buttons.length, ["ArrowUp"], ["ArrowDown"]);
-      const [toKeys, toQueries] = isRightToLeft(result.columns) ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
+      const [toKeys, toQueries] = mirrored ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
       const other = event.key === toKeys && side === "rows" ? this.right : event.key === toQueries && side !== "rows" ? this.left : null;
       if (at !== undefined) {
         choose(at);

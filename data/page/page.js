@@ -2,8 +2,8 @@
 
 const state = { layer: 0, head: 0, row: 0, column: 0, pointed: null, step: 0, view: "map" };
 
-/// Of many words and a head that does something the strongest pair; otherwise a row that attends neither to one word alone nor to all alike, and
-/// its largest weight; of other numbers the largest.
+/// Of many words and a head that does something the strongest pair; otherwise, of the rows that see at least half of what any row sees, one that
+/// attends neither to one word alone nor to all alike, and its largest weight; of other numbers the largest.
 function firstChoice(head) {
   if (!areWeights) {
     const place = strongest(weightsOf(head), 1)[0] ?? 0;
@@ -13,9 +13,11 @@ function firstChoice(head) {
     const [place = 0] = strongest(freeWeights(head).free, 1);
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
-  const distance = (row) => Math.abs(entropy(head, row) - 0.6 * Math.log(result.S));
-  let row = 0;
-  for (let i = 1; i < result.T; ++i) {
+  const seen = Array.from({ length: result.T }, (_, row) => result.columns.filter((_, column) => !isMasked(head, row, column)).length);
+  const half = Math.max(...seen) / 2;
+  const distance = (row) => (seen[row] < half ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));
+  let row = seen.findIndex((count) => count >= half);
+  for (let i = row + 1; i < result.T; ++i) {
     row = distance(i) < distance(row) ? i : row;
   }
   return { row, column: strongest(rowOf(result.weights, head, row), 1)[0] ?? 0 };
@@ -50,7 +52,7 @@ function facts() {
 const onPoint = (place) => update({ pointed: place });
 const onSelect = (row, column) => update({ row, column, pointed: null });
 const heatMap = new HeatMap(find("heat-map"), { onPoint, onSelect });
-find("map").parentElement.classList.toggle("right-to-left", heatMap.mirrored);
+find("map").parentElement.classList.toggle("right-to-left", mirrored);
 const lines = new Lines(find("lines"), { onPoint, onSelect });
 const sentences = new Sentences(find("sentences"), {
   onPoint,
@@ -218,7 +220,7 @@ function showHead(head) {
   showPairs(find("pairs"), head, onSelect);
 }
 
-const [queriesAt, keysAt] = heatMap.mirrored ? ["right", "left"] : ["left", "right"];
+const [queriesAt, keysAt] = mirrored ? ["right", "left"] : ["left", "right"];
 const legendOfLines = areWeights
   ? `Words on the ${queriesAt} attend to words on the ${keysAt}, the thicker the more. Of all words the strongest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`
   : `The thicker a line from a row on the ${queriesAt} to a column on the ${keysAt}, the larger the number. Of all words the thickest lines are drawn, ${mostLines} at most; of the chosen one all from ${100 * leastShare} % of the scale.`;
@@ -318,7 +320,7 @@ addEventListener("hashchange", () => update(linked()));
 heatMap.scroller.addEventListener("keydown", (event) => {
   const { T, S } = result;
   const page = Math.max(Math.floor((heatMap.view?.height ?? 0) / heatMap.height), 1);
-  const [back, on] = heatMap.mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+  const [back, on] = mirrored ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
   const column = moved(event.key, state.column, S, [back], [on]);
   const row = moved(event.key, state.row, T, ["ArrowUp"], ["ArrowDown"]);
   const ends = event.key === "Home" || event.key === "End";

@@ -201,7 +201,7 @@ class Heads {
 
   thumbnail(head) {
     const size = 56 * (window.devicePixelRatio || 1);
-    const canvas = element("canvas", { "aria-hidden": "true", class: isRightToLeft(result.columns) ? "mirrored" : null });
+    const canvas = element("canvas", { "aria-hidden": "true", class: mirrored ? "mirrored" : null });
     const most = Math.max(result.S, result.T);
     canvas.width = Math.max(Math.round((size * result.S) / most), 8);
     canvas.height = Math.max(Math.round((size * result.T) / most), 8);

@@ -16,6 +16,8 @@ function resultOf(layer) {
   return (results[layer] ??= readResult(layers.length > 0 ? { ...json, ...arrays, config: { dtype: "float32", dims, attention } } : json));
 }
 let result = resultOf(0);
+/// Maps and lines of words that run right to left begin on the right.
+const mirrored = isRightToLeft(result.columns);
 
 /// A nested array of numbers → {shape, values}; infinities and NaN are strings in JSON, a masked score is null.
 function tensor(nested, Type) {

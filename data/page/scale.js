@@ -61,7 +61,7 @@ function inkOn(share) {
 }
 
 /// Signed numbers, of the strips of vectors: from one hue over the ground to another, which no eye mixes up. `share` is in [−1, 1].
-const signedStops = { light: [[168, 74, 18], [247, 246, 242], [31, 91, 160]], dark: [[255, 158, 92], [38, 40, 44], [110, 178, 255]] };
+const signedStops = { light: [[168, 132, 0], [247, 246, 242], [31, 91, 160]], dark: [[224, 185, 60], [38, 40, 44], [110, 178, 255]] };
 function signedColour(share) {
   const [below, zero, above] = signedStops[isDark() ? "dark" : "light"];
   const size = Number.isFinite(share) ? Math.min(Math.abs(share), 1) : 1;
@@ -115,9 +115,9 @@ function scaleKey() {
   return element("div", { class: "scale-key" }, bar, element("div", { class: "scale-texts" }, ...texts));
 }
 
-const shadeTitles = { row: "each row to its own largest", log: "by the logarithm" };
+const shadeTitles = { row: areWeights ? "each row to its own largest" : "each row from its least to its largest", log: "by the logarithm" };
 const shadeSentences = {
   absolute: areWeights ? "One scale for all numbers." : "One scale for all numbers: from the least to the largest.",
-  row: "Each row to its own largest.",
+  row: areWeights ? "Each row to its own largest." : "Each row from its least to its largest.",
   log: "By the logarithm, from a ten thousandth of the largest.",
 };

@@ -10,6 +10,7 @@
 #include "cli/system/system.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -162,7 +163,7 @@ std::string guess_of(std::string_view letters)
     const std::string name = "--" + std::string(letters.substr(0, letters.find('=')));
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            return "; did you mean " + in_quotes(meant) + "?";
+            return fmt::format("; did you mean {}?", in_quotes(meant));
         }
     }
     std::vector<std::string> names;
@@ -189,9 +190,9 @@ std::string guess_of(std::string_view letters)
         return option != nullptr && takes_value(*option);
     });
     const std::string value(word.substr(word[2] == '=' ? 3 : 2));
-    throw Error(ErrorKind::usage, start + (attached ? "; the value of " + std::string(letter) +
-                                                          " is the next word: " + std::string(letter) + " " + shell_word(value)
-                                                    : "; a single dash takes a single letter"));
+    throw Error(ErrorKind::usage,
+                start + (attached ? fmt::format("; the value of {0} is the next word: {0} {1}", letter, shell_word(value))
+                                  : "; a single dash takes a single letter"));
 }
 
 std::string without_plus_plus(std::string_view word)
@@ -320,7 +321,7 @@ std::string commands_with(const std::string& option)
     const std::string start = "unknown option " + in_quotes(name);
     for (const auto& [typed, meant] : habits) {
         if (name == typed) {
-            throw Error(ErrorKind::usage, start + "; did you mean " + in_quotes(meant) + "?");
+            throw Error(ErrorKind::usage, fmt::format("{}; did you mean {}?", start, in_quotes(meant)));
         }
     }
     const auto has_it = [&](const Declared& other) { return other.find(name) != nullptr; };
@@ -329,7 +330,7 @@ std::string commands_with(const std::string& option)
     }
     if (const std::string others = before_command ? "" : commands_with(name); !others.empty()) {
         throw Error(ErrorKind::usage,
-                    start + " of " + std::string(declared.command->name) + "; these commands have it: " + others);
+                    fmt::format("{} of {}; these commands have it: {}", start, declared.command->name, others));
     }
     Declared whole;
     if (!before_command) {
@@ -337,16 +338,17 @@ std::string commands_with(const std::string& option)
     }
     const std::string guess = nearest(name, whole.names());
     const std::string command = before_command ? "" : std::string(declared.command->name) + " ";
-    throw Error(
-        ErrorKind::usage,
-        start + (guess.empty() ? "; `attn-cli " + command + "--help` lists the options; everything after -- is text" : guess));
+    throw Error(ErrorKind::usage,
+                start + (guess.empty()
+                             ? fmt::format("; `attn-cli {}--help` lists the options; everything after -- is text", command)
+                             : guess));
 }
 
 [[noreturn]] void unknown_command(const std::string& word)
 {
     if (word.find(' ') != std::string::npos) {
-        throw Error(ErrorKind::usage, "unknown command " + in_quotes(word) + "; a sentence goes after `run`: attn-cli run " +
-                                          (word.size() < 60 ? shell_word(word) : "\"…\""));
+        throw Error(ErrorKind::usage, fmt::format("unknown command {}; a sentence goes after `run`: attn-cli run {}",
+                                                  in_quotes(word), word.size() < 60 ? shell_word(word) : "\"…\""));
     }
     std::vector<std::string_view> names;
     for (const Command* command : commands()) {
@@ -354,8 +356,8 @@ std::string commands_with(const std::string& option)
     }
     std::vector<std::string_view> candidates = names;
     candidates.insert(candidates.end(), {"--help", "--version"});
-    throw Error(ErrorKind::usage,
-                "unknown command " + in_quotes(word) + "; commands: " + joined(names) + did_you_mean(word, candidates));
+    throw Error(ErrorKind::usage, fmt::format("unknown command {}; commands: {}{}", in_quotes(word), joined(names),
+                                              did_you_mean(word, candidates)));
 }
 
 void refuse_unrecognised(const Parsed& parsed, const Declared& declared)
@@ -427,12 +429,13 @@ void expect_at_most(const Operands& given, std::size_t most, std::string_view hi
     const auto typographic = std::ranges::find_if(operands, begins_with_typographic_dash);
     if (typographic != operands.end()) {
         constexpr std::size_t dash_bytes = 3; // of each of them in UTF-8
-        throw Error(ErrorKind::usage, "unexpected argument " + in_quotes(*typographic) + "; options begin with the ASCII '-'" +
-                                          guess_of(std::string_view(*typographic).substr(dash_bytes)));
+        throw Error(ErrorKind::usage,
+                    fmt::format("unexpected argument {}; options begin with the ASCII '-'{}", in_quotes(*typographic),
+                                guess_of(std::string_view(*typographic).substr(dash_bytes))));
     }
     const bool text = operands.size() - most <= given.after_dashes && operands[most].starts_with('-');
-    throw Error(ErrorKind::usage, "unexpected argument " + in_quotes(operands[most]) + "; " +
-                                      (text ? "everything after -- is text; options go before it" : std::string(hint)));
+    throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; {}", in_quotes(operands[most]),
+                                              text ? "everything after -- is text; options go before it" : hint));
 }
 
 int execute(std::span<const char* const> arguments, Log& log)

@@ -5,6 +5,8 @@
 #include "attn/tensor/tensor.hpp" // Eigen's version
 #include "cli/system/exit_code.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::cli {
@@ -51,7 +53,7 @@ std::string describe(const std::vector<ListedOption>& options, bool briefly = fa
     const std::string* group = nullptr;
     for (const ListedOption& option : options) {
         if (group == nullptr || option.group != *group) {
-            text += "\n" + option.group + ":\n";
+            text += fmt::format("\n{}:\n", option.group);
         }
         group = &option.group;
         text += describe(option, briefly);
@@ -70,7 +72,7 @@ std::string describe(std::span<const Example> examples)
 
 std::string usage(const Command& command)
 {
-    std::string text = "Usage: attn-cli " + std::string(command.name) + " [OPTION]…";
+    std::string text = fmt::format("Usage: attn-cli {} [OPTION]…", command.name);
     const bool fits = text.size() + command.operands.size() < 80;
     return text.append(command.operands.empty() ? "" : fits ? " " : "\n       ").append(command.operands).append("\n");
 }
@@ -90,16 +92,16 @@ std::string list_of_exit_codes()
 {
     std::string text;
     for (const ExitCode& code : exit_codes) {
-        text.append(text.empty() ? "" : ", ").append(std::to_string(code.code)).append(" ").append(code.meaning);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", code.code, code.meaning);
     }
-    return wrapped("", "Exit codes: " + text + ".", 0);
+    return wrapped("", fmt::format("Exit codes: {}.", text), 0);
 }
 
 } // namespace
 
 std::string help()
 {
-    return wrapped("", "attn-cli: " + std::string(purpose) + ".", 0) + "\n" + describe(overview_examples) +
+    return wrapped("", fmt::format("attn-cli: {}.", purpose), 0) + "\n" + describe(overview_examples) +
            "\nUsage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + describe(global_options()) +
            "\n`attn-cli COMMAND -h` shows the options used most, --help all of them.\n\n" + list_of_exit_codes();
 }
@@ -120,13 +122,12 @@ std::string short_help(const Command& command)
     });
     const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
     return usage(command) + wrapped("", command.summary, 0) + describe(options, true) + "\n" +
-           describe(command.examples.first(shown)) + "\n`attn-cli " + std::string(command.name) +
-           " --help` shows every option.\n";
+           describe(command.examples.first(shown)) + fmt::format("\n`attn-cli {} --help` shows every option.\n", command.name);
 }
 
 std::string short_help()
 {
-    return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n`attn-cli --help` tells more.\n";
+    return fmt::format("Usage: attn-cli COMMAND [OPTION]…\n\n{}\n`attn-cli --help` tells more.\n", command_list());
 }
 
 std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&))
@@ -153,21 +154,15 @@ std::string first_phrase(const std::string& text)
 
 std::string version(std::optional<core::Isa> isa)
 {
-    const auto dotted = [](auto... numbers) {
-        std::string text;
-        (text.append(text.empty() ? "" : ".").append(std::to_string(numbers)), ...);
-        return text;
-    };
     const core::Isa used = isa.value_or(core::best_isa());
 #if defined(__clang__)
-    const std::string compiler = "Clang " + dotted(__clang_major__, __clang_minor__, __clang_patchlevel__);
+    const std::string compiler = fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-    const std::string compiler = "GCC " + dotted(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+    const std::string compiler = fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-    return "attn-cli " ATTN_VERSION "\ncompiler: " + compiler +
-           "\nEigen: " + dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) +
-           "\ninstruction set: " + std::string(name_of(used)) + (isa || used == core::Isa::portable ? "" : " (run: portable)") +
-           "\n";
+    return fmt::format("attn-cli {}\ncompiler: {}\nEigen: {}.{}.{}\ninstruction set: {}{}\n", ATTN_VERSION, compiler,
+                       EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, name_of(used),
+                       isa || used == core::Isa::portable ? "" : " (run: portable)");
 }
 
 } // namespace attn::cli

@@ -5,6 +5,7 @@
 #include "attn/tensor/error.hpp"
 #include "oracle/expect_close.hpp"
 #include "oracle/naive_attention.hpp"
+#include "property/every_stage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,12 +20,10 @@ namespace core = attn::core;
 using attn::Index;
 using attn::Tensor;
 
-constexpr core::StageSelection everything{true, true, true, true, true, true};
-
-struct Draw {
+struct AttentionDraw {
     std::mt19937 engine;
 
-    explicit Draw(unsigned seed) : engine(seed) {}
+    explicit AttentionDraw(unsigned seed) : engine(seed) {}
     Index number(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(engine); }
     bool chance() { return number(0, 1) == 1; }
 
@@ -80,10 +79,10 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
     const double rtol = single ? 1e-5 : 1e-13;
     const double atol = single ? 1e-6 : 1e-14;
     for (unsigned seed = 0; seed < 200; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         const oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>();
         const core::AttentionOptions options = draw.options();
-        const auto stages = oracle::stages_of(heads, options, everything, {});
+        const auto stages = oracle::stages_of(heads, options, oracle::every_stage, {});
         const oracle::Stages expected = oracle::attention(heads, options);
         ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol)) << "scores, seed " << seed;
         ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol)) << "scaled, seed " << seed;
@@ -105,7 +104,7 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
 
 /// What scores of these options are made with; every other time with biases.
 template <typename Scalar>
-void draw_score_parameters(Draw& draw, oracle::Heads<Scalar>& heads, core::Score score)
+void draw_score_parameters(AttentionDraw& draw, oracle::Heads<Scalar>& heads, core::Score score)
 {
     if (score != core::Score::general && score != core::Score::additive) {
         return;
@@ -140,7 +139,7 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleForEveryFunctionOfScore)
     const double rtol = single ? 2e-5 : 1e-12;
     const double atol = single ? 2e-5 : 1e-13;
     for (unsigned seed = 0; seed < 200; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>(12);
         core::AttentionOptions options = draw.options();
         options.score = static_cast<core::Score>(seed % core::score_names.size());
@@ -151,7 +150,7 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleForEveryFunctionOfScore)
         }
         draw_score_parameters(draw, heads, options.score);
         const core::Work work{.threads = 2, .rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage};
-        const auto stages = oracle::stages_of(heads, options, everything, work);
+        const auto stages = oracle::stages_of(heads, options, oracle::every_stage, work);
         const oracle::Stages expected = oracle::attention(heads, options);
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(name_of(options.score)));
         ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol));
@@ -166,9 +165,9 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleForEveryFunctionOfScore)
 
 TYPED_TEST(Attention, OfAVectorOfZerosHasACosineOfZero)
 {
-    oracle::Heads<TypeParam> heads = Draw(1).template heads<TypeParam>();
+    oracle::Heads<TypeParam> heads = AttentionDraw(1).template heads<TypeParam>();
     heads.keys.matrix().row(0).setZero();
-    const auto stages = oracle::stages_of(heads, {.score = core::Score::cosine}, everything, {});
+    const auto stages = oracle::stages_of(heads, {.score = core::Score::cosine}, oracle::every_stage, {});
     EXPECT_TRUE((stages.scores.matrix().col(0).array() == 0).all());
     EXPECT_LE(stages.scores.matrix().array().abs().maxCoeff(), TypeParam(1.000001));
 }
@@ -176,7 +175,7 @@ TYPED_TEST(Attention, OfAVectorOfZerosHasACosineOfZero)
 TYPED_TEST(Attention, TakesTheContextFromTheWeightsThatDropoutLeaves)
 {
     for (unsigned seed = 0; seed < 40; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>();
         core::AttentionOptions options = draw.options();
         options.dropout = core::Dropout{.p = 0.25};
@@ -186,7 +185,7 @@ TYPED_TEST(Attention, TakesTheContextFromTheWeightsThatDropoutLeaves)
             one = static_cast<std::byte>(draw.number(0, 3) != 0);
         }
         heads.kept = attn::row_major_view(attn::ElementType::boolean, shape, kept);
-        core::StageSelection selection = everything;
+        core::StageSelection selection = oracle::every_stage;
         selection.dropped_weights = true;
         const auto stages = oracle::stages_of(heads, options, selection, {.threads = 2});
         for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -253,11 +252,12 @@ TEST(AttentionByStep, IsBitForBitWhatLoopsOverFloatsGive)
 {
     int different = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         const oracle::Heads<float> heads = draw.heads<float>();
         const core::AttentionOptions options = draw.options();
-        const auto by_stage = oracle::stages_of(heads, options, everything, {});
-        const auto stages = oracle::stages_of(heads, options, everything, {.threads = 2, .rounding = core::Rounding::step});
+        const auto by_stage = oracle::stages_of(heads, options, oracle::every_stage, {});
+        const auto stages =
+            oracle::stages_of(heads, options, oracle::every_stage, {.threads = 2, .rounding = core::Rounding::step});
         std::vector<float> weights;
         const std::vector<float> context = loops_over_floats(heads, options, weights);
         ASSERT_EQ(stages.weights.values, weights) << "seed " << seed;
@@ -270,11 +270,11 @@ TEST(AttentionByStep, IsBitForBitWhatLoopsOverFloatsGive)
 TEST(AttentionByStep, ChangesNothingInFloat64)
 {
     for (unsigned seed = 0; seed < 50; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         const auto heads = draw.heads<double>();
         const core::AttentionOptions options = draw.options();
-        const auto by_stage = oracle::stages_of(heads, options, everything, {});
-        const auto by_step = oracle::stages_of(heads, options, everything, {.rounding = core::Rounding::step});
+        const auto by_stage = oracle::stages_of(heads, options, oracle::every_stage, {});
+        const auto by_step = oracle::stages_of(heads, options, oracle::every_stage, {.rounding = core::Rounding::step});
         ASSERT_EQ(by_step.weights.values, by_stage.weights.values) << "seed " << seed;
         ASSERT_EQ(by_step.head_context.values, by_stage.head_context.values) << "seed " << seed;
     }
@@ -283,7 +283,7 @@ TEST(AttentionByStep, ChangesNothingInFloat64)
 TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
 {
     for (unsigned seed = 0; seed < 100; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         const auto heads = draw.template heads<TypeParam>();
         const auto options = draw.options();
         const auto weights = oracle::stages_of(heads, options, {.weights = true}, {}).weights;
@@ -309,17 +309,17 @@ TYPED_TEST(Attention, OfANanQueryHasExactlyZeroForMaskedKeysAndNanForTheOthers)
 {
     constexpr TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
     for (unsigned seed = 0; seed < 60; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         auto heads = draw.template heads<TypeParam>();
         const auto options = draw.options();
         const core::Work work{.rounding = draw.chance() ? core::Rounding::step : core::Rounding::stage};
         const Index T = heads.queries.rows();
         const Index row = draw.number(0, T - 1);
-        const auto before = oracle::stages_of(heads, options, everything, work);
+        const auto before = oracle::stages_of(heads, options, oracle::every_stage, work);
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             heads.queries.matrix(h)(row, 0) = nan;
         }
-        const auto stages = oracle::stages_of(heads, options, everything, work);
+        const auto stages = oracle::stages_of(heads, options, oracle::every_stage, work);
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             bool any = false;
             for (Index i = 0; i < T; ++i) {
@@ -342,11 +342,11 @@ TYPED_TEST(Attention, OfANanQueryHasExactlyZeroForMaskedKeysAndNanForTheOthers)
 TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
 {
     for (unsigned seed = 0; seed < 20; ++seed) {
-        Draw draw(seed);
+        AttentionDraw draw(seed);
         oracle::Heads<TypeParam> heads = draw.template heads<TypeParam>(300);
         const auto options = draw.options();
-        const auto whole = oracle::stages_of(heads, options, everything, {});
-        const auto threaded = oracle::stages_of(heads, options, everything, {.threads = 3, .progress = {}});
+        const auto whole = oracle::stages_of(heads, options, oracle::every_stage, {});
+        const auto threaded = oracle::stages_of(heads, options, oracle::every_stage, {.threads = 3, .progress = {}});
         EXPECT_EQ(whole.weights.values, threaded.weights.values);
         EXPECT_EQ(whole.head_context.values, threaded.head_context.values);
 
@@ -357,7 +357,7 @@ TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
             one.queries.matrix(h) = heads.queries.matrix(h).row(row);
         }
         one.query_positions = {row};
-        const auto single = oracle::stages_of(one, options, everything, {});
+        const auto single = oracle::stages_of(one, options, oracle::every_stage, {});
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
             EXPECT_EQ(single.weights.matrix(h), whole.weights.matrix(h).row(row));
             EXPECT_EQ(single.head_context.matrix(h), whole.head_context.matrix(h).row(row));
@@ -367,7 +367,7 @@ TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
 
 TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
 {
-    Draw draw(7);
+    AttentionDraw draw(7);
     auto heads = draw.template heads<TypeParam>();
     const auto before = oracle::stages_of(heads, {}, {.weights = true}, {});
     for (Index h = 0; h < heads.keys.shape[0]; ++h) {
@@ -383,7 +383,7 @@ TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
 
 TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
 {
-    const auto stages = oracle::stages_of(Draw(1).template heads<TypeParam>(), {}, {}, {});
+    const auto stages = oracle::stages_of(AttentionDraw(1).template heads<TypeParam>(), {}, {}, {});
     EXPECT_TRUE(stages.scores.values.empty());
     EXPECT_TRUE(stages.weights.values.empty());
     EXPECT_FALSE(stages.head_context.values.empty());
@@ -401,7 +401,7 @@ TYPED_TEST(Attention, SaysWhenAScoreOverflows)
 
 TYPED_TEST(Attention, RefusesShapesThatDoNotBelongTogether)
 {
-    oracle::Heads<TypeParam> heads = Draw(3).template heads<TypeParam>();
+    oracle::Heads<TypeParam> heads = AttentionDraw(3).template heads<TypeParam>();
     heads.keys = Tensor<TypeParam>({heads.keys.shape[0], heads.keys.shape[1], heads.keys.shape[2] + 1});
     EXPECT_THROW((void)oracle::stages_of(heads, {}, {}, {}), attn::Error);
 }

@@ -121,7 +121,7 @@ Case make_case(unsigned seed)
 }
 
 /// The number that a projection is said to make, as the result has it.
-double result_of(const model::Projected& made, const model::Explanation& e)
+double number_in_result(const model::Projected& made, const model::Explanation& e)
 {
     const auto i = static_cast<std::size_t>(e.component);
     const auto key = [&] { return e.keys[static_cast<std::size_t>(made.position)]; };
@@ -152,9 +152,9 @@ void expect_terms_add_up(const Case& c, const model::Explanation& e)
     }
     for (const model::Projected& made : e.projections) {
         EXPECT_EQ(rounded(total(made.products)), made.value);
-        EXPECT_EQ(made.turn ? made.turn->value : made.value, result_of(made, e));
+        EXPECT_EQ(made.turn ? made.turn->value : made.value, number_in_result(made, e));
         EXPECT_EQ(made.turn ? rounded(made.value * made.turn->own + made.turn->other * made.turn->others) : made.value,
-                  result_of(made, e));
+                  number_in_result(made, e));
     }
     const auto length = [](const std::vector<double>& numbers, Index i) { return static_cast<int>(i < std::ssize(numbers)); };
     EXPECT_EQ(std::ssize(e.projections),

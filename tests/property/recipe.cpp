@@ -16,9 +16,9 @@ namespace {
 using namespace attn::model;
 using attn::Index;
 
-class Choices {
+class FieldChoices {
 public:
-    explicit Choices(unsigned seed) : engine_(seed) {}
+    explicit FieldChoices(unsigned seed) : engine_(seed) {}
     Index number(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(engine_); }
     bool chance() { return number(0, 1) == 1; }
     std::uint64_t bits() { return std::uniform_int_distribution<std::uint64_t>()(engine_); }
@@ -34,12 +34,12 @@ private:
     std::mt19937_64 engine_;
 };
 
-Index integer_of(const Allowed& allowed, Choices& choose)
+Index integer_of(const Allowed& allowed, FieldChoices& choose)
 {
     return allowed.least + allowed.multiple_of * choose.number(0, (allowed.most - allowed.least) / allowed.multiple_of);
 }
 
-double real_of(const Allowed& allowed, Choices& choose)
+double real_of(const Allowed& allowed, FieldChoices& choose)
 {
     if (allowed.none && choose.chance()) {
         return *allowed.none;
@@ -53,7 +53,7 @@ double real_of(const Allowed& allowed, Choices& choose)
     return allowed.above_itself && choose.chance() ? allowed.above : allowed.above + std::abs(choose.real()) + 1e-9;
 }
 
-Length length_of(const Allowed& allowed, Choices& choose)
+Length length_of(const Allowed& allowed, FieldChoices& choose)
 {
     if (choose.chance()) {
         return integer_of(allowed, choose);
@@ -65,7 +65,7 @@ Length length_of(const Allowed& allowed, Choices& choose)
 }
 
 template <typename Make>
-FieldValue several(const Allowed& allowed, Choices& choose, Make make)
+FieldValue several(const Allowed& allowed, FieldChoices& choose, Make make)
 {
     const auto fewest = static_cast<Index>(allowed.fewest);
     const Index count = choose.number(fewest, allowed.longest == 0 ? fewest + 4 : static_cast<Index>(allowed.longest));
@@ -76,7 +76,7 @@ FieldValue several(const Allowed& allowed, Choices& choose, Make make)
     return items;
 }
 
-Literal literal_of(Choices& choose, bool truths)
+Literal literal_of(FieldChoices& choose, bool truths)
 {
     Literal literal{.shape = {choose.number(1, 3), choose.number(1, 3)}, .values = {}, .truths = truths};
     for (Index i = 0; i < literal.shape[0] * literal.shape[1]; ++i) {
@@ -89,7 +89,7 @@ Literal literal_of(Choices& choose, bool truths)
     return literal;
 }
 
-FieldValue value_of(const Allowed& allowed, Choices& choose)
+FieldValue value_of(const Allowed& allowed, FieldChoices& choose)
 {
     const auto text = [&] { return choose.text(); };
     const auto integer = [&] { return integer_of(allowed, choose); };
@@ -116,7 +116,7 @@ FieldValue value_of(const Allowed& allowed, Choices& choose)
 
 /// Gives fields of one struct any value, those of a section all or none.
 template <typename Fields, typename Struct>
-void fill(const Fields& fields, const std::set<std::string_view>& without, Choices& choose, Struct& object)
+void fill(const Fields& fields, const std::set<std::string_view>& without, FieldChoices& choose, Struct& object)
 {
     for (const auto* f : fields) {
         const auto other = std::ranges::find_if(fields, [&](const FieldInfo* o) { return o == f->only.other; });
@@ -151,7 +151,7 @@ void make_consistent(Draw& draw)
     }
 }
 
-Draw random_draw(Choices& choose)
+Draw random_draw(FieldChoices& choose)
 {
     Draw draw;
     if (choose.number(0, 3) == 0) {
@@ -170,7 +170,7 @@ Draw random_draw(Choices& choose)
     return draw;
 }
 
-Recipe random_recipe(Choices& choose)
+Recipe random_recipe(FieldChoices& choose)
 {
     Recipe recipe;
     const std::array<Input, 3> inputs{SentenceInput{}, IdsInput{}, PositionsInput{}};
@@ -219,7 +219,7 @@ TEST(EveryField, IsReadBackAsItWasWritten)
 {
     std::set<const FieldInfo*> seen;
     for (unsigned seed = 0; seed < 300; ++seed) {
-        Choices choose(seed);
+        FieldChoices choose(seed);
         const Recipe recipe = random_recipe(choose);
         const std::string text = text_of(recipe);
         const Recipe back = attn::io::parse_config(text);

@@ -6,6 +6,7 @@
 #include "attn/tensor/stored.hpp"
 #include "oracle/expect_close.hpp"
 #include "oracle/heads.hpp"
+#include "property/every_stage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,6 @@ using attn::ElementType;
 using attn::Index;
 using attn::Tensor;
 using core::Isa;
-
-constexpr core::StageSelection everything{true, true, true, true, true, true};
 
 std::vector<Isa> tiled_isas()
 {
@@ -80,7 +79,7 @@ protected:
     [[nodiscard]] const core::TileKernels& kernels() const { return *core::kernels_of(GetParam()); }
 
     core::Stages<float> tiled(const oracle::Heads<float>& h, const core::AttentionOptions& options,
-                              const core::StageSelection& keep = everything, int threads = 1) const
+                              const core::StageSelection& keep = oracle::every_stage, int threads = 1) const
     {
         return oracle::stages_of(h, options, keep, {.threads = threads, .isa = GetParam()});
     }
@@ -89,7 +88,7 @@ protected:
         const oracle::Heads<float> h = heads(sizes, seed);
         const std::string what = "T " + std::to_string(sizes.T) + ", S " + std::to_string(sizes.S) + ", d " +
                                  std::to_string(sizes.d_k) + " and " + std::to_string(sizes.d_v);
-        expect_close(tiled(h, options), oracle::stages_of(h, options, everything, {}), what);
+        expect_close(tiled(h, options), oracle::stages_of(h, options, oracle::every_stage, {}), what);
     }
 };
 INSTANTIATE_TEST_SUITE_P(Available, Tiled, testing::ValuesIn(tiled_isas()),
@@ -125,7 +124,7 @@ TEST_P(Tiled, IsThePortablePathForWindowsThatLeaveOutWholeTiles)
             oracle::Heads<float> h = heads({.H = 4, .H_kv = 2, .T = 150, .S = 333, .d_k = 8, .d_v = 8}, 5);
             std::iota(h.query_positions.begin(), h.query_positions.end(), offset);
             const core::AttentionOptions options{.window = core::Window{left, right}};
-            expect_close(tiled(h, options), oracle::stages_of(h, options, everything, {}),
+            expect_close(tiled(h, options), oracle::stages_of(h, options, oracle::every_stage, {}),
                          std::to_string(left) + "," + std::to_string(right) + " at " + std::to_string(offset));
         }
     }
@@ -140,7 +139,7 @@ TEST_P(Tiled, TakesTheLargestNegativeNumberInAMaskForWhatItIs)
     std::fill_n(mask.values.begin() + 100, 100, std::numeric_limits<float>::lowest()); // all of the second
     h.mask = attn::row_major_view(ElementType::float32, mask.shape, std::as_bytes(std::span(mask.values)));
     const core::Stages<float> stages = tiled(h, {});
-    expect_close(stages, oracle::stages_of(h, {}, everything, {}), "lowest");
+    expect_close(stages, oracle::stages_of(h, {}, oracle::every_stage, {}), "lowest");
     EXPECT_EQ(stages.weights.values[7], 0);
     EXPECT_FLOAT_EQ(stages.weights.values[107], 0.01F);
 }
@@ -152,7 +151,7 @@ TEST_P(Tiled, GivesEmptyRowsZerosOrNan)
         std::iota(h.query_positions.begin(), h.query_positions.end(), -70); // the first 70 see no key
         const core::AttentionOptions options{.causal = true, .nan_for_empty_rows = nan};
         const core::Stages<float> stages = tiled(h, options);
-        expect_close(stages, oracle::stages_of(h, options, everything, {}), "empty rows");
+        expect_close(stages, oracle::stages_of(h, options, oracle::every_stage, {}), "empty rows");
         EXPECT_EQ(std::isnan(stages.head_context.values[69 * 4]), nan);
         EXPECT_EQ(std::isnan(stages.weights.values[69 * 100]), nan);
         EXPECT_FALSE(std::isnan(stages.head_context.values[70 * 4]));
@@ -201,7 +200,7 @@ TEST_P(Tiled, GivesTheSameBitsForAnyNumberOfThreads)
     for (const bool causal : {false, true}) {
         const core::Stages<float> one = tiled(h, {.causal = causal});
         for (const int threads : {2, 3, 8}) {
-            const core::Stages<float> several = tiled(h, {.causal = causal}, everything, threads);
+            const core::Stages<float> several = tiled(h, {.causal = causal}, oracle::every_stage, threads);
             EXPECT_TRUE(same_bits(one.head_context, several.head_context));
             EXPECT_TRUE(same_bits(one.weights, several.weights));
             EXPECT_TRUE(same_bits(one.entropy, several.entropy));
@@ -250,7 +249,7 @@ TEST_P(Tiled, IsThePortablePathUnderMasksThatOpenOrShutWholeTiles)
                                              .causal = draw(0, 3) == 0};
         const std::string what = "seed " + std::to_string(seed);
         const core::Stages<float> stages = tiled(h, options);
-        expect_close(stages, oracle::stages_of(h, options, everything, {}), what);
+        expect_close(stages, oracle::stages_of(h, options, oracle::every_stage, {}), what);
         EXPECT_TRUE(same_bits(stages.head_context, tiled(h, options, {}, 3).head_context)) << what;
     }
 }
@@ -262,7 +261,7 @@ TEST_P(Tiled, GivesTheBitsOfEveryHeadAloneWhereHeadsOfAGroupAreTogether)
             const oracle::Heads<float> h = heads({.H = 6, .H_kv = 2, .T = T, .S = S, .d_k = 24, .d_v = 40}, 31);
             for (const core::AttentionOptions& options : {core::AttentionOptions{}, {.causal = true}}) {
                 const core::Stages<float> together = tiled(h, options),
-                                          portable = oracle::stages_of(h, options, everything, {});
+                                          portable = oracle::stages_of(h, options, oracle::every_stage, {});
                 expect_close(together, portable, "T " + std::to_string(T) + ", S " + std::to_string(S));
                 EXPECT_TRUE(same_bits(together.head_context, tiled(h, options, {}).head_context));
                 for (Index head = 0; head < 6; ++head) {
@@ -308,13 +307,13 @@ TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
     for (const float size : {1e19F, 3e38F}) {
         oracle::Heads<float> h = heads({.T = 5, .S = 9, .d_k = 3, .d_v = 2}, 14);
         h.queries.values[4] = h.keys.values[7] = size;
-        const core::Stages<float> stages = tiled(h, {}), portable = oracle::stages_of(h, {}, everything, {});
+        const core::Stages<float> stages = tiled(h, {}), portable = oracle::stages_of(h, {}, oracle::every_stage, {});
         EXPECT_TRUE(same_bits(stages.weights, portable.weights));
         EXPECT_EQ(stages.overflowed, portable.overflowed);
     }
     oracle::Heads<float> h = heads({.T = 5, .S = 9, .d_k = 3, .d_v = 2}, 14);
     h.values.values[3] = std::numeric_limits<float>::infinity();
-    EXPECT_TRUE(same_bits(tiled(h, {}).weights, oracle::stages_of(h, {}, everything, {}).weights));
+    EXPECT_TRUE(same_bits(tiled(h, {}).weights, oracle::stages_of(h, {}, oracle::every_stage, {}).weights));
     EXPECT_EQ(tiled(h, {}).portable_because, "numbers that are not finite or may overflow on the way");
     h.queries.values[0] = std::numeric_limits<float>::quiet_NaN();
     const core::Stages<float> of_nan = tiled(h, {.causal = true});
@@ -322,7 +321,7 @@ TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
     h.queries.values[0] = 0;
     const core::AttentionOptions half{.softmax_type = ElementType::float16};
     h.values.values[3] = 0;
-    EXPECT_TRUE(same_bits(tiled(h, half).weights, oracle::stages_of(h, half, everything, {}).weights));
+    EXPECT_TRUE(same_bits(tiled(h, half).weights, oracle::stages_of(h, half, oracle::every_stage, {}).weights));
     EXPECT_EQ(tiled(h, half).portable_because, "a softmax in another type than float32");
     EXPECT_EQ(tiled(h, {}).portable_because, "");
     EXPECT_EQ(oracle::stages_of(h, {}, {}, {.isa = GetParam(), .rounding = core::Rounding::step}).portable_because,
@@ -522,12 +521,12 @@ TEST_P(Tiled, GivesTheSameBytesWhetherItLookedAtAMaskBeforeOrTileByTile)
         ASSERT_NE(look.range, core::ScoreRange::beyond);
         ASSERT_NE(look.seen, nullptr);
         inputs.look = look;
-        const auto looked = core::attention<float>(inputs, options, everything, work);
+        const auto looked = core::attention<float>(inputs, options, oracle::every_stage, work);
         inputs.look = core::Look{look.range};
-        const auto by_tile = core::attention<float>(inputs, options, everything, work);
+        const auto by_tile = core::attention<float>(inputs, options, oracle::every_stage, work);
         EXPECT_TRUE(same_bits(looked.head_context, by_tile.head_context)) << round;
         EXPECT_TRUE(same_bits(looked.weights, by_tile.weights)) << round;
-        expect_close(looked, core::attention<float>(inputs, options, everything, {}), std::to_string(round));
+        expect_close(looked, core::attention<float>(inputs, options, oracle::every_stage, {}), std::to_string(round));
         plain += std::ranges::any_of(looked.head_context.values, [](float value) { return value == 0; }) ? 1 : 0;
         mask.values[static_cast<std::size_t>(draw(std::ssize(mask.values) - 1))] = std::numeric_limits<float>::quiet_NaN();
         EXPECT_EQ(core::look_at(inputs, options, work).range, core::ScoreRange::beyond);
@@ -545,9 +544,9 @@ TEST_P(Tiled, TakesOffDistancesAsExactlyAsThePortablePath)
         inputs.offsets = {round % 3 == 0 ? 0 : sizes.S - sizes.T};
         core::AttentionOptions options{.causal = round % 2 == 0};
         options.softcap = round % 5 == 0 ? std::optional(3.0) : std::nullopt;
-        const auto portable = core::attention<float>(inputs, options, everything, {});
-        const auto one = core::attention<float>(inputs, options, everything, {.threads = 1, .isa = GetParam()});
-        const auto two = core::attention<float>(inputs, options, everything, {.threads = 2, .isa = GetParam()});
+        const auto portable = core::attention<float>(inputs, options, oracle::every_stage, {});
+        const auto one = core::attention<float>(inputs, options, oracle::every_stage, {.threads = 1, .isa = GetParam()});
+        const auto two = core::attention<float>(inputs, options, oracle::every_stage, {.threads = 2, .isa = GetParam()});
         expect_close(one, portable, std::to_string(round));
         EXPECT_TRUE(same_bits(one.head_context, two.head_context)) << round;
         EXPECT_GT((portable.masked_scores.matrix(0) - portable.scaled_scores.matrix(0)).cwiseAbs().maxCoeff(), 0);
@@ -580,7 +579,7 @@ TEST_P(Tiled, ConvertsWhatItCannotReadInPlace)
     inputs.keys.bytes = std::as_bytes(std::span(turned.values));
     inputs.keys.swapped = true;
     EXPECT_FALSE(core::readable_in_tiles(inputs));
-    const auto stages = core::attention<float>(inputs, {}, everything, {.isa = GetParam()});
+    const auto stages = core::attention<float>(inputs, {}, oracle::every_stage, {.isa = GetParam()});
     EXPECT_TRUE(same_bits(stages.weights, tiled(h, {}).weights));
     EXPECT_TRUE(same_bits(stages.head_context, tiled(h, {}).head_context));
 }

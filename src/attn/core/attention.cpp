@@ -5,6 +5,8 @@
 #include "attn/core/tiled.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -20,9 +22,9 @@ constexpr Index scores_per_block = 32768;
 {
     const auto shape = [](const std::optional<TensorView>& view) { return view ? to_string(view->shape) : "none"; };
     throw Error(ErrorKind::internal, "attention",
-                "queries " + shape(in.queries) + ", keys " + shape(in.keys) + ", values " + shape(in.values) + ", cache " +
-                    shape(in.past_key) + " and " + shape(in.past_value) + ", mask " + shape(in.mask) + ", " +
-                    std::to_string(in.query_positions.size()) + " query positions, kept weights " + shape(in.kept),
+                fmt::format("queries {}, keys {}, values {}, cache {} and {}, mask {}, {} query positions, kept weights {}",
+                            shape(in.queries), shape(in.keys), shape(in.values), shape(in.past_key), shape(in.past_value),
+                            shape(in.mask), in.query_positions.size(), shape(in.kept)),
                 "(B, H, T, d_k), (B, H_kv, S, d_k), (B, H_kv, S, d_v), (B, H_kv, P, d_k) and (B, H_kv, P, d_v) with H a "
                 "multiple of H_kv, a mask (B, H, T, up to P+S), T positions or none, with dropout kept weights (B, H, T, P+S), "
                 "parameters of the scores, slopes and sinks for each of H heads where they have some, segments (B, P+S)");

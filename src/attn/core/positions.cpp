@@ -3,6 +3,8 @@
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -14,8 +16,8 @@ namespace {
 void require_positions(Index T, const char* kind)
 {
     if (T > most_positions) {
-        throw Error(ErrorKind::data, std::string(kind) + " positions", std::to_string(T) + " tokens",
-                    "up to " + std::to_string(most_positions));
+        throw Error(ErrorKind::data, std::string(kind) + " positions", fmt::format("{} tokens", T),
+                    fmt::format("up to {}", most_positions));
     }
 }
 
@@ -70,7 +72,7 @@ Tensor<Scalar> apply_rope(Tensor<Scalar> X, const Rope& rope)
     if (r % 2 != 0 || r < 0 || r > d) {
         throw Error(ErrorKind::data, "rotary dimension", std::to_string(r),
                     d < 2 ? "none, since rope rotates pairs of components and a query or key has one"
-                          : "an even number up to the " + std::to_string(d) + " components of a query or key");
+                          : fmt::format("an even number up to the {} components of a query or key", d));
     }
     const bool half = rope.style == RopeStyle::half;
     const std::vector<double> frequency = frequencies(rope.base, r, r / 2);

@@ -3,6 +3,8 @@
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -95,7 +97,8 @@ template <typename Scalar>
 Matrix<Scalar> product(const MatrixView<Scalar>& A, const Matrix<double>& B, Rounding rounding)
 {
     if (A.cols() != B.rows()) {
-        throw Error(ErrorKind::internal, "product", to_string({A.rows(), A.cols()}) + " by " + to_string({B.rows(), B.cols()}),
+        throw Error(ErrorKind::internal, "product",
+                    fmt::format("{} by {}", to_string({A.rows(), A.cols()}), to_string({B.rows(), B.cols()})),
                     "inner dimensions that are equal");
     }
     if (by_step<Scalar>(rounding)) {

@@ -4,6 +4,8 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/buffer.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -204,8 +206,8 @@ Beginning beginning_of(const CsvOptions& options)
 
 std::string csv_header(bool with_index, bool with_layer)
 {
-    return std::string(with_index ? "index," : "") + "array," + (with_layer ? "layer," : "") +
-           "head,row,column,query_token,key_token,value\n";
+    return fmt::format("{}array,{}head,row,column,query_token,key_token,value\n", with_index ? "index," : "",
+                       with_layer ? "layer," : "");
 }
 
 void write_csv(const model::Result& result, const CsvOptions& options, const Sink& sink)

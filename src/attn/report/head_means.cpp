@@ -2,6 +2,8 @@
 
 #include "attn/math/decimal.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::report {
 
 const HeadMean* role_of(const model::HeadSummary& head, const model::HeadSummary& equal)
@@ -20,7 +22,7 @@ const HeadMean* role_of(const model::HeadSummary& head, const model::HeadSummary
 
 std::string mean_text(const HeadMean& mean, const model::HeadSummary& head)
 {
-    return std::string(mean.header) + ' ' + math::fixed(mean.value(head).value_or(0), 2);
+    return fmt::format("{} {}", mean.header, math::fixed(mean.value(head).value_or(0), 2));
 }
 
 } // namespace attn::report

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -58,9 +60,8 @@ Integer cut(double value)
     constexpr int bits = std::numeric_limits<Integer>::digits;
     const double beyond = std::ldexp(1.0, bits);
     if (!(value >= -beyond && value < beyond)) {
-        const std::string power = "2^" + std::to_string(bits);
-        throw Error(ErrorKind::data, "int" + std::to_string(bits + 1) + " element", std::to_string(value),
-                    "-" + power + " to " + power + "-1");
+        throw Error(ErrorKind::data, fmt::format("int{} element", bits + 1), std::to_string(value),
+                    fmt::format("-2^{0} to 2^{0}-1", bits));
     }
     return static_cast<Integer>(value);
 }

@@ -2,9 +2,11 @@
 
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/core.h>
+
 namespace attn {
 Error::Error(ErrorKind kind, std::string_view thing, std::string_view value, std::string_view allowed)
-    : Error(kind, std::string(thing) + ": got " + std::string(value) + "; allowed: " + std::string(allowed))
+    : Error(kind, fmt::format("{}: got {}; allowed: {}", thing, value, allowed))
 {
 }
 
@@ -34,7 +36,7 @@ std::string in_quotes(std::string_view bytes, std::size_t most)
 
 std::string counted(std::int64_t count, std::string_view thing)
 {
-    return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 } // namespace attn

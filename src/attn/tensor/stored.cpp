@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 namespace attn {
@@ -16,7 +18,7 @@ void store(StoredTensor& tensor, Index first, std::span<const Scalar> values)
 {
     const Index size = size_of(tensor.type);
     if (first < 0 || (first + static_cast<Index>(values.size())) * size > static_cast<Index>(tensor.bytes.size())) {
-        throw Error(ErrorKind::internal, "store", std::to_string(values.size()) + " values at " + std::to_string(first),
+        throw Error(ErrorKind::internal, "store", fmt::format("{} values at {}", values.size(), first),
                     "within " + to_string(tensor.shape));
     }
     require_floating(tensor.view(), "store");

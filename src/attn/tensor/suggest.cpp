@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -45,7 +47,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
         return {};
     }
     if (const auto known = std::ranges::find(aliases, typed, &Alias::first); known != aliases.end()) {
-        return "; did you mean " + in_quotes(known->second) + "?";
+        return fmt::format("; did you mean {}?", in_quotes(known->second));
     }
     std::string_view best;
     std::size_t smallest = longest;
@@ -59,7 +61,7 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
             best = candidate;
         }
     }
-    return best.empty() ? std::string{} : "; did you mean " + in_quotes(best) + "?";
+    return best.empty() ? std::string{} : fmt::format("; did you mean {}?", in_quotes(best));
 }
 
 std::string joined(std::span<const std::string_view> names)

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -165,7 +167,7 @@ void refuse_first_nonfinite(const TensorView& row, Shape index, std::string_view
     };
     const auto first = std::find_if_not(values.begin(), values.end(), allowed);
     index.insert(index.end(), row.shape.size(), first - values.begin()); // a single element has no index
-    throw Error(ErrorKind::data, std::string(what) + " at " + to_string(index),
+    throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index)),
                 std::isnan(*first) ? "nan"
                 : *first < 0       ? "-inf"
                                    : "inf",
@@ -245,7 +247,7 @@ TensorView row_block(const TensorView& view, Index first, Index count)
 {
     const std::size_t rows = view.shape.size() - 2;
     if (view.shape.size() < 2 || first < 0 || count < 0 || first + count > view.shape[rows]) {
-        throw Error(ErrorKind::internal, "row_block", std::to_string(count) + " rows from " + std::to_string(first),
+        throw Error(ErrorKind::internal, "row_block", fmt::format("{} rows from {}", count, first),
                     "rows of " + to_string(view.shape));
     }
     TensorView block = view;

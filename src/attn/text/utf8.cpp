@@ -3,6 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <array>
@@ -26,7 +27,7 @@ void require_utf8(std::string_view bytes, std::string_view what)
         if (!point.well_formed || point.value == 0) {
             std::string byte = "byte 0x";
             append_hex(byte, static_cast<unsigned char>(bytes[offset]), 2);
-            throw Error(ErrorKind::data, what, byte + " at offset " + std::to_string(offset),
+            throw Error(ErrorKind::data, what, fmt::format("{} at offset {}", byte, offset),
                         "well-formed UTF-8 without NUL bytes");
         }
         offset += point.bytes;
@@ -44,7 +45,7 @@ std::string casefold(std::string_view text)
         const utf8proc_ssize_t count =
             utf8proc_decompose_char(point.value, parts.data(), parts.size(), UTF8PROC_CASEFOLD, nullptr);
         if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) {
-            throw Error(ErrorKind::internal, "case folding of " + in_quotes(text.substr(0, point.bytes)) + " failed");
+            throw Error(ErrorKind::internal, fmt::format("case folding of {} failed", in_quotes(text.substr(0, point.bytes))));
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
             append(folded, parts[i]);

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::text {
@@ -22,7 +24,7 @@ std::vector<Index> ids_of(const std::vector<std::string>& words, const std::vect
     for (const std::string& word : words) {
         const auto place = std::lower_bound(vocabulary.begin(), vocabulary.end(), word);
         if (place == vocabulary.end() || *place != word) {
-            throw Error(ErrorKind::internal, "word " + in_quotes(word) + " is not in the vocabulary");
+            throw Error(ErrorKind::internal, fmt::format("word {} is not in the vocabulary", in_quotes(word)));
         }
         ids.push_back(place - vocabulary.begin());
     }

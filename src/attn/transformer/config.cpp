@@ -1,6 +1,9 @@
 #include "attn/transformer/config.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +12,7 @@
 namespace attn::transformer {
 namespace {
 
-constexpr double largest_count = 1e9;
+constexpr Index largest_count = 1'000'000'000;
 
 /// Of every model: what training, generation and bookkeeping need, and what says which tokens mean what.
 // clang-format off
@@ -50,7 +53,7 @@ std::string written(const ConfigScalar& value)
     }
     if (const auto* number = std::get_if<double>(&value)) {
         const bool whole = *number == std::floor(*number) && std::fabs(*number) < 1e15;
-        return whole ? std::to_string(static_cast<Index>(*number)) : std::to_string(*number);
+        return whole ? std::to_string(static_cast<Index>(*number)) : math::shortest(*number);
     }
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? in_quotes(*text) : "null";
@@ -65,7 +68,7 @@ ConfigValue as_value(const ConfigScalar& scalar)
 std::string written(const ConfigValue& value)
 {
     if (const auto* list = std::get_if<std::vector<ConfigScalar>>(&value)) {
-        return "a list of " + std::to_string(list->size());
+        return fmt::format("a list of {}", list->size());
     }
     return std::visit(
         [](const auto& one) -> std::string {
@@ -97,12 +100,13 @@ ConfigValues of_text(ConfigValues values)
     return inner.empty() ? std::move(values) : std::move(inner);
 }
 
-Index to_count(std::string_view key, const ConfigValue& value, Index least)
+Index to_count(std::string_view key, const ConfigValue& value, Index least, Index most = largest_count)
 {
     const auto* number = std::get_if<double>(&value);
     if (number == nullptr || *number != std::floor(*number) || *number < static_cast<double>(least) ||
-        *number > largest_count) {
-        throw Error(ErrorKind::data, key, written(value), "a whole number from " + std::to_string(least) + " to 1,000,000,000");
+        *number > static_cast<double>(most)) {
+        const std::string last = most == largest_count ? "1,000,000,000" : std::to_string(most);
+        throw Error(ErrorKind::data, key, written(value), fmt::format("a whole number from {} to {}", least, last));
     }
     return static_cast<Index>(*number);
 }
@@ -192,7 +196,7 @@ namespace {
     for (const std::string_view key : keys) {
         names.append(names.empty() ? "" : " or ").append(key);
     }
-    throw Error(ErrorKind::data, "it has no " + names + ", which this model_type needs");
+    throw Error(ErrorKind::data, fmt::format("it has no {}, which this model_type needs", names));
 }
 
 } // namespace
@@ -211,6 +215,15 @@ Index Config::count(Keys keys)
 {
     const auto value = optional_count(keys, {});
     return value ? *value : (refuse_missing(keys), 0);
+}
+
+Index Config::layers(Keys keys)
+{
+    const auto found = find(keys);
+    if (!found) {
+        refuse_missing(keys);
+    }
+    return to_count(found->key, found->value, 1, most_layers);
 }
 
 Index Config::count(Keys keys, Index otherwise)
@@ -322,9 +335,10 @@ void Config::require_all_used() const
         const bool known = is_nothing(entry.second) || used_.contains(key) ||
                            std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(key, outer); });
         if (!known) {
-            throw Error(ErrorKind::data, in_quotes(key) + " = " + written(entry.second) +
-                                             " is not known here and may change what the model computes; if it does not, "
-                                             "--ignore-config with this key leaves it out");
+            throw Error(ErrorKind::data,
+                        fmt::format("{} = {} is not known here and may change what the model computes; if it does not, "
+                                    "--ignore-config with this key leaves it out",
+                                    in_quotes(key), written(entry.second)));
         }
     }
 }

@@ -27,6 +27,8 @@ using ConfigValue = std::variant<ConfigNull, bool, double, std::string, ConfigOb
 /// By key; inside an object "outer.inner", and of an object or list inside a list "outer.0" and on.
 using ConfigValues = std::map<std::string, ConfigValue, std::less<>>;
 
+inline constexpr Index most_layers = 4096; ///< of a model
+
 /// A config being read. Where a function takes several keys, they are names of the same thing, and the first one that has a
 /// value counts; null is no value. Each throws Error(data) for a value of another kind or out of range; without `otherwise`
 /// also for a key that is not there.
@@ -45,6 +47,8 @@ public:
     /// From 1 to 1,000,000,000.
     [[nodiscard]] Index count(Keys keys);
     [[nodiscard]] Index count(Keys keys, Index otherwise);
+    /// From 1 to most_layers.
+    [[nodiscard]] Index layers(Keys keys);
     /// A count; nothing when the value is null, `absent` when no key is there.
     [[nodiscard]] std::optional<Index> optional_count(Keys keys, std::optional<Index> absent);
     /// From 0 on: ids, places.

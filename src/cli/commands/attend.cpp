@@ -15,6 +15,8 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <memory>
 
@@ -60,7 +62,7 @@ private:
     TensorView open(const char* what, const std::string& text)
     {
         TensorView view = files_.open(text);
-        log_.detail(std::string(what) + " " + std::string(name_of(view.type)) + " " + to_string(view.shape));
+        log_.detail(fmt::format("{} {} {}", what, name_of(view.type), to_string(view.shape)));
         return view;
     }
 

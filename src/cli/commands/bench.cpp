@@ -9,6 +9,8 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -49,7 +51,7 @@ void finish_options(const Operands& operands, BenchOptions& bench)
     workload.value_dim = bench.value_dim.value_or(workload.head_dim);
     if (workload.heads % workload.kv_heads != 0) {
         throw Error(ErrorKind::usage, "--kv-heads", std::to_string(workload.kv_heads),
-                    "a divisor of the " + std::to_string(workload.heads) + " heads");
+                    fmt::format("a divisor of the {} heads", workload.heads));
     }
 }
 
@@ -58,9 +60,9 @@ void require_memory(const model::Workload& workload)
 {
     const Index required = checked_product(workload.bytes(), 3, "memory for the tensors and copies of them");
     if (const Index limit = memory_limit(); required > limit) {
-        throw Error(ErrorKind::too_large, "--seq " + std::to_string(workload.seq) + " requires about " +
-                                              std::to_string(required) + " bytes and " + std::to_string(limit) +
-                                              " are free; ask for fewer tokens or heads");
+        throw Error(ErrorKind::too_large,
+                    fmt::format("--seq {} requires about {} bytes and {} are free; ask for fewer tokens or heads", workload.seq,
+                                required, limit));
     }
 }
 
@@ -133,8 +135,7 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
                              : std::min(done / static_cast<double>(enough_repeats), total / enough_seconds);
     };
     while (!enough()) {
-        bench.progress.show("seq " + std::to_string(workload.seq) + " " + std::to_string(static_cast<int>(100 * share())) +
-                            " %");
+        bench.progress.show(fmt::format("seq {} {} %", workload.seq, static_cast<int>(100 * share())));
         seconds.push_back(seconds_of([&] { tensors.attend(bench.isa, bench.threads); }));
         total += seconds.back();
         since_peak += seconds.back();
@@ -170,7 +171,7 @@ int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
     for (const Index length : options.lengths) {
         options.workload.seq = length;
         timings.push_back(measure(options.workload, bench));
-        log.detail("bench " + std::to_string(length) + ": " + std::to_string(timings.back().repeats) + " computations");
+        log.detail(fmt::format("bench {}: {} computations", length, timings.back().repeats));
     }
     progress.erase();
     if (options.json) {

@@ -19,6 +19,8 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -217,7 +219,7 @@ void Checker::file(const std::string& path)
         documents = {{contents, 1}}; // a recipe stands alone: what follows it is malformed
     }
     for (const JsonText& json : documents) {
-        const std::string place = documents.size() == 1 ? "" : " line " + std::to_string(json.line);
+        const std::string place = documents.size() == 1 ? "" : fmt::format(" line {}", json.line);
         const std::string name = visible_path(path) + place;
         attempt(name, name_of_input(path) + place, [&] { document(json.text, name, folder_of_recipe(path)); });
     }

@@ -9,6 +9,8 @@
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -55,8 +57,8 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
         report::write_comparison(comparison, operands.words[0], operands.words[1], output.sink());
         const bool chosen = options.rtol || options.atol || options.ulps;
         if (const auto tolerance = tolerance_that_counted(comparison); tolerance && !chosen) {
-            output.sink()("the tolerance is --rtol " + math::shortest(tolerance->rtol) + " --atol " +
-                          math::shortest(tolerance->atol) + "; larger ones, or --ulps, forgive more\n");
+            output.sink()(fmt::format("the tolerance is --rtol {} --atol {}; larger ones, or --ulps, forgive more\n",
+                                      math::shortest(tolerance->rtol), math::shortest(tolerance->atol)));
         }
     }
     output.finish();

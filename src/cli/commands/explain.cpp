@@ -14,6 +14,8 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <memory>
 
@@ -51,8 +53,9 @@ std::vector<Index> explained_heads(const model::Recipe& recipe, const model::Ori
 {
     namespace field = model::field;
     if (model::is_mean(recipe.head)) {
-        throw Error(origin.fault({&field::head}), origin.name_of(field::head), "mean",
-                    "heads by number, which are explained one by one; " + origin.option_of(field::head) + " says which");
+        throw Error(
+            origin.fault({&field::head}), origin.name_of(field::head), "mean",
+            fmt::format("heads by number, which are explained one by one; {} says which", origin.option_of(field::head)));
     }
     return recipe.head.empty() ? std::vector<Index>{0} : recipe.head;
 }

@@ -7,6 +7,8 @@
 #include "cli/output/stdout.hpp"
 #include "cli/system/exit_code.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <vector>
 
@@ -45,9 +47,10 @@ int execute_help(const Operands& operands, const Globals&, Log&)
         names.push_back(command->name);
     }
     if (operands.words.empty()) {
-        print("attn-cli help TOPIC shows a page of the manual:\n\n" + list_of(pages, title_of) +
-              "\nattn-cli help COMMAND shows every option of a command:\n\n" +
-              report::wrapped("", joined(std::span(names).subspan(pages.size())), 0, 80));
+        print(fmt::format("attn-cli help TOPIC shows a page of the manual:\n\n{}\n"
+                          "attn-cli help COMMAND shows every option of a command:\n\n{}",
+                          list_of(pages, title_of),
+                          report::wrapped("", joined(std::span(names).subspan(pages.size())), 0, 80)));
         return success;
     }
     const std::size_t chosen = choice("help", operands.words.front(), names, topics);

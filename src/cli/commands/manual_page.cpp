@@ -6,6 +6,8 @@
 #include "cli/output/stdout.hpp"
 #include "cli/system/exit_code.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -41,18 +43,18 @@ std::string paragraph(std::string_view text)
 
 std::string bold(std::string_view text)
 {
-    return "\\fB" + escaped(text) + "\\fR";
+    return fmt::format("\\fB{}\\fR", escaped(text));
 }
 
 std::string italic(std::string_view text)
 {
-    return "\\fI" + escaped(text) + "\\fR";
+    return fmt::format("\\fI{}\\fR", escaped(text));
 }
 
 /// What stands at the left, and what it means.
 std::string item(const std::string& head, std::string_view text)
 {
-    return ".TP\n" + head + "\n" + paragraph(text);
+    return fmt::format(".TP\n{}\n{}", head, paragraph(text));
 }
 
 std::string describe(const std::vector<ListedOption>& options)
@@ -61,7 +63,7 @@ std::string describe(const std::vector<ListedOption>& options)
     std::string_view group;
     for (const ListedOption& option : options) {
         if (option.group != group) {
-            text += ".SS " + escaped(option.group) + "\n";
+            text += fmt::format(".SS {}\n", escaped(option.group));
             group = option.group;
         }
         std::string head;
@@ -100,7 +102,7 @@ std::string name_of_page(const Command& command)
 std::string see_also(const Command* but)
 {
     std::string text = ".SH SEE ALSO\n";
-    const auto refer = [&](std::string_view page) { text += ".BR " + escaped(page) + " (1),\n"; };
+    const auto refer = [&](std::string_view page) { text += fmt::format(".BR {} (1),\n", escaped(page)); };
     if (but != nullptr) {
         refer("attn-cli");
     }
@@ -118,14 +120,14 @@ std::string head(const std::string& name, std::string_view purpose_of_it)
 {
     std::string title = name;
     std::ranges::transform(title, title.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return ".TH " + escaped(title) + " 1 " ATTN_DATE " \"attn\\-cli " ATTN_VERSION "\"\n.nh\n.SH NAME\n" +
-           paragraph(name + " - " + std::string(purpose_of_it)) + ".SH SYNOPSIS\n";
+    return fmt::format(".TH {} 1 {} \"attn\\-cli {}\"\n.nh\n.SH NAME\n{}.SH SYNOPSIS\n", escaped(title), ATTN_DATE,
+                       ATTN_VERSION, paragraph(fmt::format("{} - {}", name, purpose_of_it)));
 }
 
 std::string page_of_program()
 {
-    std::string text = head("attn-cli", purpose) + bold("attn-cli") + " " + italic("COMMAND") + " [" + italic("OPTION") +
-                       "]...\n.SH COMMANDS\n";
+    std::string text = head("attn-cli", purpose) +
+                       fmt::format("{} {} [{}]...\n.SH COMMANDS\n", bold("attn-cli"), italic("COMMAND"), italic("OPTION"));
     for (const Command* command : commands()) {
         std::string name = bold(command->name);
         text += item(command->operands.empty() ? name : name + " " + italic(command->operands), command->summary);
@@ -137,8 +139,9 @@ std::string page_of_program()
 std::string page_of(const Command& command)
 {
     std::string purpose_of_it(command.summary.substr(0, command.summary.size() - 1)); // a sentence there, a phrase here
-    std::string text = head(name_of_page(command), purpose_of_it) + bold("attn-cli " + std::string(command.name)) + " [" +
-                       italic("OPTION") + "]... " + italic(command.operands) + "\n.SH DESCRIPTION\n" +
+    std::string text = head(name_of_page(command), purpose_of_it) +
+                       fmt::format("{} [{}]... {}\n.SH DESCRIPTION\n", bold("attn-cli " + std::string(command.name)),
+                                   italic("OPTION"), italic(command.operands)) +
                        paragraph(command.summary);
     text += command.notes.empty() ? "" : ".PP\n" + paragraph(command.notes);
     return text + ".SH OPTIONS\n" + describe(options_of(command)) + describe(global_options()) + describe(command.examples) +

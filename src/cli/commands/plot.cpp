@@ -21,6 +21,8 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -134,7 +136,7 @@ Plotted result_of_tensor(const TensorView& weights, const PlotOptions& options, 
                                        .read_numbers = [&] { inputs.read_numbers(); }},
                                       what)};
     if (plotted.results.size() > 1 && !takes_layers(options)) {
-        throw Error(ErrorKind::usage, "--layer", "none", "0 to " + std::to_string(plotted.results.size() - 1));
+        throw Error(ErrorKind::usage, "--layer", "none", fmt::format("0 to {}", plotted.results.size() - 1));
     }
     if (plotted.results.front().layer) {
         plotted.model.emplace();
@@ -193,7 +195,7 @@ Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     const std::vector<JsonText> documents = split_documents(text);
     if (documents.size() != 1) {
-        throw Error(ErrorKind::data, file.name(), std::to_string(documents.size()) + " results",
+        throw Error(ErrorKind::data, file.name(), fmt::format("{} results", documents.size()),
                     "one, such as `sed -n 1p FILE | attn-cli plot -` takes out");
     }
     try {

@@ -30,6 +30,8 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -72,7 +74,7 @@ constexpr std::string_view notes = "Without SENTENCE, or with -, the text is rea
 /// Entries count from 0, as heads do and as --entry takes them.
 std::string name_of_entry(Index entry)
 {
-    return "entry " + std::to_string(entry);
+    return fmt::format("entry {}", entry);
 }
 
 /// One run of the command: computes results and writes them.
@@ -279,7 +281,7 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
     const std::string start = in_quotes(word) + " is taken as a sentence; ";
     std::error_code ignored;
     if (io::find(io::builtin_recipes(), word)) {
-        log.warning(start + "--recipe " + word + " runs the built-in recipe");
+        log.warning(start + fmt::format("--recipe {} runs the built-in recipe", word));
     } else if (std::filesystem::is_regular_file(word, ignored)) {
         log.warning(start + "--lines reads a file" + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
     } else if (options.show.given() && is_shown_name(word)) {

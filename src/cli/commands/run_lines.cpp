@@ -11,6 +11,8 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/system.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <atomic>
 #include <system_error>
@@ -27,7 +29,7 @@ constexpr std::size_t most_waiting_per_thread = 4;
 /// For people lines count from 1, as in editors and in `check`; "index", for programs, counts from 0.
 std::string name_of_line(Index index)
 {
-    return "line " + std::to_string(index + 1);
+    return fmt::format("line {}", index + 1);
 }
 
 std::string heading(Index index)
@@ -80,8 +82,8 @@ private:
     {
         try {
             if (line.too_long) {
-                throw Error(ErrorKind::data, "the line is longer than " + std::to_string(run_.options.max_input_bytes) +
-                                                 " bytes; --max-input-bytes allows more");
+                throw Error(ErrorKind::data, fmt::format("the line is longer than {} bytes; --max-input-bytes allows more",
+                                                         run_.options.max_input_bytes));
             }
             if (run_.model != nullptr) {
                 write(layers_of(line.text), index);
@@ -177,7 +179,7 @@ private:
         switch (options.format) {
         case Format::json: report::write_json(result, index, config_, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default: buffer_.append("\n" + name_of_line(index) + "\n"); report::write_table(result, run_.table, buffer_);
+        default: buffer_.append(fmt::format("\n{}\n", name_of_line(index))); report::write_table(result, run_.table, buffer_);
         }
     }
 
@@ -186,7 +188,7 @@ private:
         switch (run_.options.format) {
         case Format::json: report::write_json(result, index, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default: buffer_.append("\n" + name_of_line(index) + "\n"); report::write_table(result, run_.table, buffer_);
+        default: buffer_.append(fmt::format("\n{}\n", name_of_line(index))); report::write_table(result, run_.table, buffer_);
         }
     }
 

@@ -5,6 +5,8 @@
 #include "cli/output/output.hpp"
 #include "cli/output/tensor_output.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -39,7 +41,7 @@ std::string command_for(const std::string& path, const Suggestion& suggestion, c
     std::string command = "attn-cli attend";
     for (const auto& [name, option] : tensor_options) {
         if (std::ranges::find(suggestion.tensors, name, &StoredTensor::name) != suggestion.tensors.end()) {
-            command += " " + std::string(option) + " " + shell_word(path + ":" + std::string(name));
+            command += fmt::format(" {} {}", option, shell_word(fmt::format("{}:{}", path, name)));
         }
     }
     for (const TypedOption& option : typed.options) {

@@ -7,6 +7,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -42,8 +44,8 @@ void require_beginning(std::span<const std::byte> front, const std::string& name
 void require_size(std::size_t bytes, std::size_t most, const std::string& name)
 {
     if (bytes > most) {
-        throw Error(ErrorKind::data, name, std::to_string(bytes) + " bytes",
-                    "up to " + std::to_string(most) + "; --max-input-bytes allows more");
+        throw Error(ErrorKind::data, name, fmt::format("{} bytes", bytes),
+                    fmt::format("up to {}; --max-input-bytes allows more", most));
     }
 }
 
@@ -80,7 +82,7 @@ const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_v
         names += (names.empty() ? "" : " or ") + in_quotes(name);
     }
     throw Error(ErrorKind::data, "tensor of " + file_.name(), counted(static_cast<std::int64_t>(tensors.size()), "tensor"),
-                "one, one named " + names + ", or FILE:NAME");
+                fmt::format("one, one named {}, or FILE:NAME", names));
 }
 
 /// As the nearest float64: the digits, and so the tolerance, are those that were printed.
@@ -153,7 +155,7 @@ void ComparedFile::read_json(const std::string& wanted)
 {
     const std::vector<JsonText> documents = split_documents(as_text(file_.bytes()));
     for (const JsonText& document : documents) {
-        const std::string line = documents.size() > 1 ? "line " + std::to_string(document.line) : "";
+        const std::string line = documents.size() > 1 ? fmt::format("line {}", document.line) : "";
         try {
             const bool result = !line.empty() && io::kind_of(document.text) != io::Document::tensor;
             add_document(document.text, result ? line + " " : "");

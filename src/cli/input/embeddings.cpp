@@ -7,6 +7,8 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "cli/input/found_file.hpp"
 
+#include <fmt/core.h>
+
 #include <memory>
 
 namespace attn::cli {
@@ -49,8 +51,8 @@ model::VectorsOfWords vectors_of_text(const MappedFile& file, const model::FileE
 {
     if (!embeddings.name.empty() || embeddings.words) {
         throw Error(ErrorKind::data, file.name(), "word vectors as text",
-                    std::string("a tensor (.npy, .npz, .safetensors) beside ") +
-                        (embeddings.words ? "a list of its words" : "the name of one, " + in_quotes(embeddings.name)));
+                    fmt::format("a tensor (.npy, .npz, .safetensors) beside {}",
+                                embeddings.words ? "a list of its words" : "the name of one, " + in_quotes(embeddings.name)));
     }
     const auto text = std::make_shared<TextVectors>(file, embeddings.allow_nonfinite);
     return {.name = file.name(),
@@ -65,7 +67,7 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
 {
     const MappedFile& file = inputs.any_file(path);
     const model::EmbeddingTensor tensor = model::embedding_tensor(
-        {.name = embeddings.name.empty() ? file.name() : in_quotes(embeddings.name) + " of " + file.name(),
+        {.name = embeddings.name.empty() ? file.name() : fmt::format("{} of {}", in_quotes(embeddings.name), file.name()),
          .rows = inputs.open({path, embeddings.name}),
          .allow_nonfinite = embeddings.allow_nonfinite});
     if (!embeddings.words) {
@@ -76,7 +78,7 @@ model::WordVectors vectors_of_tensor(const std::string& path, const std::string&
     const Index rows = tensor.rows.shape[0];
     if (list->size() != rows) {
         throw Error(ErrorKind::data, words_file.name(), counted(list->size(), "word"),
-                    std::to_string(rows) + ", as many as " + tensor.name + " has rows");
+                    fmt::format("{}, as many as {} has rows", rows, tensor.name));
     }
     return model::vectors_of_words(tensor, [list](std::string_view word) { return list->row_of(word); });
 }

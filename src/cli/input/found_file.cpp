@@ -1,5 +1,7 @@
 #include "cli/input/found_file.hpp"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 
 #include <unistd.h>
@@ -72,8 +74,8 @@ model::Recipe named_beside(const std::optional<std::string>& path, model::Recipe
             name = *below;
         } else if (found.is_absolute() || place_of(folder / found) != place_of(found)) {
             name = found.filename().string();
-            log.warning(quoted_path(found.string()) + " is written as " + quoted_path(name) +
-                        "; keep a copy beside the recipe");
+            log.warning(fmt::format("{} is written as {}; keep a copy beside the recipe", quoted_path(found.string()),
+                                    quoted_path(name)));
         }
     });
     return recipe;

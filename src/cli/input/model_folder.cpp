@@ -35,8 +35,8 @@ std::string folder_of(const std::string& name)
             names += (names.empty() ? "" : " and ") + std::string(model.name);
         }
         throw Error(ErrorKind::no_input, option_name(model::trained_field::name), in_quotes(name),
-                    names + ", which are built in, or a folder, its path with a slash" +
-                        (is_there(name) ? ", such as ./" + name : ""));
+                    fmt::format("{}, which are built in, or a folder, its path with a slash{}", names,
+                                is_there(name) ? ", such as ./" + name : ""));
     }
     std::error_code ignored;
     if (!std::filesystem::is_directory(name, ignored)) {
@@ -52,7 +52,7 @@ std::string folder_of(const std::string& name)
 [[noreturn]] void refuse_weights(const std::string& folder)
 {
     ErrorKind kind = ErrorKind::no_input;
-    std::string found = "neither " + std::string(weights_file) + " nor " + index_file;
+    std::string found = fmt::format("neither {} nor {}", weights_file, index_file);
     std::string advice = "both are what save_pretrained() of the Python package transformers writes";
     const auto in_python = [](std::string_view call) {
         return fmt::format("model.safetensors, which from_pretrained(…{}) of the Python package transformers writes", call);
@@ -82,8 +82,8 @@ io::NamedBytes ModelFolder::map(const std::string& name)
     if (!std::filesystem::is_regular_file(path, ignored)) { // a FIFO or a device would never end
         throw Error(ErrorKind::no_input, quoted_path(folder_),
                     (is_there(path) ? "something that is no file as " : "no ") + in_quotes(name),
-                    "a folder with " + std::string(config_file) + ", " + tokenizer_file + " and " + weights_file +
-                        ", or with " + config_file + " and " + draws_file);
+                    fmt::format("a folder with {}, {} and {}, or with {} and {}", config_file, tokenizer_file, weights_file,
+                                config_file, draws_file));
     }
     names_.push_back(name);
     const MappedFile& file = files_.emplace_back(path);
@@ -110,7 +110,7 @@ std::string ModelFolder::listing() const
 {
     std::string text;
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        text += io::sha256(files_[i].bytes()) + "  " + names_[i] + "\n";
+        text += fmt::format("{}  {}\n", io::sha256(files_[i].bytes()), names_[i]);
     }
     return text;
 }
@@ -146,7 +146,7 @@ void ModelFolder::open_folder(const model::TrainedConfig& config, const std::str
         tokenizer = named(tokenizer_json.name, [&] { return io::read_pieces(tokenizer_json.bytes); });
     }
     if (is_drawn && is_there(folder_ + weights_file)) {
-        throw Error(ErrorKind::data, quoted_path(folder_), std::string(weights_file) + " and " + draws_file, "one of them");
+        throw Error(ErrorKind::data, quoted_path(folder_), fmt::format("{} and {}", weights_file, draws_file), "one of them");
     }
     std::vector<model::DrawnTensor> drawn;
     if (is_drawn) {

@@ -12,6 +12,8 @@
 #include "cli/input/found_file.hpp"
 #include "cli/input/named.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -99,9 +101,9 @@ void tell(const model::FittedLayer& fitted, const std::string& file, Log& log)
     if (fitted.layout) {
         layout = model::layout_names.at(static_cast<std::size_t>(*fitted.layout));
     }
-    log.detail("parameters " + file + ": " + std::string(layer.family) +
-               (layer.prefix.empty() ? "" : ", layer " + in_quotes(layer.prefix)) + ", " + layout + ", " +
-               std::to_string(*fitted.dims.heads) + " heads; " + model::describe(layer));
+    log.detail(fmt::format("parameters {}: {}{}, {}, {} heads; {}", file, layer.family,
+                           layer.prefix.empty() ? "" : ", layer " + in_quotes(layer.prefix), layout, *fitted.dims.heads,
+                           model::describe(layer)));
 }
 
 std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFiles& files)
@@ -135,7 +137,7 @@ std::optional<std::string> load_parameters(model::Recipe& recipe, const LoadedFi
         const TensorView& whole = tensors.at(source.name, file.name());
         files.settings.parameters.push_back(model::stored_parameter(source, whole));
         if (source.name != last) {
-            const std::string what = in_quotes(source.name) + " of " + file.name();
+            const std::string what = fmt::format("{} of {}", in_quotes(source.name), file.name());
             if (!parameters.allow_nonfinite) {
                 require_finite(whole, what);
             }

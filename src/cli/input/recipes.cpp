@@ -9,6 +9,8 @@
 #include "cli/options/suggest.hpp"
 #include "cli/system/files.hpp"
 
+#include <fmt/core.h>
+
 #include <vector>
 
 #include <unistd.h>
@@ -33,7 +35,7 @@ std::string_view builtin_recipe(const std::string& name)
 {
     const auto found = io::find(io::builtin_recipes(), name);
     if (!found) {
-        throw Error(ErrorKind::no_input, "no built-in recipe " + in_quotes(name) + recipe_hint(name));
+        throw Error(ErrorKind::no_input, fmt::format("no built-in recipe {}{}", in_quotes(name), recipe_hint(name)));
     }
     return *found;
 }
@@ -50,14 +52,15 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
         return io::parse_recipe(*found);
     }
     if (names_nothing(name_or_path)) {
-        throw Error(ErrorKind::no_input, "no recipe and no file " + quoted_path(name_or_path) + recipe_hint(name_or_path));
+        throw Error(ErrorKind::no_input,
+                    fmt::format("no recipe and no file {}{}", quoted_path(name_or_path), recipe_hint(name_or_path)));
     }
     const std::string json = read_json_file(name_or_path, most_bytes);
     return named(name_of_input(name_or_path), [&] {
         const std::vector<JsonText> documents = split_documents(json);
         if (documents.size() > 1 && io::kind_of(documents.front().text) == io::Document::result) {
-            throw Error(ErrorKind::data, "got " + counted(std::ssize(documents), "result") +
-                                             "; allowed: one, such as `sed -n 1p FILE` takes out");
+            throw Error(ErrorKind::data, fmt::format("got {}; allowed: one, such as `sed -n 1p FILE` takes out",
+                                                     counted(std::ssize(documents), "result")));
         }
         if (io::kind_of(json) == io::Document::layers) {
             throw Error(ErrorKind::data, "got a result of --model; allowed: a recipe, or a result without --model");

@@ -8,6 +8,8 @@
 #include "cli/input/recipes.hpp"
 #include "cli/system/files.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 namespace attn::cli {
@@ -35,7 +37,7 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
         return std::nullopt;
     }
     const std::string rows =
-        origin.table() + " has " + counted(*recipe.dims.vocab_size, "row") + " and no list of their words: ";
+        fmt::format("{} has {} and no list of their words: ", origin.table(), counted(*recipe.dims.vocab_size, "row"));
     if (lines) {
         return rows +
                "words take rows by their ids in the vocabulary of each line, so the same word takes other rows in other lines";
@@ -48,8 +50,10 @@ std::optional<std::string> warning_of_rows(const model::Recipe& recipe, const mo
     if (distinct >= *recipe.dims.vocab_size) {
         return std::nullopt;
     }
-    return rows + "words take rows by their ids in the vocabulary of this sentence (" + counted(distinct, "word") +
-           "), so the same word takes another row in another sentence; --ids chooses rows";
+    return fmt::format(
+        "{}words take rows by their ids in the vocabulary of this sentence ({}), so the same word takes another row in "
+        "another sentence; --ids chooses rows",
+        rows, counted(distinct, "word"));
 }
 
 /// FILE:NAME is the tensor NAME of a file.
@@ -112,13 +116,12 @@ std::string standard_sentence(const InputOptions& options, std::string_view othe
 {
     const bool unasked_terminal = options.source == Source::pipe && ::isatty(STDIN_FILENO) != 0;
     if (!is_usable(STDIN_FILENO) || unasked_terminal) {
-        throw Error(ErrorKind::usage, "a sentence is missing: give " + std::string(otherwise) + ", or pipe a text in");
+        throw Error(ErrorKind::usage, fmt::format("a sentence is missing: give {}, or pipe a text in", otherwise));
     }
     std::string text = read_all(STDIN_FILENO, options.max_input_bytes, name_of_input("-"));
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        throw Error(ErrorKind::data, std::string("no words in the input: standard input ") +
-                                         (text.empty() ? "is empty" : "holds only white space") +
-                                         "; allowed: at least one word");
+        throw Error(ErrorKind::data, fmt::format("no words in the input: standard input {}; allowed: at least one word",
+                                                 text.empty() ? "is empty" : "holds only white space"));
     }
     return text;
 }

@@ -8,6 +8,8 @@
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +22,8 @@ void require_float32(const model::StatedArray& array)
     for (std::size_t i = 0; i < array.decimals.size(); ++i) {
         const std::string& decimal = array.decimals[i];
         if (decimal.find('n') == std::string::npos && std::isinf(math::nearest<float>(decimal))) {
-            throw Error(ErrorKind::data, array.name + " at " + to_string(index_of(array.shape, static_cast<Index>(i))),
+            throw Error(ErrorKind::data,
+                        fmt::format("{} at {}", array.name, to_string(index_of(array.shape, static_cast<Index>(i)))),
                         decimal.substr(0, 40) + ", which is beyond float32", "up to 3.4e38 in a result of float32");
         }
     }

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -24,7 +26,7 @@ void require_file(const char* option, const std::string& file)
 void require_one(const AgainstOptions& against, const char* option)
 {
     if (against.files.size() > 1) {
-        throw Error(ErrorKind::usage, option, std::to_string(against.files.size()) + " files behind --against", "one");
+        throw Error(ErrorKind::usage, option, fmt::format("{} files behind --against", against.files.size()), "one");
     }
 }
 

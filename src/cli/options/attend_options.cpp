@@ -3,6 +3,8 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -133,7 +135,7 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     for (const auto& [file, name] : {std::pair(&attend.queries, "-q"), {&attend.keys, "-k"}, {&attend.values, "-v"}}) {
         if (!*file) {
             throw Error(ErrorKind::usage,
-                        std::string("attend: ") + name + " FILE is missing; queries, keys and values are required");
+                        fmt::format("attend: {} FILE is missing; queries, keys and values are required", name));
         }
     }
     if (attend.against.given()) {
@@ -151,11 +153,11 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
                                              : attend.show.items;
     }
     if (attend.against.given() && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages", "one with --against");
+        throw Error(ErrorKind::usage, "--show", fmt::format("{} stages", attend.attend.show.size()), "one with --against");
     }
     attend.format = decide_format(attend.output, attend_formats);
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, "--show", std::to_string(attend.attend.show.size()) + " stages",
+        throw Error(ErrorKind::usage, "--show", fmt::format("{} stages", attend.attend.show.size()),
                     "one in an .npy; .npz and .safetensors hold several");
     }
 }

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -74,7 +76,8 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
         std::vector<std::string_view> known;
         std::ranges::transform(endings, std::back_inserter(known), &Ending::text);
         throw Error(ErrorKind::usage, "-o", in_quotes(path),
-                    "the formats " + list_of(allowed) + ", no ending, or any ending with --format" + did_you_mean(text, known));
+                    fmt::format("the formats {}, no ending, or any ending with --format{}", list_of(allowed),
+                                did_you_mean(text, known)));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
         throw Error(ErrorKind::usage, "-o", in_quotes(path), "the formats " + list_of(allowed));
@@ -105,7 +108,7 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
         file_endings.append(file_endings.empty() ? "" : ", ").append(info_of(format).ending);
     }
     const std::string file =
-        "write to FILE, never half a file, in the format of its ending (" + file_endings + "); - is standard output";
+        fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", file_endings);
     options.add({.name = "-o", .meaning = file, .symbol = "FILE"}, output.path);
 }
 
@@ -156,13 +159,13 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
     const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
-        throw Error(ErrorKind::usage, "--json and --format " + *format + " cannot be used together");
+        throw Error(ErrorKind::usage, fmt::format("--json and --format {} cannot be used together", *format));
     }
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
         throw Error(ErrorKind::usage,
-                    "the format " + std::string(name_of(*wanted)) + " contradicts the ending of " + in_quotes(*path));
+                    fmt::format("the format {} contradicts the ending of {}", name_of(*wanted), in_quotes(*path)));
     }
     return wanted.value_or(by_ending.value_or(allowed.front()));
 }

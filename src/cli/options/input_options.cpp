@@ -5,6 +5,8 @@
 #include "cli/options/numbers.hpp"
 #include "cli/options/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -91,8 +93,8 @@ void read_positions(std::string_view text, model::Overrides& overrides)
             throw Error(ErrorKind::usage, option_name(detail) + ": given more than once");
         }
         if (value.empty()) {
-            throw Error(ErrorKind::usage, option_name(detail) + ": a value is missing, such as " + std::string(detail.name()) +
-                                              "=" + std::string(detail.usual));
+            throw Error(ErrorKind::usage,
+                        fmt::format("{}: a value is missing, such as {}={}", option_name(detail), detail.name(), detail.usual));
         }
         overrides.set(detail, value_of(option_name(detail), value, detail.allowed));
     }
@@ -130,7 +132,7 @@ void refuse_items_without_commas(const Operands& operands, const InputOptions& i
     if (ids && stray != operands.words.end()) {
         std::string list;
         for (const Index id : *ids) {
-            list += std::to_string(id) + ",";
+            list += fmt::format("{},", id);
         }
         refuse_second_item(option_name(field::ids), list + *stray, *stray);
     }
@@ -144,11 +146,11 @@ void read_labels(InputOptions& input)
     }
     const std::string name = option_name(field::labels_of_ids);
     if (!ids) {
-        throw Error(ErrorKind::usage, name + " requires " + option_name(field::ids));
+        throw Error(ErrorKind::usage, fmt::format("{} requires {}", name, option_name(field::ids)));
     }
     if (input.labels->size() != ids->size()) {
         throw Error(ErrorKind::usage, name, counted(std::ssize(*input.labels), "label"),
-                    "one per id, " + std::to_string(ids->size()));
+                    fmt::format("one per id, {}", ids->size()));
     }
     input.overrides.set(field::labels_of_ids, *input.labels);
 }
@@ -178,8 +180,8 @@ OptionInfo max_input_bytes_option(std::string_view usual)
 
 void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray)
 {
-    throw Error(ErrorKind::usage,
-                "unexpected argument " + in_quotes(stray) + "; commas separate the items of a list: " + option + " " + list);
+    throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; commas separate the items of a list: {} {}",
+                                              in_quotes(stray), option, list));
 }
 
 void declare_input(Options& options, InputOptions& input)
@@ -239,15 +241,15 @@ void read_source(const Operands& operands, InputOptions& input)
     exclude(input.lines.has_value(), ids, "--lines and " + ids_name);
     if (ids) {
         if (!overrides.contains(field::vocab_size) && !overrides.contains(field::embeddings_file) && !input.recipe) {
-            throw Error(ErrorKind::usage, ids_name + " requires " + option_name(field::vocab_size));
+            throw Error(ErrorKind::usage, fmt::format("{} requires {}", ids_name, option_name(field::vocab_size)));
         }
     } else if (input.lines) {
         input.source = Source::lines;
     } else if (sentence && operands.words.front() != "-") {
         const std::size_t bytes = operands.words.front().size();
         if (bytes > input.max_input_bytes) {
-            throw Error(ErrorKind::data, "SENTENCE", std::to_string(bytes) + " bytes",
-                        "up to " + std::to_string(input.max_input_bytes) + "; --max-input-bytes allows more");
+            throw Error(ErrorKind::data, "SENTENCE", fmt::format("{} bytes", bytes),
+                        fmt::format("up to {}; --max-input-bytes allows more", input.max_input_bytes));
         }
         overrides.set(field::sentence, operands.words.front());
     } else {
@@ -260,9 +262,9 @@ void read_source(const Operands& operands, InputOptions& input)
         const bool parameters = overrides.contains(field::parameters_file);
         const bool embeddings = overrides.contains(field::embeddings_file);
         if (!parameters && !embeddings) {
-            throw Error(ErrorKind::usage, option_name(field::allow_nonfinite) + " requires " +
-                                              option_name(field::parameters_file) + " or " +
-                                              option_name(field::embeddings_file));
+            throw Error(ErrorKind::usage,
+                        fmt::format("{} requires {} or {}", option_name(field::allow_nonfinite),
+                                    option_name(field::parameters_file), option_name(field::embeddings_file)));
         }
         if (parameters) {
             overrides.set(field::allow_nonfinite, true);

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -20,7 +22,7 @@ std::optional<core::Isa> isa_named(const std::string& name)
     std::ranges::transform(available, std::back_inserter(names), [](core::Isa isa) { return core::name_of(isa); });
     names.emplace_back("auto");
     if (std::ranges::find(core::isa_names, name) != core::isa_names.end() && std::ranges::find(names, name) == names.end()) {
-        throw Error(ErrorKind::usage, "--isa: this machine has no " + name + "; allowed: " + joined(names));
+        throw Error(ErrorKind::usage, fmt::format("--isa: this machine has no {}; allowed: {}", name, joined(names)));
     }
     return available.at(choice("--isa", name, names));
 }

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -41,7 +43,7 @@ Integer ranged(std::string_view option, std::string_view text, Integer least, In
     Integer number{};
     const bool plain = begins_plainly(text) && text != "-0";
     if (!plain || !parse_whole(text, number) || number < least || number > most) {
-        const std::string range = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+        const std::string range = fmt::format("an integer from {} to {}", least, most);
         throw Error(ErrorKind::usage, option, in_quotes(text), allowed.empty() ? range : allowed);
     }
     return number;

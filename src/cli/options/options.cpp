@@ -6,6 +6,7 @@
 #include "cli/options/suggest.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -139,9 +140,9 @@ std::string description(const OptionInfo& option)
     if (allowed.type == FieldType::choice || allowed.type == FieldType::choices) {
         text += (text.empty() ? "" : ": ") + joined(allowed.names.subspan(static_cast<std::size_t>(allowed.least)));
     } else if (allowed.type == FieldType::integer && allowed.most != std::numeric_limits<Index>::max()) {
-        text += (text.empty() ? "" : ", ") + std::to_string(allowed.least) + " to " + std::to_string(allowed.most);
+        text += fmt::format("{}{} to {}", text.empty() ? "" : ", ", allowed.least, allowed.most);
     }
-    return option.usual.empty() ? text : text + (text.empty() ? "(default " : " (default ") + std::string(option.usual) + ")";
+    return option.usual.empty() ? text : fmt::format("{}{}(default {})", text, text.empty() ? "" : " ", option.usual);
 }
 
 /// Which values completion offers.
@@ -244,7 +245,7 @@ void Options::add(const OptionInfo& option, const Set& set)
         declared = app_->add_flag_function(option.name, [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
             const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
             if (sum != times && sum != -times) {
-                throw Error(ErrorKind::usage, name + " and --no-" + name.substr(2) + " cannot be used together");
+                throw Error(ErrorKind::usage, fmt::format("{} and --no-{} cannot be used together", name, name.substr(2)));
             }
             if (times > 1) {
                 refuse_second();

@@ -3,6 +3,8 @@
 #include "attn/report/svg/picture.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::cli {
@@ -98,9 +100,9 @@ model::Item drawn_item(const ShowOption& show, report::Plot plot)
     if (show.all || show.items.size() > 1 || !is_drawn(item)) {
         throw Error(ErrorKind::usage, "--show",
                     show.all                ? "all"
-                    : show.items.size() > 1 ? std::to_string(show.items.size()) + " names"
+                    : show.items.size() > 1 ? fmt::format("{} names", show.items.size())
                                             : std::string(name_of(item)),
-                    "one of " + report::drawn_names() + " in a picture");
+                    fmt::format("one of {} in a picture", report::drawn_names()));
     }
     if (plot == report::Plot::arcs && item != model::Item::weights) {
         throw Error(ErrorKind::usage, "--show", name_of(item), "weights with --plot arcs; a heat map draws scores");

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/trained_options.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -102,8 +104,9 @@ void require_layers(const RunOptions& run)
                                           " draws one layer, such as that of --layer 5 or --head 5.11");
     }
     if (run.format == Format::recipe) {
-        throw Error(ErrorKind::usage, "--format", name_of(run.format),
-                    "with " + option_name(model::trained_field::name) + " table, json, csv, npz, safetensors, svg, html");
+        throw Error(
+            ErrorKind::usage, "--format", name_of(run.format),
+            fmt::format("with {} table, json, csv, npz, safetensors, svg, html", option_name(model::trained_field::name)));
     }
 }
 

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/numbers.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -19,7 +21,7 @@ void refuse_other_options(const Operands& given, const std::string& model)
     for (const TypedOption& option : given.options) {
         const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.name) == of_text.end();
         if (other || option.name == "--verify" || option.name == "--against") {
-            throw Error(ErrorKind::usage, option.name + " cannot be used with " + model);
+            throw Error(ErrorKind::usage, fmt::format("{} cannot be used with {}", option.name, model));
         }
     }
 }
@@ -73,8 +75,8 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
 std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index> of_layer)
 {
     if (of_head && of_layer && of_head != of_layer) {
-        throw Error(ErrorKind::usage, "--head", "a head of layer " + std::to_string(*of_head),
-                    option_name(trained_field::layers) + " " + std::to_string(*of_head) + " beside it, alone, or none");
+        throw Error(ErrorKind::usage, "--head", fmt::format("a head of layer {}", *of_head),
+                    fmt::format("{} {} beside it, alone, or none", option_name(trained_field::layers), *of_head));
     }
     return of_head ? of_head : of_layer;
 }

@@ -7,6 +7,8 @@
 #include "cli/options/input_options.hpp"
 #include "cli/options/trained_options.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::cli {
@@ -45,8 +47,8 @@ std::string computation(const Operands& typed, std::string_view without = {})
 /// " --head 3", of a whole trained model " --head 5.3".
 std::string head_option(const model::Result& result, Index place)
 {
-    const std::string layer = result.layer ? std::to_string(*result.layer) + "." : "";
-    return " --head " + layer + std::to_string(result.head_at(place));
+    const std::string layer = result.layer ? fmt::format("{}.", *result.layer) : "";
+    return fmt::format(" --head {}{}", layer, result.head_at(place));
 }
 
 struct Cell {
@@ -70,9 +72,9 @@ Cell strongest_cell(const model::Result& result)
             const Index head = strongest.front().query / tensor.rows();
             const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
             const bool several = tensor.shape.front() > 1 || !result.heads.empty() || result.layer;
-            return {strongest.front().weight, (several ? head_option(result, head) : "") + " --query " +
-                                                  place_of(result.tokens, position) + " --key " +
-                                                  place_of(result.words_of_keys(), strongest.front().key)};
+            return {strongest.front().weight,
+                    fmt::format("{} --query {} --key {}", several ? head_option(result, head) : "",
+                                place_of(result.tokens, position), place_of(result.words_of_keys(), strongest.front().key))};
         },
         *weights);
 }

@@ -1,5 +1,7 @@
 #include "cli/output/isa_note.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::cli {
 
 std::optional<std::string> IsaNote::about(std::string_view because)
@@ -7,7 +9,7 @@ std::optional<std::string> IsaNote::about(std::string_view because)
     if (!asked_ || because.empty() || said_.exchange(true)) {
         return std::nullopt;
     }
-    return "--isa " + std::string(name_of(*asked_)) + " does not compute " + std::string(because) + "; the portable path did";
+    return fmt::format("--isa {} does not compute {}; the portable path did", name_of(*asked_), because);
 }
 
 } // namespace attn::cli

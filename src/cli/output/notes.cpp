@@ -2,6 +2,8 @@
 
 #include "attn/math/decimal.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::cli {
 
 std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, const std::string& prefix)
@@ -14,9 +16,10 @@ std::vector<Note> notes_of(const model::Result& result, bool json, bool quiet, c
     }
     if (!quiet) {
         for (const model::Difference& difference : result.verify) {
-            notes.push_back({Note::Kind::remark, prefix + "verify: " + difference.array + " differs from float64 by at most " +
-                                                     math::scientific(difference.absolute, 2) + ", relatively by at most " +
-                                                     math::scientific(difference.relative, 2)});
+            notes.push_back(
+                {Note::Kind::remark, fmt::format("{}verify: {} differs from float64 by at most {}, relatively by at most {}",
+                                                 prefix, difference.array, math::scientific(difference.absolute, 2),
+                                                 math::scientific(difference.relative, 2))});
         }
     }
     return notes;

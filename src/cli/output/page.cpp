@@ -6,6 +6,8 @@
 #include "attn/model/explain/plotted.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +43,7 @@ void require_shade(const model::Result& result, const report::ShadeOptions& shad
                    *result.find(Item::weights));
     if (shade.most && *shade.most <= least) {
         throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
-                    "a number above " + math::shortest(least) + ", the least that is drawn");
+                    fmt::format("a number above {}, the least that is drawn", math::shortest(least)));
     }
 }
 
@@ -62,8 +64,8 @@ model::Observer page_observer(model::Observer otherwise)
                              progress.stage == name_of(Item::values);
         if (vectors && element_count(progress.shape) > most_numbers) {
             throw Error(ErrorKind::too_large, "HTML",
-                        std::string(progress.stage) + " of " + std::to_string(element_count(progress.shape)) + " numbers",
-                        "up to " + std::to_string(most_numbers) + " in a page; --d-k and --d-v make them smaller");
+                        fmt::format("{} of {} numbers", progress.stage, element_count(progress.shape)),
+                        fmt::format("up to {} in a page; --d-k and --d-v make them smaller", most_numbers));
         }
         if (otherwise) {
             otherwise(progress);

@@ -6,6 +6,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/output/tensor_output.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::cli {
@@ -17,7 +19,7 @@ public:
     explicit Collector(const model::LayeredResult& result)
     {
         for (const model::Result& layer : result.layers) {
-            add_all(layer, "layers." + std::to_string(layer.layer.value_or(0)) + ".");
+            add_all(layer, fmt::format("layers.{}.", layer.layer.value_or(0)));
         }
         if (result.logits) {
             logits_ = {std::string(name_of(model::Item::logits)), *result.logits};

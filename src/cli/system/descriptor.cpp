@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/system/signals.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -40,7 +42,7 @@ std::size_t write_some(int descriptor, std::string_view bytes, std::string_view 
         throw ReaderGone{};
     }
     if (!try_again(error, descriptor, POLLOUT, name)) {
-        throw Error(ErrorKind::io, "cannot write " + std::string(name) + ": " + reason(error));
+        throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", name, reason(error)));
     }
     return 0;
 }
@@ -95,7 +97,7 @@ std::size_t read_some(int descriptor, std::span<char> buffer, std::string_view n
         const int error = errno;
         if (!try_again(error, descriptor, POLLIN, name)) {
             throw Error(error == EISDIR ? ErrorKind::no_input : ErrorKind::io,
-                        "cannot read " + std::string(name) + ": " + reason(error));
+                        fmt::format("cannot read {}: {}", name, reason(error)));
         }
     }
 }
@@ -104,7 +106,7 @@ void wait_for(std::span<pollfd> descriptors, int timeout, std::string_view name)
 {
     while (::poll(descriptors.data(), descriptors.size(), timeout) == -1) {
         if (errno != EINTR) {
-            throw Error(ErrorKind::io, "cannot wait for " + std::string(name) + ": " + reason(errno));
+            throw Error(ErrorKind::io, fmt::format("cannot wait for {}: {}", name, reason(errno)));
         }
     }
 }

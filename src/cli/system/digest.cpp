@@ -4,6 +4,8 @@
 #include "attn/io/sha256.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::cli {
 namespace {
 
@@ -15,7 +17,7 @@ namespace {
 std::string text(const model::FileDigest& digest)
 {
     return (digest.sha256.empty() ? digest.sha256_sample : digest.sha256) +
-           (digest.bytes ? " (" + std::to_string(*digest.bytes) + " bytes)" : "");
+           (digest.bytes ? fmt::format(" ({} bytes)", *digest.bytes) : "");
 }
 
 } // namespace

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/system/signals.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -25,12 +27,12 @@ constexpr std::string_view first_of_json = "{[\"-0123456789tfn";
 
 [[noreturn]] void cannot_create(const std::string& name, int error)
 {
-    throw Error(ErrorKind::cannot_create, "cannot create " + name + ": " + reason(error));
+    throw Error(ErrorKind::cannot_create, fmt::format("cannot create {}: {}", name, reason(error)));
 }
 
 [[noreturn]] void cannot_write(const std::string& name, int error)
 {
-    throw Error(ErrorKind::io, "cannot write " + name + ": " + reason(error));
+    throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", name, reason(error)));
 }
 
 std::string directory_of(const std::string& path)
@@ -193,7 +195,7 @@ Descriptor open_input(const std::string& path)
     const bool standard = path == "-";
     Descriptor opened(standard ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (opened.number() == -1) {
-        throw Error(ErrorKind::no_input, "cannot open " + name_of_input(path) + ": " + reason(errno));
+        throw Error(ErrorKind::no_input, fmt::format("cannot open {}: {}", name_of_input(path), reason(errno)));
     }
     return opened;
 }
@@ -218,8 +220,7 @@ std::string read_until(Enough is_enough, int descriptor, std::size_t most, std::
             return bytes;
         }
         if (used > most) {
-            throw Error(ErrorKind::data, std::string(name) + " is larger than " + std::to_string(most) +
-                                             " bytes; --max-input-bytes allows more");
+            throw Error(ErrorKind::data, fmt::format("{} is larger than {} bytes; --max-input-bytes allows more", name, most));
         }
     }
 }

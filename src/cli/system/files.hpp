@@ -55,8 +55,8 @@ void require_apart(const std::string& output, const std::string& input);
 /// not the link, and an existing file keeps its permission bits.
 class OutputFile {
 public:
-    /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed; and Error(usage)
-    /// for the file that is standard input.
+    /// Throws Error(cannot_create): a missing or read-only directory is noticed here, before anything is computed; and
+    /// Error(usage) for the file that is standard input.
     explicit OutputFile(const std::string& path);
     OutputFile(const OutputFile&) = delete;
     OutputFile(OutputFile&&) = delete;

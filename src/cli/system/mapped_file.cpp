@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "cli/system/system.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -17,7 +19,7 @@ constexpr std::size_t enough_to_check = 16;
 
 [[noreturn]] void does_not_fit(const std::string& name, std::size_t bytes)
 {
-    throw Error(ErrorKind::too_large, name + " does not fit in memory: " + std::to_string(bytes) + " bytes and more");
+    throw Error(ErrorKind::too_large, fmt::format("{} does not fit in memory: {} bytes and more", name, bytes));
 }
 
 /// Mappings grow without a copy: the kernel moves their pages.
@@ -42,7 +44,7 @@ MappedFile::MappedFile(const std::string& path, const FrontCheck& check)
     : name_(name_of_input(path)), descriptor_(open_input(path))
 {
     if (::fstat(descriptor_.number(), &status_) != 0) {
-        throw Error(ErrorKind::io, "cannot read " + name_ + ": " + reason(errno));
+        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", name_, reason(errno)));
     }
     // Files that the kernel makes up say that they are empty, and standard input may stand in the middle of a file.
     const bool whole = ::lseek(descriptor_.number(), 0, SEEK_CUR) == 0;

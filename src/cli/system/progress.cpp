@@ -3,6 +3,8 @@
 #include "attn/math/decimal.hpp"
 #include "cli/system/signals.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -24,7 +26,7 @@ std::string milliseconds(std::chrono::steady_clock::duration time)
 
 std::string percent(double share)
 {
-    return std::to_string(static_cast<int>(share * 100)) + " %";
+    return fmt::format("{} %", static_cast<int>(share * 100));
 }
 
 /// "7 s", "3 min 20 s", "2 h 5 min"
@@ -33,12 +35,9 @@ std::string duration_text(double seconds)
     constexpr Index minute = 60;
     constexpr Index hour = 60 * minute;
     const auto whole = static_cast<Index>(std::min(std::ceil(seconds), 1e9));
-    const auto both = [whole](Index unit, const char* name, Index part, const char* part_name) {
-        return std::to_string(whole / unit) + name + std::to_string(whole % unit / part) + part_name;
-    };
-    return whole < minute ? std::to_string(whole) + " s"
-           : whole < hour ? both(minute, " min ", 1, " s")
-                          : both(hour, " h ", minute, " min");
+    return whole < minute ? fmt::format("{} s", whole)
+           : whole < hour ? fmt::format("{} min {} s", whole / minute, whole % minute)
+                          : fmt::format("{} h {} min", whole / hour, whole % hour / minute);
 }
 
 void to_terminal(const std::string& text)
@@ -98,20 +97,20 @@ void StageReporter::end_stage()
 
 void StageReporter::show_lines(Index done, std::optional<double> share)
 {
-    std::string text = std::to_string(done) + " lines";
+    std::string text = fmt::format("{} lines", done);
     if (share) {
         text += ", " + percent(*share);
     }
     if (share && *share > 0) {
         const std::chrono::duration<double> taken = Clock::now() - work_began_;
-        text += ", " + duration_text(taken.count() * (1 - *share) / *share) + " left";
+        text += fmt::format(", {} left", duration_text(taken.count() * (1 - *share) / *share));
     }
     show(text);
 }
 
 void StageReporter::show_bytes(std::size_t written)
 {
-    show("writing " + std::to_string(written / 1'000'000) + " MB");
+    show(fmt::format("writing {} MB", written / 1'000'000));
 }
 
 void StageReporter::show(const std::string& text)

@@ -3,6 +3,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "oracle/heads.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -100,12 +101,7 @@ TEST(Rope, KeepsLengthsAndProductsOfEqualDistance)
 
 std::string refusal(Index d, std::optional<Index> r)
 {
-    try {
-        (void)attn::core::apply_rope(Tensor<float>({1, 2, d}), {.dim = r});
-    } catch (const attn::Error& error) {
-        return error.what();
-    }
-    return "no error";
+    return error_of([&] { (void)attn::core::apply_rope(Tensor<float>({1, 2, d}), {.dim = r}); });
 }
 
 TEST(Rope, RefusesOddAndTooLargeDimensions)

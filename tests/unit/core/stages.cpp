@@ -1,6 +1,7 @@
 #include "attn/core/stages.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,12 +67,9 @@ TEST(Product, StepByStepRoundsEveryProductAndEverySum)
 
 TEST(Product, NamesBothShapesWhenTheyDoNotFit)
 {
-    try {
-        (void)core::product<float>(rows({{1, 2}}), Matrix<double>::Ones(3, 1));
-        FAIL();
-    } catch (const attn::Error& error) {
-        EXPECT_STREQ(error.what(), "product: got (1, 2) by (3, 1); allowed: inner dimensions that are equal");
-    }
+    const auto unfit = [] { (void)core::product<float>(rows({{1, 2}}), Matrix<double>::Ones(3, 1)); };
+    EXPECT_EQ(error_of(attn::ErrorKind::internal, unfit),
+              "product: got (1, 2) by (3, 1); allowed: inner dimensions that are equal");
 }
 
 TEST(Project, AddsTheBiasToEveryRow)

@@ -1,6 +1,7 @@
 #include "attn/math/decimal.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,6 @@ namespace {
 
 using namespace attn::math;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // ---- shortest ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include "elementary_hashes.hpp"
 #include "oracle/bit_hash.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,6 @@ namespace {
 
 using attn::math::sincos;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double smallest_denormal = std::numeric_limits<double>::denorm_min();
 constexpr double largest = std::numeric_limits<double>::max();

@@ -1,6 +1,7 @@
 #include "attn/tensor/element.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,6 @@ using attn::from_bfloat16;
 using attn::from_float16;
 using attn::to_bfloat16;
 using attn::to_float16;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(Float16, KnowsItsLandmarks)
 {

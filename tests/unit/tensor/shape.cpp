@@ -11,7 +11,7 @@ namespace {
 
 using attn::Shape;
 
-constexpr attn::Index largest = std::numeric_limits<attn::Index>::max();
+constexpr attn::Index largest_index = std::numeric_limits<attn::Index>::max();
 
 TEST(Shape, IsWrittenAsPythonWritesIt)
 {
@@ -24,7 +24,7 @@ TEST(Shape, CountsElements)
 {
     EXPECT_EQ(attn::element_count({}), 1);
     EXPECT_EQ(attn::element_count({2, 3, 4}), 24);
-    EXPECT_EQ(attn::element_count({largest, largest, 0}), 0);
+    EXPECT_EQ(attn::element_count({largest_index, largest_index, 0}), 0);
 }
 
 TEST(Shape, HasAnIndexForEachPlace)
@@ -37,10 +37,10 @@ TEST(Shape, HasAnIndexForEachPlace)
 
 TEST(Shape, RefusesWhatCannotBeAddressed)
 {
-    EXPECT_THROW((void)attn::element_count({largest, 2}), attn::Error);
+    EXPECT_THROW((void)attn::element_count({largest_index, 2}), attn::Error);
     EXPECT_THROW((void)attn::element_count({-1}), attn::Error);
-    EXPECT_THROW((void)attn::checked_sum(largest, 1, "bytes"), attn::Error);
-    EXPECT_EQ(attn::checked_sum(largest - 1, 1, "bytes"), largest);
+    EXPECT_THROW((void)attn::checked_sum(largest_index, 1, "bytes"), attn::Error);
+    EXPECT_EQ(attn::checked_sum(largest_index - 1, 1, "bytes"), largest_index);
 }
 
 TEST(Tensor, GivesItsMatricesInOrder)

@@ -1,6 +1,7 @@
 #include "attn/tensor/stored.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,12 +39,8 @@ TEST(StoredTensor, HoldsOneElementWithoutDimensionsAndNoneWithALengthOfZero)
 
 TEST(StoredTensor, RefusesWhatCannotBeAddressedBeforeAllocatingIt)
 {
-    try {
-        const StoredTensor tensor("", ElementType::float64, {attn::Index{1} << 40, attn::Index{1} << 22});
-        FAIL() << tensor.bytes.size();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::too_large);
-    }
+    const attn::Shape shape{attn::Index{1} << 40, attn::Index{1} << 22};
+    EXPECT_NE(error_of(attn::ErrorKind::too_large, [&] { (void)StoredTensor("", ElementType::float64, shape); }), "no error");
 }
 
 TEST(Store, WritesLittleEndianBytesOfEachType)
@@ -87,13 +84,8 @@ TEST(Store, RefusesPlacesOutsideAndTypesThatHoldNoFractions)
     StoredTensor tensor("", ElementType::float32, {2, 2});
     const std::array<float, 2> values{1, 2};
     for (const attn::Index first : {attn::Index{-1}, attn::Index{3}}) {
-        try {
-            attn::store<float>(tensor, first, values);
-            FAIL() << first;
-        } catch (const attn::Error& error) {
-            EXPECT_EQ(std::string(error.what()),
-                      "store: got 2 values at " + std::to_string(first) + "; allowed: within (2, 2)");
-        }
+        EXPECT_EQ(error_of(attn::ErrorKind::internal, [&] { attn::store<float>(tensor, first, values); }),
+                  "store: got 2 values at " + std::to_string(first) + "; allowed: within (2, 2)");
     }
     StoredTensor whole("", ElementType::int64, {2});
     EXPECT_THROW(attn::store<float>(whole, 0, values), attn::Error);

@@ -1,5 +1,6 @@
 #include "attn/transformer/config.hpp"
 
+#include "unit/error_of.hpp"
 #include "unit/transformer/small_models.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 namespace {
 
 namespace transformer = attn::transformer;
-using small::message_of;
 using transformer::Config;
 using transformer::ConfigNull;
 using transformer::ConfigObject;
@@ -34,7 +34,7 @@ TEST(Config, TellsNullFromAbsent)
 TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
 {
     const Config config({{"hidden_sizes", 3.0}});
-    EXPECT_EQ(message_of([&] { config.require_all_used(); }),
+    EXPECT_EQ(error_of([&] { config.require_all_used(); }),
               "'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
               "--ignore-config with this key leaves it out");
 }
@@ -49,9 +49,8 @@ TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)
 
 TEST(Config, IgnoresNoKeyThatIsNotThere)
 {
-    EXPECT_EQ(message_of([] {
-                  (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"});
-              }),
+    const auto ignored = [] { (void)Config({{"hidden_size", 8.0}}, {"hidden_sizes"}); };
+    EXPECT_EQ(error_of(attn::ErrorKind::usage, ignored),
               "--ignore-config: got 'hidden_sizes'; allowed: a key that this config has");
 }
 
@@ -73,13 +72,13 @@ TEST(Config, RefusesValuesOfAnotherKindOrOutOfRange)
 {
     const auto refusal = [](const transformer::ConfigValue& value, auto ask) {
         Config config({{"key", value}});
-        return message_of([&] { ask(config); });
+        return error_of([&] { ask(config); });
     };
     const auto count = [](Config& config) { (void)config.count({"key"}); };
     const std::string whole = "; allowed: a whole number from 1 to 1,000,000,000";
     EXPECT_EQ(refusal(0.0, count), "key: got 0" + whole);
     EXPECT_EQ(refusal(-1.0, count), "key: got -1" + whole);
-    EXPECT_EQ(refusal(1.5, count), "key: got 1.500000" + whole);
+    EXPECT_EQ(refusal(1.5, count), "key: got 1.5" + whole);
     EXPECT_EQ(refusal(1e10, count), "key: got 10000000000" + whole);
     EXPECT_EQ(refusal("three", count), "key: got 'three'" + whole);
     EXPECT_EQ(refusal(true, count), "key: got true" + whole);
@@ -94,7 +93,7 @@ TEST(Config, RefusesValuesOfAnotherKindOrOutOfRange)
     EXPECT_EQ(refusal(1.0, [](Config& config) { (void)config.texts({"key"}); }), "key: got 1; allowed: a list");
     EXPECT_EQ(refusal("relative", [](Config& config) { config.require("key", "absolute"); }),
               "key: got 'relative'; allowed: 'absolute', the one that is computed here");
-    EXPECT_NE(refusal(std::numeric_limits<double>::infinity(), count), "");
+    EXPECT_NE(refusal(std::numeric_limits<double>::infinity(), count), "no error");
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "attn/transformer/architectures/describe.hpp"
 
+#include "unit/error_of.hpp"
 #include "unit/transformer/small_models.hpp"
 
 #include <gtest/gtest.h>
@@ -12,14 +13,13 @@ namespace transformer = attn::transformer;
 using small::bert;
 using small::described;
 using small::llama;
-using small::message_of;
 using small::with;
 using transformer::Architecture;
 using transformer::ConfigScalar;
 
 std::string refusal(const transformer::ConfigValues& values)
 {
-    return message_of([&] { (void)described(values); });
+    return error_of([&] { (void)described(values); });
 }
 
 TEST(Describe, RefusesAnUnknownModelTypeAndNamesTheKnownOnes)
@@ -45,7 +45,10 @@ TEST(Describe, RefusesWhatWouldChangeTheNumbers)
     EXPECT_EQ(refusal(with(llama(), "num_key_value_heads", 3.0)),
               "num_attention_heads: got 4; allowed: a multiple of the 3 key/value heads");
     EXPECT_EQ(refusal(with(bert(), "num_attention_heads", 3.0)), "hidden size: got 4; allowed: a multiple of the 3 heads");
-    EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", 1001.0)), "number of layers: got 1001; allowed: up to 1000");
+    EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", 4097.0)),
+              "num_hidden_layers: got 4097; allowed: a whole number from 1 to 4096");
+    EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", 1e20)),
+              "num_hidden_layers: got 1e+20; allowed: a whole number from 1 to 4096");
     EXPECT_EQ(refusal(with(bert(), "is_decoder", true)), "is_decoder: got true; allowed: false, the one that is computed here");
 }
 

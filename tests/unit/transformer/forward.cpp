@@ -1,6 +1,7 @@
 #include "attn/transformer/run/forward.hpp"
 
 #include "attn/transformer/run/embedding.hpp"
+#include "unit/error_of.hpp"
 #include "unit/transformer/small_models.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,6 @@ namespace transformer = attn::transformer;
 using attn::Index;
 using attn::Tensor;
 using small::described;
-using small::message_of;
 using small::Tensors;
 using transformer::Asked;
 using transformer::Logits;
@@ -135,7 +135,7 @@ TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
     EXPECT_TRUE(ran.layers[1].stages.scores.values.empty());
     EXPECT_EQ(run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .hidden_states = true}).outputs.hidden_states.size(), 4U);
     EXPECT_EQ(
-        message_of([&] {
+        error_of([&] {
             (void)run(model, {.ids = {1, 2}}, {.layers = {3}});
         }),
         "queries, keys or values beside 'layers.3.self_attn.q_proj': got a number that is not finite; allowed: numbers that "
@@ -177,7 +177,7 @@ TEST(Forward, RefusesWhatTheModelCannotTake)
     }
     const Model model(architecture, tensors.weights());
     const auto refusal = [&](const transformer::Input& input, const Asked& asked) {
-        return message_of([&] { (void)run(model, input, asked); });
+        return error_of([&] { (void)run(model, input, asked); });
     };
     const std::string positions = "; allowed: 1 to 8, for which this model has positions";
     EXPECT_EQ(refusal({.ids = {}}, {}), "tokens: got 0" + positions);

@@ -1,5 +1,6 @@
 #include "attn/transformer/run/model.hpp"
 
+#include "unit/error_of.hpp"
 #include "unit/transformer/small_models.hpp"
 
 #include <gtest/gtest.h>
@@ -8,30 +9,29 @@ namespace {
 
 namespace transformer = attn::transformer;
 using small::described;
-using small::message_of;
 using small::Tensors;
 
 const std::string query = "encoder.layer.0.attention.self.query";
 
 /// A BERT with a head whose tensors `change` has changed.
 template <typename Change>
-std::string refusal(Change change)
+std::string model_error(Change change)
 {
     const transformer::Architecture architecture = described(small::bert());
     Tensors tensors = small::random_tensors(architecture);
     change(tensors);
-    return message_of([&] { (void)transformer::Model(architecture, tensors.weights()); });
+    return error_of([&] { (void)transformer::Model(architecture, tensors.weights()); });
 }
 
 TEST(Model, NamesTheTensorThatIsMissing)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) { tensors.erase(query + ".weight"); }),
+    EXPECT_EQ(model_error([](Tensors& tensors) { tensors.erase(query + ".weight"); }),
               "tensor '" + query + ".weight': missing; config.json asks for it, with the shape (4, 4)");
 }
 
 TEST(Model, NamesTheTensorOfAnotherShapeWithBoth)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) {
+    EXPECT_EQ(model_error([](Tensors& tensors) {
                   tensors.set(query + ".weight", {2, 8}, std::vector<float>(16));
               }),
               "tensor '" + query + ".weight': shape: got (2, 8); allowed: (4, 4), which config.json asks for");
@@ -39,7 +39,7 @@ TEST(Model, NamesTheTensorOfAnotherShapeWithBoth)
 
 TEST(Model, NamesTheTensorThatItDoesNotKnow)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) { tensors.set("encoder.layer.1.new", {1}, {0}); }),
+    EXPECT_EQ(model_error([](Tensors& tensors) { tensors.set("encoder.layer.1.new", {1}, {0}); }),
               "tensor 'encoder.layer.1.new': not known in a model of the type bert, so what it would change is not either");
 }
 
@@ -48,13 +48,13 @@ TEST(Model, NamesTheTensorWhoseTypeIsNotRead)
     const auto wide = [](Tensors& tensors) {
         tensors.set(query + ".bias", {4}, std::vector<float>(4), attn::ElementType::float64);
     };
-    EXPECT_EQ(refusal(wide), "tensor '" + query + ".bias': element type: got float64; allowed: float32, float16, bfloat16");
+    EXPECT_EQ(model_error(wide), "tensor '" + query + ".bias': element type: got float64; allowed: float32, float16, bfloat16");
     const transformer::Architecture architecture = described(small::bert());
     Tensors tensors = small::random_tensors(architecture);
     tensors.erase(query + ".bias");
     transformer::Weights weights = tensors.weights();
     weights.add_unread(query + ".bias", "I8");
-    EXPECT_EQ(message_of([&] { (void)transformer::Model(architecture, weights); }),
+    EXPECT_EQ(error_of([&] { (void)transformer::Model(architecture, weights); }),
               "tensor '" + query + ".bias': element type: got I8; allowed: float32, float16, bfloat16");
 }
 
@@ -68,24 +68,24 @@ TEST(Model, NamesTheTensorThatIsNotRowMajor)
     attn::TensorView turned = stored.view();
     turned.strides = attn::column_major_strides(turned.shape);
     weights.add(query + ".weight", turned);
-    EXPECT_EQ(message_of([&] { (void)transformer::Model(architecture, weights); }),
+    EXPECT_EQ(error_of([&] { (void)transformer::Model(architecture, weights); }),
               "tensor '" + query + ".weight': order of its bytes: got another one; allowed: row-major, little-endian");
 }
 
 TEST(Model, PassesOverBuffersAndHeadsThatClassify)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) {
+    EXPECT_EQ(model_error([](Tensors& tensors) {
                   tensors.set("embeddings.position_ids", {1, 8}, std::vector<float>(8), attn::ElementType::int64);
                   tensors.set("pooler.dense.weight", {4, 4}, std::vector<float>(16));
                   tensors.set("cls.seq_relationship.bias", {2}, std::vector<float>(2));
                   tensors.set("classifier.weight", {2, 4}, std::vector<float>(8));
               }),
-              "");
+              "no error");
 }
 
 TEST(Model, TakesThePrefixAwayThatAClassWithAHeadPutsThere)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) {
+    EXPECT_EQ(model_error([](Tensors& tensors) {
                   for (const std::string& name : tensors.names()) {
                       if (!name.starts_with("cls.")) {
                           tensors.rename(name, "bert." + name);
@@ -93,25 +93,25 @@ TEST(Model, TakesThePrefixAwayThatAClassWithAHeadPutsThere)
                   }
                   tensors.set("bert.pooler.dense.bias", {4}, std::vector<float>(4));
               }),
-              "");
+              "no error");
 }
 
 TEST(Model, KnowsTheNormsOfOldFiles)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) {
+    EXPECT_EQ(model_error([](Tensors& tensors) {
                   tensors.rename("embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma");
                   tensors.rename("embeddings.LayerNorm.bias", "embeddings.LayerNorm.beta");
               }),
-              "");
+              "no error");
 }
 
 TEST(Model, RefusesATensorThatIsThereTwice)
 {
-    EXPECT_EQ(refusal([](Tensors& tensors) { tensors.set("embeddings.LayerNorm.gamma", {4}, std::vector<float>(4)); }),
+    EXPECT_EQ(model_error([](Tensors& tensors) { tensors.set("embeddings.LayerNorm.gamma", {4}, std::vector<float>(4)); }),
               "tensor 'embeddings.LayerNorm.weight': the files have it twice, under two names");
     transformer::Weights weights;
     weights.add("a", {});
-    EXPECT_EQ(message_of([&] { weights.add("a", {}); }), "tensor 'a': two files of the model have it");
+    EXPECT_EQ(error_of([&] { weights.add("a", {}); }), "tensor 'a': two files of the model have it");
 }
 
 TEST(Model, HasTheHeadThatTheFilesHave)

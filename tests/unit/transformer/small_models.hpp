@@ -110,16 +110,4 @@ inline transformer::Architecture described(transformer::ConfigValues values)
     return transformer::describe(transformer::Config(std::move(values)));
 }
 
-/// What an attn::Error says, or nothing.
-template <typename Action>
-std::string message_of(Action action)
-{
-    try {
-        action();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
-
 } // namespace small

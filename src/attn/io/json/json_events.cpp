@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::io {
@@ -15,8 +17,7 @@ std::string position(std::string_view text, std::size_t offset)
     const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
     const auto column =
         std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
-           std::to_string(1 + column);
+    return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
 }
 
 /// What nlohmann says is wrong, without its own prefix, position and the bytes it read.
@@ -36,12 +37,12 @@ bool JsonEvents::parse_error(std::size_t read, const std::string&, const nlohman
 
 void JsonEvents::fail(const std::string& reason, std::size_t offset) const
 {
-    throw Error(ErrorKind::data, prefix() + "malformed JSON at " + position(text_, offset) + ": " + reason);
+    throw Error(ErrorKind::data, fmt::format("{}malformed JSON at {}: {}", prefix(), position(text_, offset), reason));
 }
 
 void JsonEvents::refuse(const std::string& reason, std::size_t offset) const
 {
-    throw Error(ErrorKind::data, prefix() + position(text_, offset) + ": " + reason);
+    throw Error(ErrorKind::data, fmt::format("{}{}: {}", prefix(), position(text_, offset), reason));
 }
 
 std::string JsonEvents::prefix() const
@@ -52,7 +53,7 @@ std::string JsonEvents::prefix() const
 void JsonEvents::enter()
 {
     if (++depth_ > deepest_json) {
-        fail("nested deeper than " + std::to_string(deepest_json) + " levels", here() - 1);
+        fail(fmt::format("nested deeper than {} levels", deepest_json), here() - 1);
     }
 }
 

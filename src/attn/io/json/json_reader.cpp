@@ -3,6 +3,8 @@
 #include "attn/io/json/json_events.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -104,7 +106,7 @@ private:
         std::sort(keys.begin(), keys.end());
         const auto twice = std::adjacent_find(keys.begin(), keys.end());
         if (twice != keys.end()) {
-            fail("key " + in_quotes(*twice) + " given twice in the object that ends here", here() - 1);
+            fail(fmt::format("key {} given twice in the object that ends here", in_quotes(*twice)), here() - 1);
         }
     }
 
@@ -177,7 +179,7 @@ private:
 JsonDocument::JsonDocument(std::string_view text, std::string_view what) : text_(text)
 {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
-        throw Error(ErrorKind::too_large, "JSON", std::to_string(text.size()) + " bytes", "up to 4294967295");
+        throw Error(ErrorKind::too_large, "JSON", fmt::format("{} bytes", text.size()), "up to 4294967295");
     }
     Builder builder(text, what, nodes_, strings_);
     builder.walk(builder);

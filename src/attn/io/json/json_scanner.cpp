@@ -4,6 +4,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::io {
 namespace {
 
@@ -49,7 +51,7 @@ void JsonScanner::malformed() const
 {
     Reviewer reviewer(text_);
     reviewer.walk(reviewer);
-    throw Error(ErrorKind::data, "byte " + std::to_string(at_), "a value of another kind or the end",
+    throw Error(ErrorKind::data, fmt::format("byte {}", at_), "a value of another kind or the end",
                 "what a tokenizer has there");
 }
 

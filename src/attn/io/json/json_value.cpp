@@ -2,6 +2,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -100,7 +102,7 @@ Index JsonValue::integer(Index least, Index most) const
 {
     const auto value = read_number<Index>(*this);
     if (!value || *value < least || *value > most) {
-        refuse_kind("an integer from " + std::to_string(least) + " to " + std::to_string(most));
+        refuse_kind(fmt::format("an integer from {} to {}", least, most));
     }
     return *value;
 }
@@ -222,7 +224,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     const JsonDocument::Node& value = document_->nodes_[node];
     if (depth < out.shape.size()) {
         if (value.kind != JsonKind::array || static_cast<Index>(value.first) != out.shape[depth]) {
-            here().refuse("an array of " + counted(out.shape[depth], "element") + ", as beside it");
+            here().refuse(fmt::format("an array of {}, as beside it", counted(out.shape[depth], "element")));
         }
         at.push_back(0);
         for (std::size_t child = node + 1; child < value.extent; child = behind(child)) {
@@ -262,7 +264,7 @@ const JsonValue& JsonObject::at(std::string_view key) const
 {
     const JsonValue* found = find(key);
     if (found == nullptr) {
-        throw Error(ErrorKind::data, name_of(value_.place()) + ": key " + in_quotes(key) + " is missing");
+        throw Error(ErrorKind::data, fmt::format("{}: key {} is missing", name_of(value_.place()), in_quotes(key)));
     }
     return *found;
 }

@@ -4,6 +4,8 @@
 #include "attn/io/json/json_events.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <set>
 #include <utility>
 
@@ -132,7 +134,7 @@ private:
     void add(const std::string& path, ConfigValue value)
     {
         if (!values.emplace(path, std::move(value)).second) {
-            refuse("the key " + in_quotes(path) + " is there twice", here() - 1);
+            refuse(fmt::format("the key {} is there twice", in_quotes(path)), here() - 1);
         }
     }
 };
@@ -159,11 +161,12 @@ public:
             return other("a string");
         }
         if (!is_plain_name(file)) {
-            refuse("weight_map names the file " + in_quotes(file) + ", which is no plain name of a file beside the index",
-                   here() - 1);
+            refuse(
+                fmt::format("weight_map names the file {}, which is no plain name of a file beside the index", in_quotes(file)),
+                here() - 1);
         }
         if (!files.emplace(containers_.back().key, std::move(file)).second) {
-            refuse("weight_map has the tensor " + in_quotes(containers_.back().key) + " twice", here() - 1);
+            refuse(fmt::format("weight_map has the tensor {} twice", in_quotes(containers_.back().key)), here() - 1);
         }
         return true;
     }
@@ -207,7 +210,7 @@ private:
     {
         require_object_around("an object");
         if (in_map() || (containers_.size() == 1 && containers_.back().key == "weight_map")) {
-            refuse(std::string("weight_map: expected ") + (in_map() ? "the name of a file" : "an object") + ", found " + found,
+            refuse(fmt::format("weight_map: expected {}, found {}", in_map() ? "the name of a file" : "an object", found),
                    here() - 1);
         }
         return true;

@@ -4,6 +4,8 @@
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -69,7 +71,7 @@ private:
         const std::string_view rest = text_.substr(at_);
         const std::string got =
             rest.empty() ? "the end of the text" : in_quotes(rest.substr(0, std::max<std::size_t>(1, token().size())), 30);
-        throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), got, allowed);
+        throw Error(ErrorKind::data, fmt::format("{} at character {}", what_, at_), got, allowed);
     }
 
     void skip_space() { at_ = std::min(text_.find_first_not_of(white_space, at_), text_.size()); }
@@ -96,7 +98,7 @@ private:
         }
         if (depth == most_dimensions) {
             --at_;
-            refuse("at most " + std::to_string(most_dimensions) + " brackets in each other");
+            refuse(fmt::format("at most {} brackets in each other", most_dimensions));
         }
         const bool first = !closed_ && array_.shape.size() == depth;
         if (first) {
@@ -115,9 +117,9 @@ private:
         Index& expected = array_.shape[depth];
         expected = first ? length : expected;
         if (length == 0 || length != expected) {
-            throw Error(ErrorKind::data, what_ + " up to character " + std::to_string(at_),
+            throw Error(ErrorKind::data, fmt::format("{} up to character {}", what_, at_),
                         counted(length, "element") + " in a row",
-                        length == 0 ? "at least one" : std::to_string(expected) + ", as before");
+                        length == 0 ? "at least one" : fmt::format("{}, as before", expected));
         }
     }
 
@@ -125,13 +127,13 @@ private:
     {
         const std::string_view number = token();
         if (number.find("...") != std::string_view::npos || number.find("…") != std::string_view::npos) {
-            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), in_quotes(number),
+            throw Error(ErrorKind::data, fmt::format("{} at character {}", what_, at_), in_quotes(number),
                         "all numbers; paste the whole array, printed with threshold=10**9 in set_printoptions");
         }
         if (depth > 0 && number.find('=') != std::string_view::npos) {
-            throw Error(ErrorKind::data, what_ + " at character " + std::to_string(at_), in_quotes(number, 30),
-                        "a ']' before it for each '[' that is open, of which there " +
-                            (depth == 1 ? "is 1" : "are " + std::to_string(depth)));
+            throw Error(ErrorKind::data, fmt::format("{} at character {}", what_, at_), in_quotes(number, 30),
+                        fmt::format("a ']' before it for each '[' that is open, of which there {} {}",
+                                    depth == 1 ? "is" : "are", depth));
         }
         if (!math::find_printed(number)) {
             refuse("numbers as PyTorch or NumPy prints them, such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");

@@ -6,6 +6,8 @@
 #include "attn/model/run/result.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -140,7 +142,7 @@ void read_tolerances(const JsonObject& object, Published& published)
     const bool computed = !published.printed && !published.values.empty() && !words;
     tolerance("units", published.printed, published.units);
     if (published.units > most_units) {
-        object.at("units").refuse("0 to " + std::to_string(most_units));
+        object.at("units").refuse(fmt::format("0 to {}", most_units));
     }
     tolerance("rtol", computed, published.rtol);
     tolerance("atol", computed, published.atol);

@@ -7,6 +7,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -81,8 +83,7 @@ model::Length length_of(const JsonValue& value, const Allowed& allowed)
         return integer_of(value, allowed);
     }
     if (value.kind() != JsonKind::string || !is_product(value.text())) {
-        value.refuse("1 to " + std::to_string(allowed.most) +
-                     R"(, or a product of V, T, S, D, H, H_kv, d_k, d_v such as "H*d_k")");
+        value.refuse(fmt::format(R"(1 to {}, or a product of V, T, S, D, H, H_kv, d_k, d_v such as "H*d_k")", allowed.most));
     }
     return value.string();
 }
@@ -104,7 +105,8 @@ std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vec
         }
         places.push_back(static_cast<Index>(i));
         if (math::fixed(values[i], 0) != text) {
-            throw Error(ErrorKind::data, value.place() + " at " + to_string(index_of(given.shape, places.back())),
+            throw Error(ErrorKind::data,
+                        fmt::format("{} at {}", value.place(), to_string(index_of(given.shape, places.back()))),
                         text.substr(0, 40), "an integer that float64 holds exactly, such as " + math::fixed(values[i], 0));
         }
     }
@@ -256,7 +258,7 @@ void require_labels(const JsonObject& input, const Recipe& recipe)
 {
     const auto require_count = [&](std::size_t labels, Index count) {
         if (labels != 0 && static_cast<Index>(labels) != count) {
-            input.at(field::labels_of_ids.name()).refuse("a label for each of " + std::to_string(count));
+            input.at(field::labels_of_ids.name()).refuse(fmt::format("a label for each of {}", count));
         }
     };
     if (const auto* ids = std::get_if<model::IdsInput>(&recipe.input)) {
@@ -272,8 +274,7 @@ void require_labels(const JsonObject& input, const Recipe& recipe)
 void require_whole_limits(const JsonObject& object)
 {
     (void)object.at(draw_field::high.name());
-    const std::string most = std::to_string(draw_field::largest_integer);
-    const std::string allowed = "a whole number, -" + most + " to " + most;
+    const std::string allowed = fmt::format("a whole number, -{0} to {0}", draw_field::largest_integer);
     for (const draw_field::Draws* limit : {&draw_field::low, &draw_field::high}) {
         const JsonValue* given = object.find(limit->name());
         const double number = given == nullptr ? 0 : given->number(limit->allowed.in_words);
@@ -299,7 +300,7 @@ void require_range(const JsonObject& object, const Draw& draw)
             return std::string(object.has(of.name()) ? object.at(of.name()).text().substr(0, 40) : of.usual);
         };
         throw Error(ErrorKind::data, object.value().place() + ": low and high",
-                    shown(draw_field::low) + " and " + shown(draw_field::high),
+                    fmt::format("{} and {}", shown(draw_field::low), shown(draw_field::high)),
                     integers ? "low < high, since high itself is not drawn" : "low ≤ high, and high - low finite");
     }
 }
@@ -315,7 +316,7 @@ void require_take(const JsonObject& object, const Draw& draw)
     }
     const std::vector<model::Length>& shape = *draw.shape;
     if (draw.take.size() > shape.size()) {
-        take->refuse("at most one index for each of the " + std::to_string(shape.size()) + " dimensions of shape");
+        take->refuse(fmt::format("at most one index for each of the {} dimensions of shape", shape.size()));
     }
     for (std::size_t i = 0; i < draw.take.size(); ++i) {
         if (const Index* length = std::get_if<Index>(&shape[i])) {
@@ -330,7 +331,7 @@ Draw literal_draw(const JsonObject& object)
     for (const draw_field::Draws* field : draw_field::all) {
         const JsonValue* given = object.find(field->name());
         if (given != nullptr && std::ranges::find(draw_field::literal, field) == draw_field::literal.end()) {
-            given->refuse("only without \"" + std::string(draw_field::values.name()) + "\"");
+            given->refuse(fmt::format("only without \"{}\"", draw_field::values.name()));
         }
     }
     Draw draw;
@@ -551,7 +552,7 @@ Recipe parse_recipe(std::string_view json)
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
         if (draw != nullptr && draw->target == Target::W_o && draw->init == model::Initialisation::linear && !draw->side) {
-            throw Error(ErrorKind::data, "draws[" + std::to_string(step) + "]: side of W_o", "none",
+            throw Error(ErrorKind::data, fmt::format("draws[{}]: side of W_o", step), "none",
                         R"("left", as nn.Linear draws it, or "right", its transpose)");
         }
     }

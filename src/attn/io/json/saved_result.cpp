@@ -5,6 +5,8 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -96,7 +98,7 @@ model::StatedSummary stated_summary(const JsonValue& value)
         }
         const std::vector<JsonValue> pairs = head.at("pairs").elements();
         if (std::ssize(pairs) > model::largest_top) {
-            head.at("pairs").refuse("up to " + std::to_string(model::largest_top) + " pairs");
+            head.at("pairs").refuse(fmt::format("up to {} pairs", model::largest_top));
         }
         stated.top = std::max(stated.top, std::ssize(pairs));
         for (const JsonValue& element : pairs) {

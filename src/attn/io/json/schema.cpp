@@ -4,6 +4,7 @@
 #include "attn/io/json/recipe.hpp"
 #include "attn/model/trained/layered_result.hpp"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -109,7 +110,7 @@ OrderedJson value_schema(const FieldInfo& field)
 OrderedJson field_schema(const FieldInfo& field)
 {
     OrderedJson schema = value_schema(field);
-    const std::string usual = field.usual.empty() ? "" : "(default " + std::string(field.usual) + ")";
+    const std::string usual = field.usual.empty() ? "" : fmt::format("(default {})", field.usual);
     if (!field.meaning.empty() || !usual.empty()) {
         schema["description"] = std::string(field.meaning) + (field.meaning.empty() || usual.empty() ? "" : " ") + usual;
     }

@@ -6,6 +6,8 @@
 #include "attn/io/json/tokenizer_tables.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <optional>
 
@@ -55,7 +57,7 @@ text::TokenizerSpec read_tokenizer(std::string_view json)
 {
     json = without_byte_order_mark(json);
     if (json.size() > std::numeric_limits<std::uint32_t>::max()) {
-        throw Error(ErrorKind::too_large, "JSON", std::to_string(json.size()) + " bytes", "up to 4294967295");
+        throw Error(ErrorKind::too_large, "JSON", fmt::format("{} bytes", json.size()), "up to 4294967295");
     }
     FileParts parts = read_parts(json);
     const JsonDocument model(parts.model.rest, "model");

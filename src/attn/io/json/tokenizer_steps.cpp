@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -21,7 +23,7 @@ void require_few(const std::vector<Step>& steps, const JsonValue& value)
 {
     constexpr std::size_t most = 64;
     if (steps.size() > most) {
-        value.refuse("up to " + std::to_string(most) + " steps in all");
+        value.refuse(fmt::format("up to {} steps in all", most));
     }
 }
 
@@ -270,7 +272,7 @@ private:
     {
         const JsonValue* special = members.find("special_tokens");
         if (special != nullptr && special->size() > most) {
-            special->refuse("up to " + std::to_string(most) + " tokens");
+            special->refuse(fmt::format("up to {} tokens", most));
         }
         const std::vector<JsonValue::Member> tokens =
             special == nullptr ? std::vector<JsonValue::Member>() : special->members();
@@ -297,7 +299,7 @@ private:
                 }
             }
             if (items.size() > most) {
-                list.refuse("up to " + std::to_string(most) + " places");
+                list.refuse(fmt::format("up to {} places", most));
             }
         }
         return items;
@@ -331,7 +333,7 @@ std::string read_affix(const Members& members, std::string_view key, std::string
     constexpr std::size_t longest = 256;
     std::string affix = members.string(key, otherwise);
     if (affix.size() > longest) {
-        members.at(key).refuse("up to " + std::to_string(longest) + " bytes");
+        members.at(key).refuse(fmt::format("up to {} bytes", longest));
     }
     return affix;
 }
@@ -397,7 +399,7 @@ const JsonValue& Members::at(std::string_view key) const
     const JsonValue* found = find(key);
     if (found == nullptr) {
         throw Error(ErrorKind::data,
-                    (value_.place().empty() ? "" : value_.place() + ": ") + "key " + in_quotes(key) + " is missing");
+                    fmt::format("{}key {} is missing", value_.place().empty() ? "" : value_.place() + ": ", in_quotes(key)));
     }
     return *found;
 }

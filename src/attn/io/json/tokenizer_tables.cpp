@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -13,7 +15,7 @@ constexpr std::int32_t highest_id = std::numeric_limits<std::int32_t>::max() - 1
 
 std::string place(std::string_view name, std::size_t i)
 {
-    return std::string(name) + "[" + std::to_string(i) + "]";
+    return fmt::format("{}[{}]", name, i);
 }
 
 class ModelReader {
@@ -77,8 +79,8 @@ private:
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > highest_id) {
             const text::PieceList& list = tables_.vocabulary;
-            throw Error(ErrorKind::data, "model.vocab[" + in_quotes(list.text(list.entries.size() - 1)) + "]",
-                        std::string(digits.substr(0, 40)), "an id from 0 to " + std::to_string(highest_id));
+            throw Error(ErrorKind::data, fmt::format("model.vocab[{}]", in_quotes(list.text(list.entries.size() - 1))),
+                        std::string(digits.substr(0, 40)), fmt::format("an id from 0 to {}", highest_id));
         }
         return value;
     }

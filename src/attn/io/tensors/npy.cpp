@@ -3,6 +3,8 @@
 #include "attn/io/tensors/python_literal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <utility>
 
@@ -20,7 +22,7 @@ constexpr std::array named_types{
 
 [[noreturn]] void refuse(std::string_view what, std::string_view thing, const std::string& value, const std::string& allowed)
 {
-    throw Error(ErrorKind::data, std::string(what) + ": " + std::string(thing), value, allowed);
+    throw Error(ErrorKind::data, fmt::format("{}: {}", what, thing), value, allowed);
 }
 
 /// '<f4' is little-endian, '>f4' big-endian, '=f4', '|f4' and 'f4' the reader's own order.
@@ -42,30 +44,30 @@ std::pair<std::size_t, std::size_t> header_extent(Bytes front, std::string_view 
         refuse(what, "first bytes", in_quotes(as_text(front).substr(0, npy_magic.size())), in_quotes(npy_magic));
     }
     if (front.size() < 10) {
-        refuse(what, "file", std::to_string(front.size()) + " bytes", "an .npy file, which has a header");
+        refuse(what, "file", fmt::format("{} bytes", front.size()), "an .npy file, which has a header");
     }
     const int major = std::to_integer<int>(front[6]), minor = std::to_integer<int>(front[7]);
     if (major < 1 || major > 3 || minor != 0) {
-        refuse(what, "version", std::to_string(major) + "." + std::to_string(minor), "1.0, 2.0, 3.0");
+        refuse(what, "version", fmt::format("{}.{}", major, minor), "1.0, 2.0, 3.0");
     }
     const std::size_t begin = major == 1 ? 10 : 12;
     if (front.size() < begin) {
-        refuse(what, "file", std::to_string(front.size()) + " bytes", "an .npy file, which has a header");
+        refuse(what, "file", fmt::format("{} bytes", front.size()), "an .npy file, which has a header");
     }
     const std::size_t length = major == 1 ? little<std::uint16_t>(front, 8) : little<std::uint32_t>(front, 8);
     if (length > npy_header_most) {
-        refuse(what, "length of the header", std::to_string(length), "up to " + std::to_string(npy_header_most));
+        refuse(what, "length of the header", std::to_string(length), fmt::format("up to {}", npy_header_most));
     }
     if (length > front.size() - begin) {
         refuse(what, "length of the header", std::to_string(length),
-               "up to " + std::to_string(front.size() - begin) + ", the rest of the file");
+               fmt::format("up to {}, the rest of the file", front.size() - begin));
     }
     return {begin, length};
 }
 
 std::string elements_of(const Shape& shape)
 {
-    return shape.size() > 8 ? "a shape of " + std::to_string(shape.size()) + " dimensions" : "the shape " + to_string(shape);
+    return shape.size() > 8 ? fmt::format("a shape of {} dimensions", shape.size()) : "the shape " + to_string(shape);
 }
 
 } // namespace
@@ -111,8 +113,8 @@ void require_npy_size(const NpyHeader& header, Index file_size, std::string_view
         refuse(what, "shape", elements_of(header.shape), "what can be addressed");
     }
     if (*needed != there) {
-        refuse(what, "elements", std::to_string(there) + " bytes",
-               std::to_string(*needed) + " for " + elements_of(header.shape) + " of " + std::string(name_of(*header.type)));
+        refuse(what, "elements", fmt::format("{} bytes", there),
+               fmt::format("{} for {} of {}", *needed, elements_of(header.shape), name_of(*header.type)));
     }
 }
 
@@ -143,8 +145,8 @@ std::string npy_header(ElementType type, const Shape& shape)
         throw Error(ErrorKind::usage, "element type of an .npy or .npz", std::string(name_of(type)),
                     "float16, float32, float64, bool, int32, int64; a .safetensors file holds bfloat16");
     }
-    std::string text = "{'descr': '" + std::string(type == ElementType::boolean ? "|" : "<") + std::string(code) +
-                       "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";
+    std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
+                                   type == ElementType::boolean ? "|" : "<", code, to_string(shape));
     constexpr std::size_t before = 10, alignment = 64; // of version 1
     text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
     text += '\n';

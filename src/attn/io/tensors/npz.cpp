@@ -5,6 +5,8 @@
 #include "attn/io/tensors/zip.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -40,7 +42,7 @@ void check_names(const std::vector<ZipMember>& members, std::string_view what)
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        throw Error(ErrorKind::data, std::string(what) + ": member " + in_quotes(*twice), "two of them", "one of each name");
+        throw Error(ErrorKind::data, fmt::format("{}: member {}", what, in_quotes(*twice)), "two of them", "one of each name");
     }
 }
 
@@ -57,8 +59,8 @@ void check_inflated_size(const std::vector<ZipMember>& members, std::string_view
         total += member.deflated && wanted ? member.size : 0; // at most 1032 times the file
     }
     if (total > limit) {
-        throw Error(ErrorKind::data, std::string(what) + ": inflated size", std::to_string(total) + " bytes",
-                    "up to " + std::to_string(limit));
+        throw Error(ErrorKind::data, std::string(what) + ": inflated size", fmt::format("{} bytes", total),
+                    fmt::format("up to {}", limit));
     }
 }
 
@@ -145,7 +147,7 @@ TensorFile open_npz(Bytes file, std::string_view what, std::string_view only, In
     for (const ZipMember& member : members) {
         const std::string name = array_name(member);
         if (only.empty() || name == only) {
-            open_member(member, std::string(what) + ": " + in_quotes(name), read);
+            open_member(member, fmt::format("{}: {}", what, in_quotes(name)), read);
         }
     }
     if (!only.empty()) {

@@ -1,5 +1,7 @@
 #include "attn/io/tensors/python_literal.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -8,7 +10,7 @@ namespace attn::io {
 void PythonLiteral::refuse(std::string_view allowed) const
 {
     const std::string_view rest = text_.substr(at_);
-    throw Error(ErrorKind::data, what_ + ", character " + std::to_string(at_ + 1),
+    throw Error(ErrorKind::data, fmt::format("{}, character {}", what_, at_ + 1),
                 rest.empty() ? "its end" : in_quotes(rest.substr(0, 24)), allowed);
 }
 
@@ -28,7 +30,7 @@ bool PythonLiteral::skip(char c)
 void PythonLiteral::expect(char c)
 {
     if (!skip(c)) {
-        refuse("'" + std::string(1, c) + "'");
+        refuse(fmt::format("'{}'", c));
     }
 }
 
@@ -108,7 +110,7 @@ Shape PythonLiteral::tuple(std::size_t most)
     expect('(');
     while (!skip(')')) {
         if (shape.size() == most) {
-            refuse("up to " + std::to_string(most) + " dimensions");
+            refuse(fmt::format("up to {} dimensions", most));
         }
         shape.push_back(integer());
         if (!skip(',')) {

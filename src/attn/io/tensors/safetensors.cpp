@@ -4,6 +4,7 @@
 #include "attn/io/tensors/safetensors_header.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -26,13 +27,13 @@ std::string_view header_of(Bytes file, std::string_view what)
 {
     const std::string thing = std::string(what) + ": length of the header";
     if (file.size() < 8) {
-        refuse(std::string(what), std::to_string(file.size()) + " bytes", "a .safetensors file, which has a header");
+        refuse(std::string(what), fmt::format("{} bytes", file.size()), "a .safetensors file, which has a header");
     }
     const auto length = little<std::uint64_t>(file, 0);
     const std::uint64_t most = std::min<std::uint64_t>(most_header, file.size() - 8);
     if (length > most) {
         refuse(thing, std::to_string(length),
-               "up to " + std::to_string(most) + (most == most_header ? "" : ", the rest of the file"));
+               fmt::format("up to {}{}", most, most == most_header ? "" : ", the rest of the file"));
     }
     const std::string_view text = as_text(file).substr(8, length);
     if (!text.starts_with('{')) {
@@ -47,14 +48,14 @@ void require_gapless(const std::deque<HeaderTensor>& sorted, Index size, std::st
     Index end = 0;
     for (const HeaderTensor& tensor : sorted) {
         if (tensor.begin != end) {
-            refuse(std::string(what) + ": offset of " + in_quotes(tensor.name), std::to_string(tensor.begin),
-                   std::to_string(end) + ", where the one before ends");
+            refuse(fmt::format("{}: offset of {}", what, in_quotes(tensor.name)), std::to_string(tensor.begin),
+                   fmt::format("{}, where the one before ends", end));
         }
         end = tensor.end;
     }
     if (end != size) {
         refuse(std::string(what) + ": bytes of the tensors", std::to_string(end),
-               std::to_string(size) + ", the rest of the file");
+               fmt::format("{}, the rest of the file", size));
     }
 }
 

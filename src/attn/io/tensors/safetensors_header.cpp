@@ -5,6 +5,8 @@
 #include "attn/io/json/json_reader.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -135,7 +137,7 @@ void Header::refuse_endless_tokens() const
                              c == '\t' || c == '\r' || c == '\n';
         bare = between ? 0 : bare + 1;
         if (bare > longest) {
-            fail("a number or word of more than " + std::to_string(longest) + " bytes", i);
+            fail(fmt::format("a number or word of more than {} bytes", longest), i);
         }
     }
 }
@@ -147,10 +149,10 @@ std::string Header::place() const
     case In::header: return is_metadata_ ? member_place(what_, "__metadata__") : tensor_place();
     case In::metadata: return member_place(member_place(what_, "__metadata__"), last_key_);
     case In::tensor: return member_place(tensor_place(), keys.at(key_));
-    case In::shape: return tensor_place() + ".shape[" + std::to_string(tensors.back().shape.size()) + "]";
+    case In::shape: return fmt::format("{}.shape[{}]", tensor_place(), tensors.back().shape.size());
     case In::offsets: break;
     }
-    return tensor_place() + ".data_offsets[" + std::to_string(offsets_) + "]";
+    return fmt::format("{}.data_offsets[{}]", tensor_place(), offsets_);
 }
 
 std::string Header::allowed() const
@@ -164,7 +166,7 @@ std::string Header::allowed() const
     case In::shape:
     case In::offsets: break;
     }
-    return "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+    return fmt::format("an integer from {} to {}", least, most);
 }
 
 bool Header::number_unsigned(Json::number_unsigned_t value)
@@ -177,7 +179,7 @@ bool Header::number_unsigned(Json::number_unsigned_t value)
     if (in_ == In::shape) {
         if (tensor.shape.size() == most_dimensions) {
             throw Error(ErrorKind::data, tensor_place() + ".shape", "more",
-                        "up to " + std::to_string(most_dimensions) + " dimensions");
+                        fmt::format("up to {} dimensions", most_dimensions));
         }
         tensor.shape.push_back(number);
         return true;
@@ -237,7 +239,7 @@ bool Header::key(std::string& value)
     }
     key_ = static_cast<std::size_t>(found - keys.begin());
     if (std::exchange(seen_.at(key_), true)) {
-        fail("key " + in_quotes(value) + " given twice", here() - 1);
+        fail(fmt::format("key {} given twice", in_quotes(value)), here() - 1);
     }
     return true;
 }
@@ -297,15 +299,15 @@ void Header::finish_tensor()
 {
     const auto* const missing = std::find(seen_.begin(), seen_.end(), false);
     if (missing != seen_.end()) {
-        throw Error(ErrorKind::data, tensor_place() + ": key " +
-                                         in_quotes(keys.at(static_cast<std::size_t>(missing - seen_.begin()))) + " is missing");
+        throw Error(ErrorKind::data, fmt::format("{}: key {} is missing", tensor_place(),
+                                                 in_quotes(keys.at(static_cast<std::size_t>(missing - seen_.begin())))));
     }
     HeaderTensor& tensor = tensors.back();
     tensor.shape.shrink_to_fit();
     const std::optional<Index> needed = bytes_of(tensor.shape, tensor.type->bits);
     if (!needed || *needed != tensor.end - tensor.begin) {
-        throw Error(ErrorKind::data, tensor_place() + ": data", std::to_string(tensor.end - tensor.begin) + " bytes",
-                    needed ? std::to_string(*needed) + " for its shape of " + std::string(tensor.type->name)
+        throw Error(ErrorKind::data, tensor_place() + ": data", fmt::format("{} bytes", tensor.end - tensor.begin),
+                    needed ? fmt::format("{} for its shape of {}", *needed, tensor.type->name)
                            : "a shape whose bytes can be addressed");
     }
 }
@@ -315,7 +317,7 @@ void Header::refuse_twice(std::vector<std::string_view> names) const
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        fail("key " + in_quotes(*twice) + " given twice in the object that ends here", here() - 1);
+        fail(fmt::format("key {} given twice in the object that ends here", in_quotes(*twice)), here() - 1);
     }
 }
 

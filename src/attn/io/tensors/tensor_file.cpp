@@ -6,6 +6,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::io {
@@ -30,7 +32,7 @@ const TensorView& TensorFile::at(std::string_view name, std::string_view what) c
     }
     for (const Unsupported& each : unsupported) {
         if (each.name == name) {
-            refuse_type(in_quotes(name) + " in " + std::string(what), each.type);
+            refuse_type(fmt::format("{} in {}", in_quotes(name), what), each.type);
         }
     }
     throw Error(ErrorKind::data, std::string(what), "no tensor " + in_quotes(name),

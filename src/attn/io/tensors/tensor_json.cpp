@@ -5,6 +5,8 @@
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -31,7 +33,7 @@ ElementType type_of(const JsonValue& value)
 Shape shape_of(const JsonValue& value)
 {
     if (value.size() > most_dimensions) { // before there is a JsonValue for each
-        value.refuse("up to " + std::to_string(most_dimensions) + " dimensions");
+        value.refuse(fmt::format("up to {} dimensions", most_dimensions));
     }
     Shape shape;
     for (const JsonValue& length : value.elements()) {

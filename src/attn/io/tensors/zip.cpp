@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::io {
@@ -38,14 +40,14 @@ public:
     void expect(std::uint32_t mark, const char* thing)
     {
         if (take<std::uint32_t>() != mark) {
-            refuse("no " + std::string(thing) + " where one should be");
+            refuse(fmt::format("no {} where one should be", thing));
         }
     }
     [[nodiscard]] std::size_t at() const { return at_; }
     [[nodiscard]] bool ended() const { return at_ == bytes_.size(); }
     [[noreturn]] void refuse(const std::string& problem) const
     {
-        throw Error(ErrorKind::data, std::string(what_) + ": damaged zip archive: " + problem);
+        throw Error(ErrorKind::data, fmt::format("{}: damaged zip archive: {}", what_, problem));
     }
 
 private:
@@ -127,8 +129,8 @@ Directory find_directory(Bytes file, std::string_view what)
         record.refuse("in several parts");
     }
     if (directory.offset > end || directory.size != end - directory.offset) {
-        record.refuse("a directory of " + std::to_string(directory.size) + " bytes at " + std::to_string(directory.offset) +
-                      ", which does not end where the end record begins");
+        record.refuse(fmt::format("a directory of {} bytes at {}, which does not end where the end record begins",
+                                  directory.size, directory.offset));
     }
     return directory;
 }
@@ -190,7 +192,7 @@ std::size_t check_local(Bytes file, const ZipMember& member, const Common& entry
         agrees = agrees && local.crc == entry.crc && local.deflated == entry.deflated && local.size == entry.size;
     }
     if (!agrees) {
-        reader.refuse("the local header of " + in_quotes(member.name) + " contradicts the directory");
+        reader.refuse(fmt::format("the local header of {} contradicts the directory", in_quotes(member.name)));
     }
     return reader.at();
 }
@@ -212,10 +214,10 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
 
     const std::string name = in_quotes(member.name);
     if ((entry.flags & unreadable) != 0) {
-        throw Error(ErrorKind::data, std::string(what) + ": member " + name, "an encrypted one", "members that are plain");
+        throw Error(ErrorKind::data, fmt::format("{}: member {}", what, name), "an encrypted one", "members that are plain");
     }
     if (entry.method != 0 && entry.method != 8) {
-        throw Error(ErrorKind::data, std::string(what) + ": compression of " + name, "method " + std::to_string(entry.method),
+        throw Error(ErrorKind::data, fmt::format("{}: compression of {}", what, name), fmt::format("method {}", entry.method),
                     "stored (0), deflated (8)");
     }
     if (disk != 0 || entry.offset > members.size()) {
@@ -231,7 +233,7 @@ ZipMember read_entry(Reader& reader, Bytes members, std::string_view what)
     member.data = members.subspan(begin, entry.deflated);
     const std::uint64_t most = member.deflated ? entry.deflated * most_inflation : entry.deflated;
     if (entry.size > most || (!member.deflated && entry.size < most)) {
-        reader.refuse(name + " cannot be " + std::to_string(entry.size) + " bytes out of " + std::to_string(entry.deflated));
+        reader.refuse(fmt::format("{} cannot be {} bytes out of {}", name, entry.size, entry.deflated));
     }
     member.size = static_cast<Index>(entry.size);
     return member;
@@ -248,7 +250,8 @@ void require_apart(const std::vector<ZipMember>& members, Bytes file, std::strin
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         const Bytes before = sorted[i - 1]->data;
         if (before.data() + before.size() > file.data() + sorted[i]->header) {
-            Reader(file, 0, what).refuse(in_quotes(sorted[i - 1]->name) + " and " + in_quotes(sorted[i]->name) + " overlap");
+            Reader(file, 0, what)
+                .refuse(fmt::format("{} and {} overlap", in_quotes(sorted[i - 1]->name), in_quotes(sorted[i]->name)));
         }
     }
 }

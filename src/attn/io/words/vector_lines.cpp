@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -118,7 +120,7 @@ std::string wanted_instead_of(std::string_view field, const std::optional<Number
 
 std::string place_of(const std::string& name, Index line)
 {
-    return name + ", line " + std::to_string(line);
+    return fmt::format("{}, line {}", name, line);
 }
 
 VectorLines::VectorLines(const TextFile& file, std::size_t offset, Index number, std::function<void(std::size_t)> passed)
@@ -140,8 +142,8 @@ std::optional<VectorLine> VectorLines::next()
     const std::size_t length =
         end == nullptr ? rest.size() : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
     if (length > longest_line) {
-        throw Error(ErrorKind::data, place_of(file_.name, number_), "more than " + std::to_string(longest_line) + " bytes",
-                    "a word and up to " + std::to_string(model::largest_vector) + " numbers");
+        throw Error(ErrorKind::data, place_of(file_.name, number_), fmt::format("more than {} bytes", longest_line),
+                    fmt::format("a word and up to {} numbers", model::largest_vector));
     }
     VectorLine line{.number = number_, .offset = offset_, .text = without_end(rest.substr(0, length))};
     line.spaces = count_spaces(line.text);
@@ -159,7 +161,7 @@ void require_word(const std::string& name, const VectorLine& line, std::string_v
         }
         const CodePoint point = front(rest);
         if (!point.well_formed || point.value == 0) {
-            throw Error(ErrorKind::data, place_of(name, line.number) + ", byte " + std::to_string(rest.data() - word.data()),
+            throw Error(ErrorKind::data, fmt::format("{}, byte {}", place_of(name, line.number), rest.data() - word.data()),
                         in_quotes(rest.substr(0, 1)), "words in UTF-8 (is it a binary file?)");
         }
         rest.remove_prefix(point.bytes);
@@ -172,8 +174,8 @@ VectorEntry entry_of(const VectorText& text, const VectorLine& line)
     if (extra < 0) {
         throw Error(ErrorKind::data, place_of(text.file.name, line.number),
                     line.text.empty() ? "nothing" : "a word and " + counted(line.spaces, "number"),
-                    "a word and " + counted(text.dim, "number") + ", as " +
-                        (text.count ? "the header says" : "most of the first lines have"));
+                    fmt::format("a word and {}, as {}", counted(text.dim, "number"),
+                                text.count ? "the header says" : "most of the first lines have"));
     }
     std::size_t end = line.text.find(' ');
     for (Index i = 0; i < extra; ++i) {
@@ -191,7 +193,7 @@ void read_numbers(const std::string& name, const VectorLine& line, std::string_v
         const std::string_view field = next_field(numbers);
         const std::optional<Number> number = number_of(field);
         if (!number || number->too_large || !(allow_nonfinite || std::isfinite(number->value))) {
-            throw Error(ErrorKind::data, place_of(name, line.number) + ", number " + std::to_string(i + 1),
+            throw Error(ErrorKind::data, fmt::format("{}, number {}", place_of(name, line.number), i + 1),
                         field.empty()                 ? "nothing between two spaces"
                         : number && number->too_large ? in_quotes(field) + ", which is beyond float64"
                                                       : in_quotes(field),

@@ -3,6 +3,8 @@
 #include "attn/io/words/vector_lines.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -30,8 +32,8 @@ TextFile open_text(Bytes bytes, std::string name, std::string_view allowed)
                         text.starts_with("\xFD"
                                          "7zXZ");
     if (packed || nul != std::string_view::npos) {
-        throw Error(ErrorKind::data, name,
-                    packed ? "a compressed file" : "a binary file (a NUL at byte " + std::to_string(nul) + ")", allowed);
+        throw Error(ErrorKind::data, name, packed ? "a compressed file" : fmt::format("a binary file (a NUL at byte {})", nul),
+                    allowed);
     }
     text = without_byte_order_mark(text);
     if (text.empty()) {
@@ -54,7 +56,7 @@ void require_dim(Index dim, const std::string& name, Index line)
 {
     if (dim < 1 || dim > model::largest_vector) {
         throw Error(ErrorKind::data, place_of(name, line), counted(dim, "number") + " per word",
-                    "1 to " + std::to_string(model::largest_vector));
+                    fmt::format("1 to {}", model::largest_vector));
     }
 }
 
@@ -103,14 +105,14 @@ void require_count(const VectorText& text, Index words)
 {
     if (text.count && *text.count != words) {
         throw Error(ErrorKind::data, text.file.name, counted(words, "word"),
-                    std::to_string(*text.count) + ", as its first line says (is it cut short?)");
+                    fmt::format("{}, as its first line says (is it cut short?)", *text.count));
     }
 }
 
 [[noreturn]] void refuse_repeated(const std::string& name, std::string_view word, Index first, Index second)
 {
-    throw Error(ErrorKind::data, place_of(name, second) + ": the word " + in_quotes(word) + " is also in line " +
-                                     std::to_string(first) + "; allowed: once");
+    throw Error(ErrorKind::data, fmt::format("{}: the word {} is also in line {}; allowed: once", place_of(name, second),
+                                             in_quotes(word), first));
 }
 
 std::string_view first_field(std::string_view word)
@@ -130,7 +132,8 @@ void require_no_word_but_numbers(const VectorText& text, const VectorLine& line)
     const std::string_view extra = word.substr(word.find(' ') + 1);
     if (are_numbers(extra)) {
         throw Error(ErrorKind::data, place_of(text.file.name, line.number),
-                    in_quotes(first_field(word)) + " and " + counted(line.spaces, "number"), counted(text.dim, "number"));
+                    fmt::format("{} and {}", in_quotes(first_field(word)), counted(line.spaces, "number")),
+                    counted(text.dim, "number"));
     }
 }
 

@@ -5,6 +5,8 @@
 #include "attn/model/attend/packed.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -158,9 +160,9 @@ std::vector<StoredTensor> make_tensors(const AttendInputs& inputs, const AttendV
 void require_memory(Index required, Index limit)
 {
     if (required > limit) {
-        throw Error(ErrorKind::too_large, "the stages asked for need " + std::to_string(required) + " bytes and " +
-                                              std::to_string(limit) +
-                                              " are free; ask for fewer with --show, or attend to part of the queries");
+        throw Error(ErrorKind::too_large, fmt::format("the stages asked for need {} bytes and {} are free; "
+                                                      "ask for fewer with --show, or attend to part of the queries",
+                                                      required, limit));
     }
 }
 
@@ -246,9 +248,9 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
         sequences ? attend_packed(*sequences, views, options, outputs, work) : core::attention(views, options, outputs, work);
     result.portable_because = notes.portable_because;
     if (notes.overflowed && !options.allow_nonfinite) {
-        result.warnings.push_back(
-            "scores: a dot product overflowed " + std::string(name_of(wide ? Dtype::float64 : Dtype::float32)) +
-            "; the weights of its row may be nan" + (wide ? "" : "; float64 queries, keys or values are computed in float64"));
+        result.warnings.push_back(fmt::format("scores: a dot product overflowed {}; the weights of its row may be nan{}",
+                                              name_of(wide ? Dtype::float64 : Dtype::float32),
+                                              wide ? "" : "; float64 queries, keys or values are computed in float64"));
     }
     return result;
 }

@@ -5,6 +5,8 @@
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <unordered_map>
 #include <utility>
@@ -26,7 +28,7 @@ TensorView split_heads(TensorView view, Index heads, const char* what, const cha
     }
     if (width % heads != 0) {
         throw Error(ErrorKind::usage, option, std::to_string(heads),
-                    std::string("a divisor of the last dimension of the ") + what + " " + to_string(view.shape));
+                    fmt::format("a divisor of the last dimension of the {} {}", what, to_string(view.shape)));
     }
     const Index d = width / heads;
     const auto rows = static_cast<std::ptrdiff_t>(view.shape.size()) - 2;
@@ -48,7 +50,7 @@ TensorView four_dimensions(TensorView view, const LayoutOf& layout, const char* 
 {
     require_floating(view, what);
     if (view.shape.size() != layout.rank) {
-        refuse(what, view.shape, std::to_string(layout.rank) + " dimensions, as the queries have");
+        refuse(what, view.shape, fmt::format("{} dimensions, as the queries have", layout.rank));
     }
     if (layout.views.merged) {
         view = split_heads(std::move(view), layout.heads.value_or(1), what, layout.option);
@@ -60,7 +62,7 @@ TensorView four_dimensions(TensorView view, const LayoutOf& layout, const char* 
     }
     if (layout.heads && view.shape[1] != *layout.heads) {
         throw Error(ErrorKind::usage, layout.option, std::to_string(*layout.heads),
-                    std::to_string(view.shape[1]) + ", the heads of the " + what);
+                    fmt::format("{}, the heads of the {}", view.shape[1], what));
     }
     return view;
 }
@@ -108,7 +110,8 @@ void require_segments(const TensorView& view, const core::AttentionDims& l)
 {
     require_integers(view, "the segments");
     if (view.shape != Shape{l.total()} && view.shape != Shape{l.B, l.total()}) {
-        refuse("the segments", view.shape, to_string({l.total()}) + " or " + to_string({l.B, l.total()}) + ", one per key");
+        refuse("the segments", view.shape,
+               fmt::format("{} or {}, one per key", to_string({l.total()}), to_string({l.B, l.total()})));
     }
 }
 
@@ -125,7 +128,7 @@ void require_boundaries(const AttendInputs& inputs, const core::AttentionDims& l
         refuse("cu_seqlens_k", keys.shape, to_string(queries.shape) + ", as cu_seqlens has");
     }
     if (!inputs.cu_seqlens_k && l.S != l.T) {
-        refuse("keys", inputs.keys.shape, std::to_string(l.T) + " rows, as the queries have, or --cu-seqlens-k");
+        refuse("keys", inputs.keys.shape, fmt::format("{} rows, as the queries have, or --cu-seqlens-k", l.T));
     }
 }
 
@@ -133,7 +136,7 @@ void require_boundaries(const AttendInputs& inputs, const core::AttentionDims& l
 void require_compatible(const AttendInputs& inputs, const Attend& options)
 {
     const auto refuse_both = [](const char* one, const char* other) {
-        throw Error(ErrorKind::usage, std::string(one) + " and " + other + " cannot be used together");
+        throw Error(ErrorKind::usage, fmt::format("{} and {} cannot be used together", one, other));
     };
     if (options.kv_heads && !options.heads) {
         throw Error(ErrorKind::usage, "--kv-heads requires --heads");
@@ -176,11 +179,11 @@ core::AttentionDims checked_dims(const AttendViews& v)
     }
     if (k[0] != l.B || k[3] != l.d_k) {
         refuse("keys", shown(k),
-               (swapped ? "(B, S, H_kv, d) = " : "(B, H_kv, S, d) = ") + to_string(shown({l.B, k[1], k[2], l.d_k})) +
-                   " for the queries " + to_string(shown(q)));
+               fmt::format("{} = {} for the queries {}", swapped ? "(B, S, H_kv, d)" : "(B, H_kv, S, d)",
+                           to_string(shown({l.B, k[1], k[2], l.d_k})), to_string(shown(q))));
     }
     if (l.H_kv == 0 || l.H % l.H_kv != 0) {
-        refuse("keys", shown(k), "a number of heads that divides the " + std::to_string(l.H) + " of the queries");
+        refuse("keys", shown(k), fmt::format("a number of heads that divides the {} of the queries", l.H));
     }
     require(v.values, {l.B, l.H_kv, l.S, l.d_v}, "values");
     if (v.past_key) {
@@ -196,8 +199,8 @@ std::vector<Index> read_lengths(const TensorView& lengths, const core::Attention
     std::vector<Index> read;
     for (const std::int64_t length : load<std::int64_t>(lengths).values) {
         if (length < 0 || length > sizes.total()) {
-            throw Error(ErrorKind::data, "lengths[" + std::to_string(read.size()) + "]", std::to_string(length),
-                        "0 to " + std::to_string(sizes.total()) + ", the keys");
+            throw Error(ErrorKind::data, fmt::format("lengths[{}]", read.size()), std::to_string(length),
+                        fmt::format("0 to {}, the keys", sizes.total()));
         }
         read.push_back(static_cast<Index>(length));
     }

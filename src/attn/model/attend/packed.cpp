@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::model {
 namespace {
 
@@ -12,8 +14,8 @@ std::vector<Index> read_rising(const TensorView& view, Index total, const char* 
         const Index least = read.empty() ? 0 : read.back();
         const bool first = read.empty(), last = std::ssize(read) + 1 == view.shape[0];
         if (place < least || place > total || (first && place != 0) || (last && place != total)) {
-            throw Error(ErrorKind::data, std::string(what) + "[" + std::to_string(read.size()) + "]", std::to_string(place),
-                        "numbers that rise from 0 to " + std::to_string(total));
+            throw Error(ErrorKind::data, fmt::format("{}[{}]", what, read.size()), std::to_string(place),
+                        fmt::format("numbers that rise from 0 to {}", total));
         }
         read.push_back(static_cast<Index>(place));
     }

@@ -6,6 +6,8 @@
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -128,7 +130,7 @@ std::string missing_index(const Published& published, const Shape& computed, boo
     }
     const std::optional<Item> item = item_called(published.array);
     const bool heads = item ? info_of(*item).heads != Heads::none : computed.size() == 3;
-    return std::string(R"("at": [0] states the first )") + (batch ? "entry" : heads ? "head" : "row");
+    return fmt::format(R"("at": [0] states the first {})", batch ? "entry" : heads ? "head" : "row");
 }
 
 /// Why the run has no such array, if it is for the mean of its heads.
@@ -161,13 +163,14 @@ Finding compare(const Published& published, const std::vector<Result>& results, 
     }
     const std::optional<Part> part = part_of(computed->shape, published.at);
     if (!part) {
-        return mismatch(what, what + ": these indices do not fit the computed shape " + to_string(computed->shape));
+        return mismatch(what,
+                        fmt::format("{}: these indices do not fit the computed shape {}", what, to_string(computed->shape)));
     }
     const std::optional<std::vector<std::size_t>> places = places_of(published, *part, results.front());
     if (!places) {
-        return with_hint(
-            mismatch(what, what + ": stated shape " + to_string(published.shape) + ", computed " + to_string(part->shape)),
-            missing_index(published, part->shape, is_whole_batch(recipe)));
+        return with_hint(mismatch(what, fmt::format("{}: stated shape {}, computed {}", what, to_string(published.shape),
+                                                    to_string(part->shape))),
+                         missing_index(published, part->shape, is_whole_batch(recipe)));
     }
     if (published.values.empty()) {
         Finding finding;
@@ -242,8 +245,8 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
         return mismatch(stated.name, stated.name + ": stated, but no part of this run");
     }
     if (computed->shape != stated.shape) {
-        return mismatch(stated.name,
-                        stated.name + ": stated shape " + to_string(stated.shape) + ", computed " + to_string(computed->shape));
+        return mismatch(stated.name, fmt::format("{}: stated shape {}, computed {}", stated.name, to_string(stated.shape),
+                                                 to_string(computed->shape)));
     }
     Tally tally;
     for (std::size_t i = 0; i < stated.decimals.size(); ++i) {
@@ -279,8 +282,8 @@ Finding compare(const StatedSummary& stated, const Result& result, const Toleran
         add(all, compare(value, found == computed.end() ? std::nullopt : std::optional(found->second), tolerance));
     }
     if (all.mismatched == 0 && stated.values.size() != computed.size()) {
-        return mismatch("summary", "summary: stated " + std::to_string(stated.values.size()) + " numbers and words, computed " +
-                                       std::to_string(computed.size()));
+        return mismatch(
+            "summary", fmt::format("summary: stated {} numbers and words, computed {}", stated.values.size(), computed.size()));
     }
     return all;
 }

@@ -4,6 +4,8 @@
 #include "attn/model/check/computed.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -201,7 +203,7 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
     }
     result.shape = a.view.shape;
     if (a.view.shape != b.view.shape) {
-        result.why = "the shapes differ: " + to_string(a.view.shape) + ", " + to_string(b.view.shape);
+        result.why = fmt::format("the shapes differ: {}, {}", to_string(a.view.shape), to_string(b.view.shape));
         return result;
     }
     result.tolerance = options.tolerance.value_or(tolerance_of(a, b));
@@ -215,7 +217,8 @@ TensorComparison compare_words(const NamedWords& a, const NamedWords& b)
     result.name = a.name;
     result.shape = {static_cast<Index>(a.words.size())};
     if (a.words.size() != b.words.size()) {
-        result.why = "the shapes differ: " + to_string(result.shape) + ", " + to_string({static_cast<Index>(b.words.size())});
+        result.why =
+            fmt::format("the shapes differ: {}, {}", to_string(result.shape), to_string({static_cast<Index>(b.words.size())}));
         return result;
     }
     Tally tally;

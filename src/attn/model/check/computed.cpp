@@ -3,6 +3,8 @@
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -238,8 +240,8 @@ Finding finding_of(std::string what, const Tally& tally, const std::string& arra
     if (tally.mismatched > 0) {
         const auto first = static_cast<std::size_t>(tally.first);
         const std::size_t at = place(first);
-        finding.first = name_of(array, computed.shape, at) + ": stated " + display(array, at, stated(first)) + ", computed " +
-                        display(array, at, computed.text(at));
+        finding.first = fmt::format("{}: stated {}, computed {}", name_of(array, computed.shape, at),
+                                    display(array, at, stated(first)), display(array, at, computed.text(at)));
     }
     return finding;
 }

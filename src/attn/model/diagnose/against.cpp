@@ -3,6 +3,8 @@
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,7 +75,7 @@ void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTen
         if (!std::isfinite(numbers[at]) && std::isfinite(right[at]) && !(may_be_masked && numbers[at] == masked)) {
             std::string place = what;
             for (const Index i : index_of(file.view.shape, static_cast<Index>(at))) {
-                place += "[" + std::to_string(i) + "]";
+                place += fmt::format("[{}]", i);
             }
             throw Error(ErrorKind::data, place,
                         std::isnan(numbers[at]) ? "nan"
@@ -89,7 +91,7 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
 {
     if (file.view.shape != right.shape) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
-                    to_string(right.shape) + ", that of the " + right.name);
+                    fmt::format("{}, that of the {}", to_string(right.shape), right.name));
     }
     const NamedTensor expected{right.name, right.view()};
     Against result;

@@ -1,5 +1,7 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::model::diagnose {
@@ -550,14 +552,13 @@ void add_sized(std::vector<Mistake>& all, std::span<const Row> rows, Index Varia
     const std::string_view noun = knob == &Variant::tile || knob == &Variant::row_tile ? "tiles" : "vectors";
     for (const Row& row : rows) {
         for (const Index size : sizes) {
-            const std::string number = std::to_string(size);
-            const std::string how = knob == &Variant::parts ? number + " parts" : std::string(noun) + " of " + number;
-            all.push_back(
-                {{std::string(row.name) + "-" + number, row.group, std::string(row.what) + " (" + how + ")", row.advice},
-                 row.change,
-                 row.applies,
-                 knob,
-                 size});
+            const std::string how =
+                knob == &Variant::parts ? fmt::format("{} parts", size) : fmt::format("{} of {}", noun, size);
+            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, fmt::format("{} ({})", row.what, how), row.advice},
+                           row.change,
+                           row.applies,
+                           knob,
+                           size});
         }
     }
 }

@@ -6,6 +6,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -389,7 +391,7 @@ std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const st
         }
         if (item != Item::head_context || items.size() == 1) {
             allowed +=
-                (allowed.empty() ? "" : ", ") + to_string(without_leading_ones(all)) + " of " + std::string(name_of(item));
+                fmt::format("{}{} of {}", allowed.empty() ? "" : ", ", to_string(without_leading_ones(all)), name_of(item));
         }
     }
     if (found.empty()) {

@@ -2,6 +2,8 @@
 
 #include "attn/core/positions.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::model::diagnose {
@@ -723,11 +725,10 @@ std::vector<RunMistake> all_seeds()
     std::vector<RunMistake> all;
     all.reserve(seeds.size());
     for (const Index seed : seeds) {
-        const std::string number = std::to_string(seed);
-        all.push_back(
-            {{"seed-" + number, Group::draws, "the seed " + number, "seed with the number that --seed or the recipe says"},
-             other_seed,
-             seed});
+        all.push_back({{fmt::format("seed-{}", seed), Group::draws, fmt::format("the seed {}", seed),
+                        "seed with the number that --seed or the recipe says"},
+                       other_seed,
+                       seed});
     }
     return all;
 }

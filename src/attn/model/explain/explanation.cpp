@@ -10,6 +10,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +26,7 @@ const AnyTensor& array(const Result& result, std::string_view name)
 {
     const AnyTensor* found = result.find(name);
     if (found == nullptr) {
-        throw Error(ErrorKind::internal, "explanation", "a result without " + std::string(name), "one of run_for()");
+        throw Error(ErrorKind::internal, "explanation", fmt::format("a result without {}", name), "one of run_for()");
     }
     return *found;
 }
@@ -53,8 +55,7 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
     const std::vector<std::string>& words = result.words_of_keys();
     const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
     if (places.size() > 1) {
-        throw Error(ErrorKind::usage, "--key",
-                    in_quotes(*key) + ", which is at " + std::to_string(places.size()) + " positions",
+        throw Error(ErrorKind::usage, "--key", fmt::format("{}, which is at {} positions", in_quotes(*key), places.size()),
                     "one of them: " + numbered_words(places, words));
     }
     return places.front();
@@ -317,7 +318,7 @@ void require_component(Index component, const Explanation& explanation)
     const auto longest = std::max({explanation.query.size(), explanation.context.size(), explanation.output.size()});
     if (component < 0 || component >= static_cast<Index>(longest)) {
         throw Error(ErrorKind::usage, "--component", std::to_string(component),
-                    "0 to " + std::to_string(longest - 1) + ", the numbers of the longest of query, value and output");
+                    fmt::format("0 to {}, the numbers of the longest of query, value and output", longest - 1));
     }
 }
 
@@ -342,8 +343,8 @@ void require_room(const std::string& word, const Result& result, Index limit)
     const Index bytes = checked_product(keys[1], numbers * static_cast<Index>(sizeof(double)), what);
     if (bytes > limit) {
         throw Error(ErrorKind::too_large, "the terms of " + in_quotes(word),
-                    std::to_string(keys[1]) + " keys, which need " + std::to_string(bytes) + " bytes",
-                    "the " + std::to_string(limit) + " bytes that are free");
+                    fmt::format("{} keys, which need {} bytes", keys[1], bytes),
+                    fmt::format("the {} bytes that are free", limit));
     }
 }
 
@@ -364,7 +365,7 @@ Index one_position(const std::vector<Index>& places, const std::vector<std::stri
             text += (text.empty() ? "" : ",") + item;
         }
         throw Error(origin.fault({&field::query}), origin.name_of(field::query),
-                    in_quotes(text) + ", which is at " + std::to_string(places.size()) + " positions",
+                    fmt::format("{}, which is at {} positions", in_quotes(text), places.size()),
                     "one of them: " + numbered_words(places, words));
     }
     return places.front();

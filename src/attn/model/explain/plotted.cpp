@@ -9,6 +9,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -87,7 +89,7 @@ void require_weights(Result& result)
         std::ranges::all_of(result.query_positions, [&](Index position) { return position < std::ssize(result.tokens); });
     if (!known) {
         throw Error(ErrorKind::data, name_of(Item::query_positions), "a position beyond the words",
-                    "0 to " + std::to_string(std::ssize(result.tokens) - 1));
+                    fmt::format("0 to {}", std::ssize(result.tokens) - 1));
     }
     const Shape& shape = shape_of(*weights);
     const Index T = std::ssize(result.query_positions.empty() ? result.tokens : result.words_of_queries());
@@ -99,7 +101,7 @@ void require_weights(Result& result)
     const bool empty = std::ranges::find(shape, 0) != shape.end();
     if (shape.size() != 3 || empty || shape[1] != T || (shape[2] != S && result.key_labels.empty())) {
         throw Error(ErrorKind::data, weights_name, "the shape " + to_string(shape),
-                    "(H, " + std::to_string(T) + ", " + std::to_string(S) + "), as many rows and columns as words");
+                    fmt::format("(H, {}, {}), as many rows and columns as words", T, S));
     }
 }
 
@@ -115,7 +117,7 @@ void require_heads(Result& result)
     const bool ascending = std::ranges::adjacent_find(result.heads, std::greater_equal()) == result.heads.end();
     if (std::ssize(result.heads) != count || !ascending || result.heads.back() >= H || H % H_kv != 0) {
         throw Error(ErrorKind::data, name_of(Item::heads), counted(std::ssize(result.heads), "number"),
-                    std::to_string(count) + " ascending ones below " + std::to_string(H) + ", as many as weights has heads");
+                    fmt::format("{} ascending ones below {}, as many as weights has heads", count, H));
     }
     result.key_heads = key_heads_of(result.heads, H, H_kv);
 }
@@ -179,7 +181,7 @@ std::string axes_of(const PlottedWeights& plotted, std::string_view what)
     }
     if (plotted.axes.size() != rank) {
         throw Error(ErrorKind::usage, "--axes", in_quotes(plotted.axes),
-                    std::to_string(rank) + " letters, one per dimension of " + std::string(what) + ", " + to_string(shape));
+                    fmt::format("{} letters, one per dimension of {}, {}", rank, what, to_string(shape)));
     }
     return plotted.axes;
 }
@@ -203,10 +205,10 @@ Index chosen(const char* option, std::optional<Index> place, Index count, bool t
 {
     if (place && !there) {
         throw Error(ErrorKind::usage, option, std::to_string(*place),
-                    std::string("no ") + option + ", since the shape is " + to_string(shape));
+                    fmt::format("no {}, since the shape is {}", option, to_string(shape)));
     }
     if (place && *place >= count) {
-        throw Error(ErrorKind::usage, option, std::to_string(*place), "0 to " + std::to_string(count - 1));
+        throw Error(ErrorKind::usage, option, std::to_string(*place), fmt::format("0 to {}", count - 1));
     }
     return place.value_or(0);
 }
@@ -216,7 +218,7 @@ void require_count(const std::optional<std::vector<std::string>>& words, const c
 {
     if (words && std::ssize(*words) != count) {
         throw Error(ErrorKind::data, option, counted(std::ssize(*words), "word"),
-                    std::to_string(count) + ", as many as " + std::string(what) + " has " + of);
+                    fmt::format("{}, as many as {} has {}", count, what, of));
     }
 }
 
@@ -226,7 +228,7 @@ std::string row_text(const Result& result, Index row)
     const Index position = result.query_positions.empty() ? row : result.query_positions[static_cast<std::size_t>(row)];
     const std::string number = std::to_string(position);
     const std::string& word = result.tokens[static_cast<std::size_t>(position)];
-    return "row " + number + (word == number ? "" : " " + in_quotes(word, 30));
+    return fmt::format("row {}{}", number, word == number ? "" : " " + in_quotes(word, 30));
 }
 
 /// The places of `wanted` in a list that holds them; mean_of_heads stays.
@@ -308,7 +310,7 @@ std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view w
     const Index batch = chosen("--batch", plotted.batch, B, axes.find('b') != std::string::npos, shape);
     if (!plotted.batch && B > 1) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
-                    "one batch; --batch N takes one of the " + std::to_string(B));
+                    fmt::format("one batch; --batch N takes one of the {}", B));
     }
     const Index T = all.shape[3];
     const Index S = all.shape[4];
@@ -376,7 +378,7 @@ Result with_rows(Result result, const std::vector<std::string>& query)
     for (const Index position : chosen) {
         const auto found = std::ranges::find(there, position);
         if (found == there.end()) {
-            throw Error(ErrorKind::usage, lookup.name, "position " + std::to_string(position), lookup.allowed);
+            throw Error(ErrorKind::usage, lookup.name, fmt::format("position {}", position), lookup.allowed);
         }
         rows.push_back(found - there.begin());
     }
@@ -395,7 +397,7 @@ std::optional<std::string> doubt_about(const Result& result)
     const auto look = [&](const auto& weights) -> std::optional<std::string> {
         const auto [least, largest] = std::ranges::minmax_element(weights.values);
         const std::string range =
-            "the numbers from " + math::shortest(*least) + " to " + math::shortest(*largest) + " are drawn as they are";
+            fmt::format("the numbers from {} to {} are drawn as they are", math::shortest(*least), math::shortest(*largest));
         if (*least < 0) {
             return "these are not weights: some are negative; " + range;
         }
@@ -403,8 +405,8 @@ std::optional<std::string> doubt_about(const Result& result)
             for (Index row = 0; row < weights.shape[1]; ++row) {
                 const double sum = weights.matrix(head).row(row).template cast<double>().sum();
                 if (sum != 0 && std::abs(sum - 1) > slack) {
-                    return "these are not weights: " + row_text(result, row) + " of " + result.name_of_head(head) +
-                           " sums to " + math::shortest(static_cast<float>(sum)) + ", not 1; " + range;
+                    return fmt::format("these are not weights: {} of {} sums to {}, not 1; {}", row_text(result, row),
+                                       result.name_of_head(head), math::shortest(static_cast<float>(sum)), range);
                 }
             }
         }

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::model {
@@ -10,8 +12,8 @@ namespace {
 void require_entries(Index first, Index entries, Target target)
 {
     if (first != entries) {
-        throw Error(ErrorKind::data, "draws: " + std::string(name_of(target)), std::to_string(first) + " entries",
-                    std::to_string(entries) + ", as many as the batch has, or a shape of two lengths that all share");
+        throw Error(ErrorKind::data, fmt::format("draws: {}", name_of(target)), fmt::format("{} entries", first),
+                    fmt::format("{}, as many as the batch has, or a shape of two lengths that all share", entries));
     }
 }
 
@@ -55,12 +57,12 @@ bool is_whole_batch(const Recipe& recipe)
 Index entry_of(const Recipe& recipe, const Origin& origin)
 {
     const std::optional<Index> entries = batch_size(recipe);
-    const std::string all = entries ? "0 to " + std::to_string(*entries - 1) : "";
+    const std::string all = entries ? fmt::format("0 to {}", *entries - 1) : "";
     if (is_whole_batch(recipe)) {
         const std::string option = origin.option_of(field::entry);
         throw Error(option.empty() ? ErrorKind::data : ErrorKind::usage,
-                    "the recipe is a batch of " + std::to_string(*entries) + ", and one entry is wanted here; " +
-                        (option.empty() ? std::string(field::entry.key) : option) + " chooses it, " + all);
+                    fmt::format("the recipe is a batch of {}, and one entry is wanted here; {} chooses it, {}", *entries,
+                                option.empty() ? field::entry.key : option, all));
     }
     if (recipe.entry && recipe.entry >= entries.value_or(0)) {
         throw Error(origin.fault({&field::entry}), origin.name_of(field::entry), std::to_string(*recipe.entry),

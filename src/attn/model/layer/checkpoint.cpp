@@ -5,6 +5,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -188,10 +190,10 @@ bool is_at_or_below(const Candidate& layer, const std::string& wanted)
     std::erase_if(others, [&](std::string_view other) {
         return std::ranges::any_of(nearest.sources, [&](const auto& source) { return source.second.name == other; });
     });
-    const std::string meaning = row->ending == name_of(*missing) ? "" : " (" + std::string(name_of(*missing)) + ")";
+    const std::string meaning = row->ending == name_of(*missing) ? "" : fmt::format(" ({})", name_of(*missing));
     const std::string known = best == candidates.end() ? ", and no layer of nn.MultiheadAttention, BERT, GPT-2 or Llama" : "";
-    throw Error(ErrorKind::data, file + ": no tensor " + in_quotes(name) + meaning + known + "; the file holds " +
-                                     (names.empty() ? "none" : quoted_list(names)) + did_you_mean(name, others));
+    throw Error(ErrorKind::data, fmt::format("{}: no tensor {}{}{}; the file holds {}{}", file, in_quotes(name), meaning, known,
+                                             names.empty() ? "none" : quoted_list(names), did_you_mean(name, others)));
 }
 
 /// Of the complete layers the one that the user means.
@@ -208,8 +210,8 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
         const std::vector<std::string_view> views(all.begin(), all.end());
         throw Error(ErrorKind::data, "--prefix", in_quotes(wanted),
                     all == std::vector<std::string>{""}
-                        ? "none, " + file + " holds one layer, whose names have no prefix"
-                        : "the layers of " + file + ": " + quoted_list(all) + did_you_mean(wanted, views));
+                        ? fmt::format("none, {} holds one layer, whose names have no prefix", file)
+                        : fmt::format("the layers of {}: {}{}", file, quoted_list(all), did_you_mean(wanted, views)));
     }
     const std::vector<std::string> left = prefixes_of(layers);
     std::vector<std::string> alone; // those that can be told apart by their prefix
@@ -220,9 +222,8 @@ Candidate chosen(std::vector<Candidate> layers, const std::string& wanted, const
     }
     const auto other = std::find(left.begin() + 1, left.end(), left.front()) - left.begin();
     throw Error(ErrorKind::data, file,
-                "names of two kinds" + (left.front().empty() ? "" : " below " + in_quotes(left.front())) + ", " +
-                    std::string(layers[0].family->name) + " and " +
-                    std::string(layers[static_cast<std::size_t>(other)].family->name),
+                fmt::format("names of two kinds{}, {} and {}", left.front().empty() ? "" : " below " + in_quotes(left.front()),
+                            layers[0].family->name, layers[static_cast<std::size_t>(other)].family->name),
                 "those of one");
 }
 
@@ -252,9 +253,9 @@ void refuse_unapplied(const Candidate& layer, const std::vector<Candidate>& laye
             std::ranges::transform(layer.family->rows, std::back_inserter(endings),
                                    [](const Row& row) { return std::string(row.ending); });
             endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
-            throw Error(ErrorKind::data, in_quotes(tensor.name) + " of " + file,
+            throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(tensor.name), file),
                         "a tensor of the layer that is not supported, without which the numbers would be wrong",
-                        "for " + std::string(layer.family->name) + " " + quoted_list(endings, endings.size()));
+                        fmt::format("for {} {}", layer.family->name, quoted_list(endings, endings.size())));
         }
     }
 }
@@ -313,8 +314,9 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
     CheckpointLayer found{layer.family->name, std::string(without_separator(layer.prefix)), {}};
     const std::optional<bool>& output = recipe.parameters->output_projection;
     if (output == true && !layer.sources.contains(Target::W_o)) {
-        throw Error(ErrorKind::data, file + ": no tensor for W_o, the output projection that was asked for; the file holds " +
-                                         quoted_list(names_of(tensors)));
+        throw Error(ErrorKind::data,
+                    fmt::format("{}: no tensor for W_o, the output projection that was asked for; the file holds {}", file,
+                                quoted_list(names_of(tensors))));
     }
     if (output == false) {
         if (const auto unapplied = layer.sources.extract(Target::W_o)) {

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -74,7 +76,7 @@ private:
     {
         const Source& source = *find(target);
         const bool plain = source.name.ends_with(name_of(target));
-        return in_quotes(source.name) + " of " + file_ + (plain ? "" : " (" + std::string(name_of(target)) + ")");
+        return fmt::format("{} of {}{}", in_quotes(source.name), file_, plain ? "" : fmt::format(" ({})", name_of(target)));
     }
 
     bool refuse(ErrorKind kind, const std::string& thing, const std::string& value, const std::string& allowed)
@@ -93,7 +95,7 @@ private:
     {
         return !said || *said == found ||
                refuse(origin_.fault({&field}), origin_.name_of(field), std::to_string(*said),
-                      std::to_string(found) + ", which follows from " + place(target));
+                      fmt::format("{}, which follows from {}", found, place(target)));
     }
 
     [[nodiscard]] std::string allowed_of(const Source& matrix) const
@@ -102,7 +104,7 @@ private:
             return "(out, in), or with a matrix for each head three dimensions";
         }
         if (layout_said_) {
-            return std::string(reading_.sides.inputs == Side::left ? "(3·D, D)" : "(D, 3·D)") + " with that layout";
+            return fmt::format("{} with that layout", reading_.sides.inputs == Side::left ? "(3·D, D)" : "(D, 3·D)");
         }
         return "(3·D, D), or (D, 3·D) in GPT-2";
     }
@@ -116,7 +118,7 @@ private:
             }
             *sizes = *read;
             if (read->in > largest_length || read->out > largest_length) {
-                return refuse_shape(target, "lengths up to " + std::to_string(largest_length));
+                return refuse_shape(target, fmt::format("lengths up to {}", largest_length));
             }
         }
         reading_.dims.embed_dim = q_.in;
@@ -139,8 +141,7 @@ private:
     bool reads(Target target, Index found, const std::optional<Index>& expected)
     {
         return !expected || *expected == found ||
-               refuse_shape(target, "a matrix that reads " + std::to_string(*expected) + " components per word, not " +
-                                        std::to_string(found));
+               refuse_shape(target, fmt::format("a matrix that reads {} components per word, not {}", *expected, found));
     }
 
     [[nodiscard]] bool possible(Index H) const
@@ -172,11 +173,11 @@ private:
         }
         if (!possible(H)) {
             const std::string list = possible_heads();
-            return list.empty() ? refuse_shape(Target::W_k, "heads as large as those of " + place(Target::W_q) + ", " +
-                                                                to_string(find(Target::W_q)->shape))
+            return list.empty() ? refuse_shape(Target::W_k, fmt::format("heads as large as those of {}, {}", place(Target::W_q),
+                                                                        to_string(find(Target::W_q)->shape)))
                                 : refuse(origin_.fault({&field::heads}), origin_.name_of(field::heads),
                                          known ? std::to_string(H) : "1, the default",
-                                         list + ", into which the matrices of " + file_ + " can be divided");
+                                         fmt::format("{}, into which the matrices of {} can be divided", list, file_));
         }
         Dims& dims = reading_.dims;
         dims.heads = H;
@@ -186,7 +187,7 @@ private:
         reading_.heads_assumed = !known && layer_.family != plain_family;
         for (const auto& [target, stack] : {std::pair{Target::W_k, k_.stack}, {Target::W_v, v_.stack}}) {
             if (stack != 0 && stack != *dims.kv_heads) {
-                return refuse_shape(target, std::to_string(*dims.kv_heads) + " heads, as the others have");
+                return refuse_shape(target, fmt::format("{} heads, as the others have", *dims.kv_heads));
             }
         }
         return agree(field::kv_heads, said_.kv_heads, *dims.kv_heads, Target::W_k) &&
@@ -203,9 +204,8 @@ private:
         const std::optional<LayerSizes> sizes = sizes_of(*W_o, reading_.sides.output);
         const Index in = *reading_.dims.heads * *reading_.dims.d_v;
         if (!sizes || sizes->in != in || sizes->out > largest_length) {
-            const std::string length = std::to_string(in);
-            return refuse_shape(Target::W_o,
-                                reading_.sides.output == Side::left ? "(out, " + length + ")" : "(" + length + ", out)");
+            return refuse_shape(Target::W_o, reading_.sides.output == Side::left ? fmt::format("(out, {})", in)
+                                                                                 : fmt::format("({}, out)", in));
         }
         output_ = sizes->out;
         if (output_ != q_.in) {
@@ -234,8 +234,7 @@ private:
         }
         for (const auto& [one, other] : {std::pair{Target::bias_k, Target::bias_v}, {Target::bias_v, Target::bias_k}}) {
             if (find(one) != nullptr && find(other) == nullptr) {
-                return refuse(ErrorKind::data, place(one), std::string("no ") + std::string(name_of(other)),
-                              "both, or neither");
+                return refuse(ErrorKind::data, place(one), fmt::format("no {}", name_of(other)), "both, or neither");
             }
         }
         return true;
@@ -255,12 +254,12 @@ private:
                 continue;
             }
             if (source->shape.size() != 2 || source->shape[0] == 0 || source->shape[1] != width) {
-                return refuse_shape(target, "rows of " + std::to_string(width) + " numbers, as the matrices read");
+                return refuse_shape(target, fmt::format("rows of {} numbers, as the matrices read", width));
             }
             const bool by_id = target != Target::embeddings && target != Target::key_embeddings;
             if (by_id) {
                 if (dims.vocab_size && *dims.vocab_size != source->shape[0]) {
-                    return refuse_shape(target, std::to_string(*dims.vocab_size) + " rows, as the table before");
+                    return refuse_shape(target, fmt::format("{} rows, as the table before", *dims.vocab_size));
                 }
                 if (!agree(field::vocab_size, said_.vocab_size, source->shape[0], target)) {
                     return false;
@@ -323,8 +322,8 @@ bool is(MatrixLayout layout, Sides sides, bool output)
 {
     const bool inputs = readings.front().sides.inputs != readings.back().sides.inputs;
     const Source& source = *layer.find(inputs ? Target::W_q : Target::W_o);
-    throw Error(ErrorKind::data, in_quotes(source.name) + " of " + file,
-                "the shape " + to_string(source.shape) + ", which can be read both ways",
+    throw Error(ErrorKind::data, fmt::format("{} of {}", in_quotes(source.name), file),
+                fmt::format("the shape {}, which can be read both ways", to_string(source.shape)),
                 "--layout in-out, out-in, or run, the order in which run saves: W_q, W_k, W_v out-in and W_o in-out");
 }
 
@@ -368,7 +367,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     if (readings.empty()) {
         throw problem ? *problem
                       : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
-                              "out-in, the order of " + std::string(layer.family));
+                              fmt::format("out-in, the order of {}", layer.family));
     }
     const auto as_wide = [](const Reading& reading) { return !reading.dims.output_dim; };
     if (std::ranges::any_of(readings, as_wide)) { // an output of another width is the rarer reading

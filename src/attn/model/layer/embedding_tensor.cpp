@@ -3,6 +3,8 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -16,7 +18,7 @@ void require_rows(const EmbeddingTensor& tensor, const RowOf& row_of, std::span<
 {
     for (const std::string& word : words) {
         if (const auto row = row_of(word)) {
-            const std::string what = tensor.name + ", row " + std::to_string(*row) + ", " + in_quotes(word) + ",";
+            const std::string what = fmt::format("{}, row {}, {},", tensor.name, *row, in_quotes(word));
             const TensorView numbers = row_block(tensor.rows, *row, 1);
             require_exact_integers(numbers, Dtype::float64, what);
             if (!tensor.allow_nonfinite) {
@@ -52,7 +54,7 @@ EmbeddingTensor embedding_tensor(EmbeddingTensor tensor)
         shape.size() == 2 && shape[0] >= 1 && shape[0] <= most_rows && shape[1] >= 1 && shape[1] <= largest_vector;
     if (!fits) {
         throw Error(ErrorKind::data, tensor.name, "the shape " + to_string(shape),
-                    "(rows, D), D up to " + std::to_string(largest_vector));
+                    fmt::format("(rows, D), D up to {}", largest_vector));
     }
     return tensor;
 }

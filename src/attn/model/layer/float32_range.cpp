@@ -3,6 +3,8 @@
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,9 +21,9 @@ double in_type(double value, Dtype dtype)
 
 [[noreturn]] void refuse_integer(const std::string& integer, double nearest, Dtype dtype, const std::string& what)
 {
-    throw Error(ErrorKind::data, what, integer + ", an integer that " + std::string(name_of(dtype)) + " does not hold",
-                "one that it holds, such as " + math::fixed(nearest, 0) +
-                    (dtype == Dtype::float32 ? ", or --dtype float64" : ""));
+    throw Error(ErrorKind::data, what, fmt::format("{}, an integer that {} does not hold", integer, name_of(dtype)),
+                fmt::format("one that it holds, such as {}{}", math::fixed(nearest, 0),
+                            dtype == Dtype::float32 ? ", or --dtype float64" : ""));
 }
 
 } // namespace
@@ -43,7 +45,7 @@ void require_float32_range(const TensorView& view, const std::string& what)
     const auto beyond = [](double value) { return std::isfinite(value) && std::abs(value) > most; };
     const auto first = std::ranges::find_if(values, beyond);
     if (first != values.end()) { // infinities and NaN are no matter of range
-        throw Error(ErrorKind::data, what + " at " + to_string(index_of(view.shape, first - values.begin())),
+        throw Error(ErrorKind::data, fmt::format("{} at {}", what, to_string(index_of(view.shape, first - values.begin()))),
                     math::shortest(*first) + ", which is beyond float32", "up to 3.4e38, or --dtype float64");
     }
 }
@@ -59,7 +61,7 @@ void require_exact_integers(const TensorView& view, Dtype dtype, const std::stri
         const double held = in_type(static_cast<double>(values[i]), dtype);
         if (held >= beyond || static_cast<std::int64_t>(held) != values[i]) {
             refuse_integer(std::to_string(values[i]), held, dtype,
-                           what + " at " + to_string(index_of(view.shape, static_cast<Index>(i))));
+                           fmt::format("{} at {}", what, to_string(index_of(view.shape, static_cast<Index>(i)))));
         }
     }
 }
@@ -70,7 +72,7 @@ void require_exact_integers(const TensorView& view, std::span<const Index> place
         const Shape at = index_of(view.shape, place);
         const double value = view.at(at);
         if (const double held = in_type(value, dtype); held != value) {
-            refuse_integer(math::fixed(value, 0), held, dtype, what + " at " + to_string(at));
+            refuse_integer(math::fixed(value, 0), held, dtype, fmt::format("{} at {}", what, to_string(at)));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::model {
 
 TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
@@ -13,8 +15,8 @@ TensorView broadcast_mask(TensorView mask, const Shape& target, ShortMask last)
     const bool hides = last == ShortMask::hides;
     const auto refuse = [&] {
         throw Error(ErrorKind::data, "the mask", "the shape " + to_string(given),
-                    "a shape that broadcasts to " + to_string(target) +
-                        (hides ? ", the last dimension up to " + std::to_string(target.back()) : ""));
+                    fmt::format("a shape that broadcasts to {}{}", to_string(target),
+                                hides ? fmt::format(", the last dimension up to {}", target.back()) : ""));
     };
     if (given.empty() || given.size() > target.size() || (hides && given.back() > target.back())) {
         refuse();

@@ -3,6 +3,8 @@
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -30,10 +32,10 @@ std::string divisors_of(Index number)
     const std::string instead = fault == ErrorKind::usage ? ", or give --d-k and --d-v" : ", or give dims.d_k and dims.d_v";
     if (origin.from_option(field::embed_dim) && !origin.from_option(field::heads)) {
         throw Error(fault, origin.name_of(field::embed_dim), std::to_string(D),
-                    "a multiple of the " + std::to_string(H) + " heads" + instead);
+                    fmt::format("a multiple of the {} heads{}", H, instead));
     }
     throw Error(fault, origin.name_of(field::heads), std::to_string(H),
-                "a divisor of the embedding dimension " + std::to_string(D) + " (" + divisors_of(D) + ")" + instead);
+                fmt::format("a divisor of the embedding dimension {} ({}){}", D, divisors_of(D), instead));
 }
 
 /// An identity that is not square would drop numbers of a word's vector or add zeros to it; nn.MultiheadAttention divides
@@ -64,17 +66,18 @@ void require_kv_heads(Index H, Index H_kv, const Origin& origin)
     const ErrorKind fault = origin.fault({&field::heads, &field::kv_heads});
     if (origin.from_option(field::heads) && !origin.from_option(field::kv_heads)) {
         throw Error(fault, origin.name_of(field::heads), std::to_string(H),
-                    "a multiple of the " + std::to_string(H_kv) + " key/value heads, or give --kv-heads");
+                    fmt::format("a multiple of the {} key/value heads, or give --kv-heads", H_kv));
     }
     throw Error(fault, origin.name_of(field::kv_heads), std::to_string(H_kv),
-                "a divisor of the " + std::to_string(H) + " heads (" + divisors_of(H) + ")");
+                fmt::format("a divisor of the {} heads ({})", H, divisors_of(H)));
 }
 
 void require_width(Index H, Index size, const FieldInfo& field, const Origin& origin)
 {
     if (H > largest_width / size) {
-        throw Error(origin.fault({&field::heads, &field}), origin.name_of(field::heads) + " times " + origin.name_of(field),
-                    std::to_string(H) + " times " + std::to_string(size), "a product up to " + std::to_string(largest_width));
+        throw Error(origin.fault({&field::heads, &field}),
+                    fmt::format("{} times {}", origin.name_of(field::heads), origin.name_of(field)),
+                    fmt::format("{} times {}", H, size), fmt::format("a product up to {}", largest_width));
     }
 }
 
@@ -88,7 +91,7 @@ void require_layer(const Recipe& recipe, const ModelDims& l, const Origin& origi
     const auto require = [&](const FieldInfo& field, Index size, Index wanted, const std::string& rule) {
         if (size != wanted) {
             throw Error(origin.fault({&field, &draw_field::init}), origin.name_of(field), std::to_string(size),
-                        std::to_string(wanted) + " with " + origin.name_of(draw_field::init) + " multihead_attention, " + rule);
+                        fmt::format("{} with {} multihead_attention, {}", wanted, origin.name_of(draw_field::init), rule));
         }
     };
     require(field::kv_heads, l.H_kv, l.H, "as many as heads");
@@ -121,11 +124,12 @@ void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
     const std::string size = changed_by(field::d_k, origin);
     const std::string dim = changed_by(field::rope_dim, origin);
     if (positions->rope.dim) {
-        throw Error(fault, dim, std::to_string(turned), "an even number up to " + std::to_string(d_k) + ", which is " + size);
+        throw Error(fault, dim, std::to_string(turned), fmt::format("an even number up to {}, which is {}", d_k, size));
     }
     throw Error(fault, size, std::to_string(d_k),
-                "an even number, since rope of " + changed_by(field::positions, origin) + " rotates pairs of components" +
-                    (d_k < 2 ? "" : ", or " + dim + " up to " + std::to_string(d_k - 1)));
+                fmt::format("an even number, since rope of {} rotates pairs of components{}",
+                            changed_by(field::positions, origin),
+                            d_k < 2 ? "" : fmt::format(", or {} up to {}", dim, d_k - 1)));
 }
 
 /// Outputs of W_a: as many as are said, or d_k.
@@ -134,7 +138,7 @@ Index alignment_size(const Recipe& recipe, const Dims& said, Index d_k, const Or
     const core::Score score = recipe.attention.score;
     if (recipe.dims.d_a && score != core::Score::additive) {
         throw Error(origin.fault({&field::d_a, &field::score}), origin.name_of(field::d_a), std::to_string(*recipe.dims.d_a),
-                    "only with additive scores; these are " + std::string(name_of(score)));
+                    fmt::format("only with additive scores; these are {}", name_of(score)));
     }
     return score == core::Score::additive ? said.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
 }
@@ -146,7 +150,7 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& orig
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
         if (given && *given < distinct) {
-            const std::string allowed = std::to_string(distinct) + " and more, the distinct words of the input";
+            const std::string allowed = fmt::format("{} and more, the distinct words of the input", distinct);
             throw origin.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
                                          : Error(ErrorKind::data, origin.table(), counted(*given, "row"), allowed);
         }
@@ -157,18 +161,16 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& orig
     }
     if (!given) {
         const ErrorKind fault = origin.fault({&field::ids});
-        throw Error(fault, origin.name_of(field::ids) + " requires " +
-                               (fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size") +
-                               "; allowed: " + std::to_string(*std::max_element(words.ids.begin(), words.ids.end()) + 1) +
-                               " and more for these ids");
+        throw Error(fault, fmt::format("{} requires {}; allowed: {} and more for these ids", origin.name_of(field::ids),
+                                       fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size",
+                                       *std::max_element(words.ids.begin(), words.ids.end()) + 1));
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
         if (words.ids[i] < 0 || words.ids[i] >= *given) {
-            throw Error(ErrorKind::data, "id at position " + std::to_string(i), std::to_string(words.ids[i]),
-                        "0 to " + std::to_string(*given - 1) + " (" +
-                            (origin.table().empty() ? name + " is " + std::to_string(*given)
-                                                    : origin.table() + " has " + counted(*given, "row")) +
-                            ")");
+            throw Error(ErrorKind::data, fmt::format("id at position {}", i), std::to_string(words.ids[i]),
+                        fmt::format("0 to {} ({})", *given - 1,
+                                    origin.table().empty() ? fmt::format("{} is {}", name, *given)
+                                                           : fmt::format("{} has {}", origin.table(), counted(*given, "row"))));
         }
     }
     return *given;

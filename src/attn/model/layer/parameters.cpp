@@ -5,6 +5,8 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,13 +18,13 @@ namespace {
 /// "draws[2]"
 std::string place_of(std::size_t step)
 {
-    return "draws[" + std::to_string(step) + "]";
+    return fmt::format("draws[{}]", step);
 }
 
 /// "W_q", or "W_q of head 1"
 std::string name_with_head(Target target, std::optional<Index> head)
 {
-    return std::string(name_of(target)) + (head ? " of head " + std::to_string(*head) : "");
+    return head ? fmt::format("{} of head {}", name_of(target), *head) : std::string(name_of(target));
 }
 
 /// A draw of this run, and where it stands.
@@ -79,7 +81,7 @@ Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
     const Shape& shape = placed.shape;
     if (shape.size() < 2) {
         const std::string_view init = init_names.at(static_cast<std::size_t>(draw.init));
-        throw Error(ErrorKind::data, placed.place + ": a draw initialised as " + std::string(init),
+        throw Error(ErrorKind::data, fmt::format("{}: a draw initialised as {}", placed.place, init),
                     "the shape " + to_string(shape), "two dimensions and more, outputs and inputs first");
     }
     const Index rest = element_count(Shape(shape.begin() + 2, shape.end()));
@@ -153,11 +155,10 @@ void require_exact(const PlacedDraw& placed)
     constexpr auto most = static_cast<double>(std::uint64_t{1} << static_cast<unsigned>(std::numeric_limits<Scalar>::digits));
     const Draw& draw = placed.draw;
     if (draw.init == Initialisation::integers && (draw.first < -most || draw.second - 1 > most)) {
-        const auto whole = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
-        throw Error(ErrorKind::data, placed.place + ": integers of " + std::string(name_of(draw.target)),
-                    whole(draw.first) + " to " + whole(draw.second - 1),
-                    whole(-most) + " to " + whole(most) + ", which " + std::string(name_of(dtype_of<Scalar>)) +
-                        " holds exactly");
+        const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
+        throw Error(ErrorKind::data, fmt::format("{}: integers of {}", placed.place, name_of(draw.target)),
+                    fmt::format("{} to {}", whole(draw.first), whole(draw.second - 1)),
+                    fmt::format("{} to {}, which {} holds exactly", whole(-most), whole(most), name_of(dtype_of<Scalar>)));
     }
 }
 
@@ -168,14 +169,14 @@ Tensor<Scalar> taken(const std::vector<double>& values, const PlacedDraw& placed
     const Shape& shape = placed.shape;
     const std::vector<Index>& take = placed.draw.take;
     if (take.size() > shape.size()) {
-        throw Error(ErrorKind::data, placed.place + ": take", std::to_string(take.size()) + " indices",
+        throw Error(ErrorKind::data, placed.place + ": take", fmt::format("{} indices", take.size()),
                     "at most one for each dimension of " + to_string(shape));
     }
     Index offset = 0;
     for (std::size_t i = 0; i < take.size(); ++i) {
         if (take[i] < 0 || take[i] >= shape[i]) {
-            throw Error(ErrorKind::data, placed.place + ": take[" + std::to_string(i) + "]", std::to_string(take[i]),
-                        "0 to " + std::to_string(shape[i] - 1));
+            throw Error(ErrorKind::data, fmt::format("{}: take[{}]", placed.place, i), std::to_string(take[i]),
+                        fmt::format("0 to {}", shape[i] - 1));
         }
         offset = offset * shape[i] + take[i];
     }
@@ -197,7 +198,7 @@ void pad(Tensor<Scalar>& table, const PlacedDraw& placed)
     }
     if (*row >= table.rows()) {
         throw Error(ErrorKind::data, placed.place + ": padding_idx", std::to_string(*row),
-                    "0 to " + std::to_string(table.rows() - 1) + ", the rows of " + std::string(name_of(placed.draw.target)));
+                    fmt::format("0 to {}, the rows of {}", table.rows() - 1, name_of(placed.draw.target)));
     }
     table.matrix().row(*row).setZero();
 }
@@ -222,8 +223,8 @@ std::string other_side(const PlacedDraw& placed, const Shape& shape, ModelDims d
         dims.d_v = placed.recipe->dims.d_v.value_or(size);
     }
     return !fits(draw, shape, dims) ? ""
-                                    : " or " + to_string(shape) + R"( with "side": )" + '"' +
-                                          std::string(side_names.at(static_cast<std::size_t>(*draw.side))) + '"';
+                                    : fmt::format(R"( or {} with "side": "{}")", to_string(shape),
+                                                  side_names.at(static_cast<std::size_t>(*draw.side)));
 }
 
 /// The sizes that the recipe leaves to their defaults, of those that the tensor has and the shape does not.
@@ -235,8 +236,7 @@ std::string defaults_in(const PlacedDraw& placed, const Shape& shape, const Mode
     const auto add = [&](const FieldInfo& field, const std::optional<Index>& given, Index size) {
         const bool of_tensor = std::ranges::find(natural, size) != natural.end();
         if (!given && of_tensor && std::ranges::find(shape, size) == shape.end()) {
-            list += "; " + std::string(field.name()) + " is " + std::to_string(size) + " by default, " +
-                    std::string(field.key) + " sets it";
+            list += fmt::format("; {} is {} by default, {} sets it", field.name(), size, field.key);
         }
     };
     const Target target = placed.draw.target;
@@ -259,9 +259,9 @@ void require_shape(const PlacedDraw& placed, const Shape& shape, const ModelDims
         list += (list.empty() ? "" : " or ") + to_string(one);
     }
     list += placed.recipe == nullptr ? "" : other_side(placed, shape, dims);
-    throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
-                "the shape " + to_string(shape),
-                list + " with these dimensions" + (placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
+    throw Error(
+        ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)), "the shape " + to_string(shape),
+        fmt::format("{} with these dimensions{}", list, placed.recipe == nullptr ? "" : defaults_in(placed, shape, dims)));
 }
 
 bool is_vector(Target target)
@@ -291,10 +291,10 @@ void add_place(std::map<Index, std::string>& heads, const Draw& draw, const std:
         const bool drawn = first->second.starts_with("draws[");
         const bool whole_twice = !draw.head && heads.contains(all_heads) && heads_of(draw.target, dims) > 1;
         const bool by_head = whole_twice && goes_with(draw_field::head.only, static_cast<Index>(draw.target));
-        const std::string once = std::string("once") + (by_head ? R"(, or once for each head, with "head": 0, 1, …)" : "");
-        throw Error(ErrorKind::data, place + ": " + name_with_head(draw.target, draw.head) + " is drawn " +
-                                         (drawn ? "twice, first by " + first->second + "; allowed: " + once
-                                                : "and also in " + first->second + "; allowed: one of them"));
+        const char* once = by_head ? R"(once, or once for each head, with "head": 0, 1, …)" : "once";
+        throw Error(ErrorKind::data, fmt::format("{}: {} is drawn {}", place, name_with_head(draw.target, draw.head),
+                                                 drawn ? fmt::format("twice, first by {}; allowed: {}", first->second, once)
+                                                       : fmt::format("and also in {}; allowed: one of them", first->second)));
     }
     heads.emplace(draw.head.value_or(all_heads), place);
 }
@@ -324,12 +324,13 @@ void require_heads(const Places& places, const ModelDims& dims)
         const auto& [last, place] = *heads.rbegin();
         if (last >= count) {
             throw Error(ErrorKind::data, place + ": head", std::to_string(last),
-                        "0 to " + std::to_string(count - 1) + ", the heads of " + std::string(name_of(target)));
+                        fmt::format("0 to {}, the heads of {}", count - 1, name_of(target)));
         }
         for (Index head = 0; head < count && last != all_heads; ++head) {
             if (!heads.contains(head)) {
-                throw Error(ErrorKind::data, "draws: " + name_with_head(target, head) + " is not drawn; allowed: each of its " +
-                                                 counted(count, "head") + ", or all in one draw without head");
+                throw Error(ErrorKind::data,
+                            fmt::format("draws: {} is not drawn; allowed: each of its {}, or all in one draw without head",
+                                        name_with_head(target, head), counted(count, "head")));
             }
         }
     }
@@ -342,7 +343,7 @@ std::string first_ids(Index count)
     for (Index id = 0; id < std::min<Index>(count, 3); ++id) {
         ids += (id == 0 ? "[" : ", ") + std::to_string(id);
     }
-    return ids + (count > 4 ? ", …" : "") + (count > 3 ? ", " + std::to_string(count - 1) : "") + "]";
+    return fmt::format("{}{}{}]", ids, count > 4 ? ", …" : "", count > 3 ? fmt::format(", {}", count - 1) : "");
 }
 
 /// Which tensors there are, and where each comes from.
@@ -357,9 +358,8 @@ public:
     void refuse_if(bool wrong, Target target, const std::string& why) const
     {
         if (wrong) {
-            const std::string name(name_of(target));
-            throw Error(ErrorKind::data,
-                        (in_file(target) ? place(target) + " holds " + name : "draws: " + name + " is drawn") + why);
+            throw Error(ErrorKind::data, in_file(target) ? fmt::format("{} holds {}{}", place(target), name_of(target), why)
+                                                         : fmt::format("draws: {} is drawn{}", name_of(target), why));
         }
     }
 
@@ -404,8 +404,8 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
     const auto* positions = std::get_if<PositionsInput>(&recipe.input);
     if (positions != nullptr && recipe.embeddings) {
         throw Error(ErrorKind::data, "embeddings", "an input of bare positions, which look up no rows",
-                    R"(a sentence, or "input": {"ids": )" + first_ids(positions->count) +
-                        "}, which takes the rows in their order");
+                    fmt::format(R"(a sentence, or "input": {{"ids": {}}}, which takes the rows in their order)",
+                                first_ids(positions->count)));
     }
     require(!(table || tables_of_sides) || positions == nullptr,
             "bare positions have no ids to look up in an embedding table; allowed: the tensor embeddings");
@@ -423,18 +423,18 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     const Sources sources(places);
     require_embeddings(recipe, inputs, sources);
     for (const Target target : {Target::W_q, Target::W_k, Target::W_v}) {
-        require(sources.have(target), std::string(name_of(target)) + " is not drawn; allowed: W_q, W_k and W_v, once each");
+        require(sources.have(target), fmt::format("{} is not drawn; allowed: W_q, W_k and W_v, once each", name_of(target)));
     }
     const core::Score score = recipe.attention.score;
-    const std::string scores(name_of(score));
+    const std::string_view scores = name_of(score);
     for (const Target target : score_targets) {
         sources.refuse_if(sources.have(target) && !reads(score, target), target,
-                          ", and " + scores +
-                              " scores do not read it; allowed: general for W_a, b_Wa; additive for all of W_a, U_a, v_a, "
-                              "b_Wa, b_Ua, b_va");
+                          fmt::format(", and {} scores do not read it; allowed: general for W_a, b_Wa; additive for all of "
+                                      "W_a, U_a, v_a, b_Wa, b_Ua, b_va",
+                                      scores));
         require(is_bias(target) || sources.have(target) || !reads(score, target),
-                std::string(name_of(target)) + " is not drawn, which " + scores +
-                    " scores need; allowed: " + (score == core::Score::general ? "W_a" : "W_a, U_a and v_a"));
+                fmt::format("{} is not drawn, which {} scores need; allowed: {}", name_of(target), scores,
+                            score == core::Score::general ? "W_a" : "W_a, U_a and v_a"));
     }
     require(!sources.have(Target::b_o) || sources.have(Target::W_o), "b_o is drawn without W_o; allowed: both");
     require(sources.have(Target::bias_k) == sources.have(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
@@ -457,8 +457,8 @@ void add_head(std::vector<Parameter<Scalar>>& parameters, const Parameter<Scalar
     }
     if (whole->side != one.side) {
         const auto name = [](Side side) { return std::string(side_names.at(static_cast<std::size_t>(side))); };
-        throw Error(ErrorKind::data, placed.place + ": side of " + name_with_head(one.target, placed.draw.head), name(one.side),
-                    name(whole->side) + ", as of the head before it");
+        throw Error(ErrorKind::data, fmt::format("{}: side of {}", placed.place, name_with_head(one.target, placed.draw.head)),
+                    name(one.side), name(whole->side) + ", as of the head before it");
     }
     std::ranges::copy(one.tensor.values, whole->tensor.values.begin() + *placed.draw.head * std::ssize(one.tensor.values));
 }
@@ -468,7 +468,7 @@ template <typename Scalar>
 void require_held(const Tensor<Scalar>& tensor, const PlacedDraw& placed)
 {
     if (!std::ranges::all_of(tensor.values, [](Scalar value) { return std::isfinite(value); })) {
-        throw Error(ErrorKind::data, placed.place + ": " + std::string(name_of(placed.draw.target)),
+        throw Error(ErrorKind::data, fmt::format("{}: {}", placed.place, name_of(placed.draw.target)),
                     "numbers that are not finite",
                     "limits, means, deviations and gains for numbers up to 3.4e38; generators of NumPy go beyond with --dtype "
                     "float64");

@@ -6,6 +6,8 @@
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -21,7 +23,7 @@ std::string list_of(const std::vector<std::string>& words)
         list += (i == 0 ? "" : ", ") + in_quotes(words[i]);
     }
     if (words.size() > most_listed) {
-        list += ", … (" + counted(std::ssize(words), "word") + ")";
+        list += fmt::format(", … ({})", counted(std::ssize(words), "word"));
     }
     return list;
 }
@@ -45,11 +47,11 @@ bool has_marks_around(const std::string& word)
         sentence != nullptr && !sentence->casefold && std::any_of(missing.begin(), missing.end(), would_change);
     const bool marks_in_the_way = sentence != nullptr && sentence->tokenizer == Tokenizer::document &&
                                   std::any_of(missing.begin(), missing.end(), has_marks_around);
-    throw Error(ErrorKind::data, file + " has no vector for " + list_of(missing) +
-                                     "; allowed: words of that file, as they are written there" +
-                                     (folding_may_help ? "; --casefold looks them up in lower case" : "") +
-                                     (marks_in_the_way ? "; --tokenizer words looks them up without punctuation" : "") +
-                                     "; --unknown TOKEN gives them the vector of one of its words");
+    throw Error(ErrorKind::data,
+                fmt::format("{} has no vector for {}; allowed: words of that file, as they are written there{}{}; "
+                            "--unknown TOKEN gives them the vector of one of its words",
+                            file, list_of(missing), folding_may_help ? "; --casefold looks them up in lower case" : "",
+                            marks_in_the_way ? "; --tokenizer words looks them up without punctuation" : ""));
 }
 
 std::vector<std::string> words_without_vector(const std::vector<std::string>& words, const FoundVectors& found)
@@ -76,7 +78,8 @@ std::string usual_unknown(const FoundVectors& found)
     const auto first = std::ranges::find(found.noticed, true);
     return first == found.noticed.end()
                ? ""
-               : "; did you mean " + in_quotes(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]) + "?";
+               : fmt::format("; did you mean {}?",
+                             in_quotes(usual_unknowns()[static_cast<std::size_t>(first - found.noticed.begin())]));
 }
 
 EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsOfWords& vectors, const Origin& origin)
@@ -101,7 +104,7 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
         vectors.find({.words = wanted, .noticed = unknown ? std::span(usual_unknowns()) : std::span<const std::string>()});
     if (unknown && !found.found[unknown_at]) {
         throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown), in_quotes(*unknown),
-                    "a word of " + vectors.name + usual_unknown(found));
+                    fmt::format("a word of {}{}", vectors.name, usual_unknown(found)));
     }
     const std::vector<std::string> missing = words_without_vector(vocabulary, found);
     if (!missing.empty() && !unknown) {
@@ -114,9 +117,9 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     }
     found.rows.shape[0] = static_cast<Index>(vocabulary.size());
     found.rows.values.resize(vocabulary.size() * static_cast<std::size_t>(vectors.dim));
-    const std::string warning =
-        missing.empty() ? ""
-                        : "embeddings: no vector for " + list_of(missing) + "; that of " + in_quotes(*unknown) + " is used";
+    const std::string warning = missing.empty() ? ""
+                                                : fmt::format("embeddings: no vector for {}; that of {} is used",
+                                                              list_of(missing), in_quotes(*unknown));
     return {std::move(found.rows), warning};
 }
 
@@ -150,7 +153,7 @@ void require_range(const Tensor<double>& rows, const Words& words, const Vectors
     for (std::size_t i = 0; i < words.vocabulary->size(); ++i) {
         const std::array row{static_cast<Index>(i)};
         require_range(slice(view_of(rows), row), vectors.integers,
-                      "the vector of " + in_quotes((*words.vocabulary)[i]) + " in " + vectors.name);
+                      fmt::format("the vector of {} in {}", in_quotes((*words.vocabulary)[i]), vectors.name));
     }
 }
 
@@ -165,7 +168,7 @@ Index agreed(const std::optional<Index>& length, Index of_file, const FieldInfo&
 {
     if (length && *length != of_file) {
         throw Error(origin.fault({&field}), origin.name_of(field), std::to_string(*length),
-                    std::to_string(of_file) + ", as in " + file);
+                    fmt::format("{}, as in {}", of_file, file));
     }
     return of_file;
 }
@@ -174,9 +177,9 @@ void fit(const Recipe& recipe, const VectorsOfWords& vectors, const Origin& orig
 {
     if (std::holds_alternative<IdsInput>(recipe.input)) {
         throw Error(origin.fault({&field::ids}),
-                    origin.name_of(field::ids) + " cannot be used with " + vectors.name +
-                        ", which has vectors for words; allowed: a sentence, or a tensor without --embedding-words, whose rows "
-                        "are ids");
+                    fmt::format("{} cannot be used with {}, which has vectors for words; allowed: a sentence, "
+                                "or a tensor without --embedding-words, whose rows are ids",
+                                origin.name_of(field::ids), vectors.name));
     }
     if (recipe.dims.vocab_size) {
         throw Error(origin.fault({&field::vocab_size}),
@@ -191,8 +194,9 @@ void fit(Recipe& recipe, const VectorsOfIds& vectors, const Origin& origin)
         recipe.dims.vocab_size = agreed(recipe.dims.vocab_size, vectors.count, field::vocab_size, origin, vectors.name);
     }
     if (recipe.embeddings->unknown) {
-        throw Error(origin.fault({&field::unknown}), origin.name_of(field::unknown) + " requires words for the rows of " +
-                                                         vectors.name + "; --embedding-words names them");
+        throw Error(origin.fault({&field::unknown}),
+                    fmt::format("{} requires words for the rows of {}; --embedding-words names them",
+                                origin.name_of(field::unknown), vectors.name));
     }
 }
 
@@ -203,9 +207,9 @@ Recipe with_vectors(Recipe recipe, const WordVectors& vectors, const Origin& ori
     std::visit(
         [&](const auto& known) {
             if (recipe.parameters && recipe.dims.embed_dim && *recipe.dims.embed_dim != known.dim) {
-                throw Error(ErrorKind::data, known.name, "vectors of " + counted(known.dim, "number"),
-                            std::to_string(*recipe.dims.embed_dim) + ", which the layer of " +
-                                in_quotes(recipe.parameters->file) + " reads");
+                throw Error(
+                    ErrorKind::data, known.name, "vectors of " + counted(known.dim, "number"),
+                    fmt::format("{}, which the layer of {} reads", *recipe.dims.embed_dim, in_quotes(recipe.parameters->file)));
             }
             recipe.dims.embed_dim = agreed(recipe.dims.embed_dim, known.dim, field::embed_dim, origin, known.name);
             fit(recipe, known, origin);

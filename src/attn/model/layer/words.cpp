@@ -6,6 +6,8 @@
 #include "attn/text/utf8.hpp"
 #include "attn/text/vocabulary.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -35,8 +37,8 @@ std::vector<std::string> words_of(const std::string& sentence, const SentenceInp
     const std::string& text = input.casefold ? folded : sentence;
     auto words = input.tokenizer == Tokenizer::document ? text::document_words(text) : text::plain_words(text);
     if (words.empty()) {
-        throw Error(ErrorKind::data, std::string("no words in the input: ") + what + " is " + in_quotes(sentence) +
-                                         "; allowed: at least one word");
+        throw Error(ErrorKind::data,
+                    fmt::format("no words in the input: {} is {}; allowed: at least one word", what, in_quotes(sentence)));
     }
     return words;
 }
@@ -68,11 +70,11 @@ std::vector<std::string> labels_or_numbers(const std::vector<std::string>& label
                                            const char* what)
 {
     if (numbers.empty()) {
-        throw Error(ErrorKind::data, std::string("no words in the input: there are no ") + what + "; allowed: at least one");
+        throw Error(ErrorKind::data, fmt::format("no words in the input: there are no {}; allowed: at least one", what));
     }
     if (!labels.empty() && labels.size() != numbers.size()) {
-        throw Error(ErrorKind::data, "labels", std::to_string(labels.size()) + " labels",
-                    "one for each of the " + std::to_string(numbers.size()) + " " + what);
+        throw Error(ErrorKind::data, "labels", fmt::format("{} labels", labels.size()),
+                    fmt::format("one for each of the {} {}", numbers.size(), what));
     }
     for (const std::string& label : labels) {
         text::require_utf8(label, "a label");
@@ -93,7 +95,7 @@ Words read(const IdsInput& input, std::size_t entry, const Origin&)
     const auto entries = static_cast<std::size_t>(input.batch.value_or(1));
     if (input.ids.size() % entries != 0) {
         throw Error(ErrorKind::data, field::ids.key, counted(std::ssize(input.ids), "id"),
-                    "a multiple of " + std::to_string(entries) + ", the entries of the batch");
+                    fmt::format("a multiple of {}, the entries of the batch", entries));
     }
     const auto keep_entry = [&](auto& list) {
         const std::size_t T = list.size() / entries;
@@ -193,7 +195,7 @@ std::optional<WordCounts> count_words_of_long_text(const Recipe& recipe, const O
 
 std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words, const Lookup& lookup)
 {
-    const std::string positions = "0 to " + std::to_string(words.size() - 1);
+    const std::string positions = fmt::format("0 to {}", words.size() - 1);
     if (is_position(wanted)) {
         std::size_t position = 0;
         const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
@@ -215,11 +217,12 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
     }
     if (places.empty()) {
         if (const std::vector<Index> pieces = pieces_of(word, words); !pieces.empty()) {
-            throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word) + ", which the tokenizer cuts into pieces",
+            throw Error(lookup.fault, lookup.name,
+                        fmt::format("the word {}, which the tokenizer cuts into pieces", in_quotes(word)),
                         "one of them, by its position: " + numbered_words(pieces, words));
         }
         const std::string all =
-            "a word of the input (" + quoted_words(words) + ") or a position, " + positions + near_word(word, words);
+            fmt::format("a word of the input ({}) or a position, {}{}", quoted_words(words), positions, near_word(word, words));
         throw Error(lookup.fault, lookup.name, "the word " + in_quotes(word), lookup.allowed.empty() ? all : lookup.allowed);
     }
     return places;
@@ -237,9 +240,9 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
     std::string list;
     for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
         const Index place = places[i];
-        list += (i == 0 ? "" : ", ") + std::to_string(place) + " " + in_quotes(words[static_cast<std::size_t>(place)], 30);
+        list += fmt::format("{}{} {}", i == 0 ? "" : ", ", place, in_quotes(words[static_cast<std::size_t>(place)], 30));
     }
-    return list + (places.size() > most ? ", … up to " + std::to_string(places.back()) : "");
+    return list + (places.size() > most ? fmt::format(", … up to {}", places.back()) : "");
 }
 
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin)

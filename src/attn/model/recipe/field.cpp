@@ -1,10 +1,12 @@
 #include "attn/model/recipe/field.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::model {
 
 std::string in_words(const OnlyWith& only)
 {
-    std::string text = R"(only with ")" + std::string(only.other->name()) + R"(": )";
+    std::string text = fmt::format(R"(only with "{}": )", only.other->name());
     for (Index place = only.first; place <= only.last; ++place) {
         if (only.allows(place)) {
             text += place == only.first ? "\"" : ", \"";

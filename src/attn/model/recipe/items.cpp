@@ -2,7 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
-#include <string>
+#include <fmt/core.h>
 
 namespace attn::model {
 namespace {
@@ -40,8 +40,7 @@ std::string_view in_words(Needs needs)
 void require_items(const Show& asked, const Show& existing)
 {
     for (const Item item : asked.without(existing)) {
-        throw Error(ErrorKind::usage,
-                    "--show " + std::string(name_of(item)) + " requires " + std::string(in_words(info_of(item).needs)));
+        throw Error(ErrorKind::usage, fmt::format("--show {} requires {}", name_of(item), in_words(info_of(item).needs)));
     }
 }
 

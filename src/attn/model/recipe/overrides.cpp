@@ -1,5 +1,7 @@
 #include "attn/model/recipe/overrides.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -103,8 +105,8 @@ void require_seed(const Overrides& over, const Recipe& recipe, const Origin& ori
     const auto seed = over.find<std::uint64_t>(draw_field::seed);
     if (seed && recipe.generator == Generator::numpy && *seed > most) {
         throw Error(ErrorKind::usage, origin.name_of(draw_field::seed), std::to_string(*seed),
-                    "0 to " + std::to_string(most) + " with " + origin.name_of(field::generator) + " " +
-                        std::string(generator_names[static_cast<std::size_t>(Generator::numpy)]));
+                    fmt::format("0 to {} with {} {}", most, origin.name_of(field::generator),
+                                generator_names[static_cast<std::size_t>(Generator::numpy)]));
     }
 }
 
@@ -197,7 +199,7 @@ bool has_layer(const Recipe& recipe, const std::optional<bool>& output_projectio
     const bool layer = std::ranges::any_of(recipe.draws, is_layer);
     if (layer && !output_projection.value_or(true)) {
         throw Error(ErrorKind::usage, origin.name_of(field::output_projection), "false",
-                    "true with " + std::string(draw_field::init.name()) + " multihead_attention, which draws W_o");
+                    fmt::format("true with {} multihead_attention, which draws W_o", draw_field::init.name()));
     }
     return layer;
 }

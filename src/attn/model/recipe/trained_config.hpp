@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/transformer/config.hpp"
 
 #include <array>
 #include <optional>
@@ -38,7 +39,7 @@ using Fields = Field<TrainedConfig>;
     return {field, member};
 }
 
-inline constexpr Index most_layers = 4096;
+using transformer::most_layers;
 
 inline constexpr Fields sentence{{.key = field::sentence.key, .allowed = allow::text, .required = true},
                                  at<&TrainedConfig::sentence>};

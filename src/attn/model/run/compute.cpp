@@ -7,6 +7,8 @@
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::model {
@@ -313,8 +315,8 @@ private:
     void warn_of_overflow(Item item, const char* what = "a dot product")
     {
         constexpr bool is_widest = std::is_same_v<Scalar, double>;
-        warn(std::string(name_of(item)) + ": " + what + " overflowed " + std::string(name_of(dtype_of<Scalar>)) +
-             (is_widest ? "" : "; --dtype float64 has more room"));
+        warn(fmt::format("{}: {} overflowed {}{}", name_of(item), what, name_of(dtype_of<Scalar>),
+                         is_widest ? "" : "; --dtype float64 has more room"));
     }
 
     void tell(std::string_view stage, const Shape& shape) const

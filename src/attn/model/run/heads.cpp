@@ -3,6 +3,8 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::model {
@@ -67,7 +69,7 @@ std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const 
     heads.erase(std::unique(heads.begin(), heads.end()), heads.end()); // clang 14 has no ranges::unique
     if (heads.back() >= count) {
         throw Error(origin.fault({&field::head}), origin.name_of(field::head), std::to_string(heads.back()),
-                    count == 1 ? "0, there is one head" : "0 to " + std::to_string(count - 1));
+                    count == 1 ? "0, there is one head" : fmt::format("0 to {}", count - 1));
     }
     return heads;
 }

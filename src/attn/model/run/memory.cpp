@@ -4,6 +4,8 @@
 #include "attn/model/layer/batch.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -51,7 +53,7 @@ std::string in_words(Index bytes)
         digits.insert(i, ",");
     }
     constexpr double GiB = 1 << 30U;
-    return digits + " bytes (" + math::fixed(static_cast<double>(bytes) / GiB, 2) + " GiB)";
+    return fmt::format("{} bytes ({} GiB)", digits, math::fixed(static_cast<double>(bytes) / GiB, 2));
 }
 
 } // namespace
@@ -67,8 +69,7 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
             const Shape shape = shape_of(draw, l);
             if (element_count(shape) > largest_draw) {
                 largest_draw = element_count(shape);
-                memory.largest_draw =
-                    "draws[" + std::to_string(step) + "], " + std::string(name_of(draw.target)) + " " + to_string(shape);
+                memory.largest_draw = fmt::format("draws[{}], {} {}", step, name_of(draw.target), to_string(shape));
             }
             parameters.add(shape, draw.target == Target::none ? 0 : 1);
         }
@@ -116,18 +117,21 @@ void require_memory(const Memory& memory, Index limit)
     if (memory.total <= limit) {
         return;
     }
-    const std::string free = " and " + in_words(limit) + " are free; ask for ";
+    const std::string free = in_words(limit);
     if (memory.draws > memory.arrays && memory.from_files) {
-        throw Error(ErrorKind::too_large, "the parameters, of files and drawn, need " + in_words(memory.draws) + free +
-                                              "fewer words, or a smaller layer or table");
+        throw Error(ErrorKind::too_large, fmt::format("the parameters, of files and drawn, need {} and {} are free; "
+                                                      "ask for fewer words, or a smaller layer or table",
+                                                      in_words(memory.draws), free));
     }
     if (memory.draws > memory.arrays) {
-        throw Error(ErrorKind::too_large, "the draws need " + in_words(memory.draws) + " (the largest: " + memory.largest_draw +
-                                              ")" + free +
-                                              "smaller ones, with --vocab-size, --embed-dim, --heads, --d-k, --d-v");
+        throw Error(ErrorKind::too_large,
+                    fmt::format("the draws need {} (the largest: {}) and {} are free; "
+                                "ask for smaller ones, with --vocab-size, --embed-dim, --heads, --d-k, --d-v",
+                                in_words(memory.draws), memory.largest_draw, free));
     }
-    throw Error(ErrorKind::too_large, "the arrays asked for need " + in_words(memory.total) + free +
-                                          "single rows with --query, or for less with --show context");
+    throw Error(ErrorKind::too_large, fmt::format("the arrays asked for need {} and {} are free; "
+                                                  "ask for single rows with --query, or for less with --show context",
+                                                  in_words(memory.total), free));
 }
 
 } // namespace attn::model

@@ -1,5 +1,7 @@
 #include "attn/model/run/result.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::model {
 
 std::vector<std::string> Result::words_of_queries() const
@@ -59,7 +61,7 @@ Index Result::head_at(Index place, std::string_view array) const
 std::string Result::name_of_head(Index place, std::string_view array) const
 {
     const Index head = head_at(place, array);
-    return head == mean_of_heads ? "mean of heads" : "head " + std::to_string(head);
+    return head == mean_of_heads ? "mean of heads" : fmt::format("head {}", head);
 }
 
 } // namespace attn::model

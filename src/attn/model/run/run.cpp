@@ -15,6 +15,8 @@
 #include "attn/tensor/indices.hpp"
 #include "attn/text/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -63,7 +65,7 @@ void require_no_mean(const Show& asked, const Recipe& recipe, const Origin& orig
     const auto lost = std::ranges::find_if(asked, [](Item item) { return is_lost_in_mean(info_of(item)); });
     if (is_mean(recipe.head) && lost != Show::end()) {
         throw Error(ErrorKind::usage, origin.name_of(field::head), "mean",
-                    "heads by number with --show " + std::string(name_of(*lost)) + "; the mean is of weights alone");
+                    fmt::format("heads by number with --show {}; the mean is of weights alone", name_of(*lost)));
     }
 }
 
@@ -117,9 +119,9 @@ void require_score(const Recipe& recipe, const Origin& origin)
     }
     const std::string before = origin.name_of(field::mask_at) + " scores";
     if (attention.softcap) { // it would turn what is hidden, -inf, into a number
-        throw Error(origin.fault({&field::mask_at, &field::softcap}), origin.name_of(field::softcap) + " with " + before +
-                                                                          ": a cap comes after the scale and would show "
-                                                                          "what is masked; allowed: one of them");
+        throw Error(origin.fault({&field::mask_at, &field::softcap}),
+                    fmt::format("{} with {}: a cap comes after the scale and would show what is masked; allowed: one of them",
+                                origin.name_of(field::softcap), before));
     }
     if (attention.scale && *attention.scale <= 0) {
         throw Error(origin.fault({&field::mask_at, &field::scale}), origin.name_of(field::scale),
@@ -185,8 +187,8 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
     if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
         throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
-                    "none, sinusoidal or rope with bias_k of " + in_quotes(recipe.parameters->file) +
-                        ", whose key has no position");
+                    fmt::format("none, sinusoidal or rope with bias_k of {}, whose key has no position",
+                                in_quotes(recipe.parameters->file)));
     }
 }
 

@@ -4,6 +4,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -36,8 +38,9 @@ public:
         const Index d = architecture_.layers.front().attention.d;
         const Index rows = draw.head ? d : shape.front();
         if (part.rows != draw.head.value_or(0) * d || part.rows + rows > shape.front()) {
-            throw Error(ErrorKind::data, place + ": " + name + (draw.head ? " of head " + std::to_string(*draw.head) : ""),
-                        std::to_string(part.rows) + " of its " + counted(shape.front(), "row") + " drawn before",
+            throw Error(ErrorKind::data,
+                        fmt::format("{}: {}{}", place, name, draw.head ? fmt::format(" of head {}", *draw.head) : ""),
+                        fmt::format("{} of its {} drawn before", part.rows, counted(shape.front(), "row")),
                         "each tensor once, or once for each head, from head 0 on");
         }
         const Index row = element_count(shape) / shape.front();
@@ -52,8 +55,8 @@ public:
         std::vector<DrawnTensor> tensors;
         for (auto& [name, part] : drawn_) {
             if (part.rows != part.values.shape.front()) {
-                throw Error(ErrorKind::data, "draws: " + name, std::to_string(part.rows) + " rows",
-                            std::to_string(part.values.shape.front()) + ", those of all heads");
+                throw Error(ErrorKind::data, "draws: " + name, fmt::format("{} rows", part.rows),
+                            fmt::format("{}, those of all heads", part.values.shape.front()));
             }
             tensors.push_back({name, std::move(part.values)});
         }
@@ -63,8 +66,9 @@ public:
                 continue;
             }
             if (!is_of_norm(name)) {
-                throw Error(ErrorKind::data, "draws: no draw of " + in_quotes(name) + ", of the shape " + to_string(shape) +
-                                                 "; allowed: one of each tensor that config.json asks for");
+                throw Error(ErrorKind::data, fmt::format("draws: no draw of {}, of the shape {}; "
+                                                         "allowed: one of each tensor that config.json asks for",
+                                                         in_quotes(name), to_string(shape)));
             }
             Tensor<float> values(shape);
             std::ranges::fill(values.values, name.ends_with(".weight") ? 1.0F : 0.0F);
@@ -108,7 +112,7 @@ private:
         const auto fans = [&](FansOf of) {
             const Shape& weight = weight_shape(name);
             if (weight.size() < 2) {
-                throw Error(ErrorKind::data, place + ": " + name, "the shape " + to_string(shapes_.at(name)),
+                throw Error(ErrorKind::data, fmt::format("{}: {}", place, name), "the shape " + to_string(shapes_.at(name)),
                             "a weight of two dimensions, or its bias, with this init");
             }
             const Index out = draw.head ? architecture_.layers.front().attention.d : weight[0];
@@ -132,7 +136,7 @@ private:
 std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
 {
     WeightDrawing drawing(architecture, draws.generator);
-    const auto place = [](std::size_t step) { return "draws[" + std::to_string(step) + "]"; };
+    const auto place = [](std::size_t step) { return fmt::format("draws[{}]", step); };
     const auto star = [&](std::size_t step) {
         const auto* draw = std::get_if<TensorDraw>(&draws.steps[step]);
         return draw == nullptr ? std::string::npos : draw->tensor.find('*');

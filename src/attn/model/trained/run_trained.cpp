@@ -9,6 +9,8 @@
 #include "attn/tensor/indices.hpp"
 #include "attn/transformer/run/forward.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -88,7 +90,7 @@ std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const
     layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
     if (layers.back() >= count) {
         throw Error(origin.fault({&trained_field::layers}), origin.name_of(trained_field::layers),
-                    std::to_string(layers.back()), "a layer from 0 to " + std::to_string(count - 1));
+                    std::to_string(layers.back()), fmt::format("a layer from 0 to {}", count - 1));
     }
     return layers;
 }
@@ -343,7 +345,7 @@ std::string word_of(Index id, const LayeredResult& result, const Trained& traine
         return shown(id, *trained.tokenizer);
     }
     const auto place = std::ranges::find(result.token_ids, id);
-    return place == result.token_ids.end() ? "symbol " + std::to_string(id)
+    return place == result.token_ids.end() ? fmt::format("symbol {}", id)
                                            : result.tokens[static_cast<std::size_t>(place - result.token_ids.begin())];
 }
 
@@ -375,7 +377,7 @@ Trained::Trained(transformer::Model its_model, std::optional<text::PieceTokenize
 {
     const Index rows = model.architecture().embedding.V;
     if (tokenizer && tokenizer->size() > rows) {
-        throw Error(ErrorKind::data, "tokenizer.json", "ids up to " + std::to_string(tokenizer->size() - 1),
+        throw Error(ErrorKind::data, "tokenizer.json", fmt::format("ids up to {}", tokenizer->size() - 1),
                     "the tokenizer of this model, whose embedding has " + counted(rows, "row"));
     }
 }

@@ -4,6 +4,8 @@
 #include "attn/model/check/computed.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -114,8 +116,9 @@ Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector
         const std::string text = found == wanted.end() ? "nothing" : found->decimals.front();
         if (found == wanted.end() || !agrees(one, text, tolerance)) {
             ++finding.mismatched;
-            finding.first =
-                finding.first.empty() ? one.name + ": stated " + one.decimals.front() + ", computed " + text : finding.first;
+            finding.first = finding.first.empty()
+                                ? fmt::format("{}: stated {}, computed {}", one.name, one.decimals.front(), text)
+                                : finding.first;
         }
     }
     return finding;
@@ -153,7 +156,7 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
     CheckReport report;
     report.portable_because = result.layers.front().portable_because;
     for (const SavedResult& stated_layer : saved.layers) {
-        const std::string name = "layer " + std::to_string(stated_layer.layer.value_or(0)) + ": ";
+        const std::string name = fmt::format("layer {}: ", stated_layer.layer.value_or(0));
         const auto found = std::ranges::find(result.layers, stated_layer.layer, &Result::layer);
         if (found == result.layers.end()) {
             report.findings.push_back(mismatch(name + "there", name + "stated, but no part of this run"));

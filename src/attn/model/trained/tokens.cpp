@@ -6,6 +6,8 @@
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -143,8 +145,8 @@ Tokens words_of(const TrainedConfig& config, Index most, bool sorted)
     for (const std::string& word : tokens.words) {
         tokens.ids.push_back(known.try_emplace(word, std::ssize(known)).first->second);
         if (std::ssize(known) > most) {
-            throw Error(ErrorKind::data, "SENTENCE", "more than " + std::to_string(most) + " different words",
-                        "up to " + std::to_string(most) + ", the words that this model can tell apart");
+            throw Error(ErrorKind::data, "SENTENCE", fmt::format("more than {} different words", most),
+                        fmt::format("up to {}, the words that this model can tell apart", most));
         }
     }
     return tokens;

@@ -8,6 +8,8 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -139,23 +141,23 @@ void write_frame(const AnyResult& result, const PageParts& parts, const PageOpti
 void require_page_size(const Shape& weights, Index layers)
 {
     const auto refuse = [](Index count, const char* what, Index most, const char* instead) {
-        throw Error(ErrorKind::too_large, "HTML", std::to_string(count) + what,
-                    "up to " + std::to_string(most) + what + " in a page; " + instead);
+        throw Error(ErrorKind::too_large, "HTML", fmt::format("{} {}", count, what),
+                    fmt::format("up to {} {} in a page; {}", most, what, instead));
     };
     const Index H = weights[0];
     const Index T = weights[1];
     const Index S = weights[2];
     if (T > most_rows) {
-        refuse(T, " query words", most_rows, "--query shows some of them");
+        refuse(T, "query words", most_rows, "--query shows some of them");
     }
     if (S > most_columns) {
-        refuse(S, " key words", most_columns, "a shorter text has fewer");
+        refuse(S, "key words", most_columns, "a shorter text has fewer");
     }
     if (H > most_heads) {
-        refuse(H, " heads", most_heads, "--heads computes fewer");
+        refuse(H, "heads", most_heads, "--heads computes fewer");
     }
     if (layers * H * T * S > most_weights) {
-        refuse(layers * H * T * S, " weights", most_weights,
+        refuse(layers * H * T * S, "weights", most_weights,
                layers > 1 ? "--layer and --head show some of them" : "--query shows those of some words");
     }
 }

@@ -2,6 +2,8 @@
 #include "attn/report/svg/svg_panels.hpp"
 #include "attn/report/svg/text_width.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::report {
@@ -17,10 +19,10 @@ constexpr double swatch_gap = 14; // between the bar and what a blank cell means
 /// Any grey would be read as a weight.
 std::string blank_pattern(const Palette& palette)
 {
-    const std::string size = attribute("width", 5) + attribute("height", 5);
-    return R"(<pattern id="blank")" + size + attribute("patternUnits", "userSpaceOnUse") +
-           attribute("patternTransform", "rotate(45)") + "><rect" + size + attribute("fill", palette.blank) +
-           R"(/><rect width="1" height="5")" + attribute("fill", palette.blank_line) + "/></pattern>";
+    return fmt::format(
+        R"-(<pattern id="blank" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)-"
+        R"(<rect width="5" height="5" fill="{}"/><rect width="1" height="5" fill="{}"/></pattern>)",
+        palette.blank, palette.blank_line);
 }
 
 std::string shades(const Palette& palette)
@@ -53,7 +55,7 @@ void ColourKey::append(std::string& out, double x, double y) const
            attribute("stroke", palette.grey_ink) + attribute("stroke-width", 0.5) + "/>\n";
     for (const auto& [share, text] : bar_texts(picture)) {
         const double tick_y = y + bar * (1 - share);
-        const std::string mark = "M" + length(x + bar_width) + " " + length(tick_y) + "h4";
+        const std::string mark = fmt::format("M{} {}h4", length(x + bar_width), length(tick_y));
         out += "<path" + attribute("d", mark) + attribute("stroke", palette.grey_ink) + "/>\n";
         append_text(out, text, label_x, tick_y, bar_font);
     }

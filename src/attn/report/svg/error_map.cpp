@@ -3,6 +3,8 @@
 #include "attn/report/svg/svg.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +20,7 @@ std::vector<std::string> places(Index cells, Index size)
     std::vector<std::string> names;
     for (Index cell = 0; cell < cells; ++cell) {
         const Index first = cell * size;
-        names.push_back(std::to_string(first) + (size > 1 ? "-" + std::to_string(first + size - 1) : ""));
+        names.push_back(size > 1 ? fmt::format("{}-{}", first, first + size - 1) : std::to_string(first));
     }
     return names;
 }
@@ -27,10 +29,9 @@ std::vector<std::string> panel_names(const ErrorMap& map)
 {
     std::vector<std::string> names;
     for (Index panel = 0; panel < map.B * map.H && map.B * map.H > 1; ++panel) {
-        std::string name = map.B > 1 ? "batch " + std::to_string(panel / map.H) : "";
+        std::string name = map.B > 1 ? fmt::format("batch {}", panel / map.H) : "";
         if (map.H > 1) {
-            name += name.empty() ? "head " : ", head ";
-            name += std::to_string(panel % map.H);
+            name += fmt::format("{}head {}", name.empty() ? "" : ", ", panel % map.H);
         }
         names.push_back(std::move(name));
     }
@@ -44,7 +45,7 @@ std::string unit_of(double largest, double& unit)
     for (unit = 1; largest > 0 && largest < unit / 10 && exponent < 300; ++exponent) {
         unit /= 10;
     }
-    return exponent == 0 ? "" : "; in units of 1e-" + std::to_string(exponent);
+    return exponent == 0 ? "" : fmt::format("; in units of 1e-{}", exponent);
 }
 
 Picture picture_of(const ErrorMap& map, bool of_weights)
@@ -57,8 +58,8 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
     picture.row_words = places(map.rows, map.tall);
     picture.column_words = places(map.columns, map.wide);
     const bool several = map.tall * map.wide > 1;
-    picture.note = std::string("rows are queries, columns ") + (of_weights ? "keys" : "numbers of the result") +
-                   (several ? "; a cell is the largest of " + std::to_string(map.tall) + " × " + std::to_string(map.wide) : "");
+    picture.note = fmt::format("rows are queries, columns {}{}", of_weights ? "keys" : "numbers of the result",
+                               several ? fmt::format("; a cell is the largest of {} × {}", map.tall, map.wide) : "");
     double largest = 0;
     for (const double difference : map.largest) {
         largest = std::isfinite(difference) ? std::max(largest, difference) : largest;
@@ -82,7 +83,7 @@ void write_error_map(const Against& against, std::string_view name, const Sink& 
         throw Error(ErrorKind::usage, "-o with --against draws the differences of weights, context or output");
     }
     SvgOptions options;
-    options.title = "where " + std::string(name) + " differs";
+    options.title = fmt::format("where {} differs", name);
     write_heat_map(picture_of(against.where->map, against.of_weights), options, sink);
 }
 

@@ -8,6 +8,8 @@
 #include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -138,7 +140,7 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
     if (shade.most) {
         if (*shade.most <= picture.scale.low) {
             throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
-                        "a number above " + math::shortest(picture.scale.low) + ", the least that is drawn");
+                        fmt::format("a number above {}, the least that is drawn", math::shortest(picture.scale.low)));
         }
         picture.beyond = picture.scale.high > *shade.most;
         picture.scale.high = *shade.most;
@@ -165,7 +167,8 @@ std::string Picture::relation(Index row, Index column, double value) const
 {
     const std::string& row_word = row_words[static_cast<std::size_t>(row)];
     const std::string& column_word = column_words[static_cast<std::size_t>(column)];
-    return (rows_are_keys ? column_word + " → " + row_word : row_word + " → " + column_word) + ": " + exact(value);
+    return fmt::format("{} → {}: {}", rows_are_keys ? column_word : row_word, rows_are_keys ? row_word : column_word,
+                       exact(value));
 }
 
 std::string Picture::rounded(double value, int digits) const
@@ -204,8 +207,8 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {
-        throw Error(ErrorKind::too_large, "picture", std::to_string(element_count(shape)) + " cells " + to_string(shape),
-                    "up to " + std::to_string(most_values) + "; choose a few rows with --query");
+        throw Error(ErrorKind::too_large, "picture", fmt::format("{} cells {}", element_count(shape), to_string(shape)),
+                    fmt::format("up to {}; choose a few rows with --query", most_values));
     }
     std::visit(
         [&]<typename Scalar>(const Tensor<Scalar>& numbers) {
@@ -225,7 +228,7 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     find_empty_zeros(picture, places, result.foreign);
     picture.blank = blank_text(picture, places.masked);
     if (result.layer) {
-        picture.title = picture.array + " of layer " + std::to_string(*result.layer);
+        picture.title = fmt::format("{} of layer {}", picture.array, *result.layer);
     }
     choose_scale(picture, shade);
     return picture;
@@ -237,7 +240,8 @@ std::string row_scale_text(const Picture& picture)
         return "";
     }
     const auto [low, high] = std::ranges::minmax(picture.row_scales, {}, &Scale::high);
-    return "; colours: each row to its own largest, " + picture.rounded(low.high, 2) + " to " + picture.rounded(high.high, 2);
+    return fmt::format("; colours: each row to its own largest, {} to {}", picture.rounded(low.high, 2),
+                       picture.rounded(high.high, 2));
 }
 
 std::vector<std::pair<double, std::string>> bar_texts(const Picture& picture)

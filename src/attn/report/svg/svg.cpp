@@ -7,6 +7,8 @@
 #include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -24,8 +26,8 @@ constexpr double bar_room = 6;     // half a label beyond the ends of the colour
 /// "weights (6, 6)", "numbers (6, 6)" where they are none, "weights of 4 heads (6, 6)"
 std::string array_text(const Picture& picture)
 {
-    const std::string shape = to_string(Shape{picture.rows, picture.columns});
-    return picture.array + (picture.heads == 1 ? " " : " of " + counted(picture.heads, "head") + " ") + shape;
+    return fmt::format("{}{} {}", picture.array, picture.heads == 1 ? "" : " of " + counted(picture.heads, "head"),
+                       to_string(Shape{picture.rows, picture.columns}));
 }
 
 /// How panels of one size stand in rows and columns.
@@ -144,14 +146,16 @@ std::string opening(const PictureSize& size, const Heading& heading, const SvgOp
     const double caption_height = options.caption.empty() ? 0 : caption_gap + note_font;
     const std::string w = length(std::ceil(size.width));
     const std::string h = length(std::ceil(size.height + caption_height));
-    std::string out = R"(<?xml version="1.0" encoding="UTF-8"?>)";
-    out += "\n<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") + attribute("version", "1.1");
-    out += attribute("width", w) + attribute("height", h) + attribute("viewBox", "0 0 " + w + " " + h);
-    out += attribute("font-family", "'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif");
-    out += attribute("fill", palette.ink) + ">\n<title>" + escaped(heading.title) + "</title>\n";
-    out += "<desc>Attention drawn by attn-cli: " + escaped(heading.description) +
-           (options.caption.empty() ? "" : "; " + escaped(options.caption)) + "</desc>\n";
-    out += "<rect" + attribute("width", w) + attribute("height", h) + attribute("fill", palette.ground) + "/>\n";
+    std::string out = fmt::format(
+        R"(<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" version="1.1" width="{0}" height="{1}" viewBox="0 0 {0} {1}")"
+        R"( font-family="'Helvetica Neue',Helvetica,Arial,'Noto Sans','DejaVu Sans',sans-serif" fill="{2}">
+<title>{3}</title>
+<desc>Attention drawn by attn-cli: {4}{5}</desc>
+<rect width="{0}" height="{1}" fill="{6}"/>
+)",
+        w, h, palette.ink, escaped(heading.title), escaped(heading.description),
+        options.caption.empty() ? "" : "; " + escaped(options.caption), palette.ground);
     const std::string grey = attribute("fill", palette.grey_ink);
     append_text(out, heading.title, margin, margin + title_font / 2, title_font, attribute("font-weight", "bold"));
     append_text(out, heading.note, margin, margin + heading_height - note_font / 2, note_font, grey);
@@ -164,11 +168,10 @@ std::string opening(const PictureSize& size, const Heading& heading, const SvgOp
 void require_size(const std::string& svg, const Picture& picture)
 {
     if (svg.size() > most_bytes) {
-        const std::string heads = picture.heads == 1 ? "" : std::to_string(picture.heads) + " × ";
-        refuse_picture(picture,
-                       {.what = heads + std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
-                        .allowed = "what fits into " + std::to_string(most_bytes / 1000000) + " MB",
-                        .rows_help = picture.rows > 1});
+        const std::string heads = picture.heads == 1 ? "" : fmt::format("{} × ", picture.heads);
+        refuse_picture(picture, {.what = fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
+                                 .allowed = fmt::format("what fits into {} MB", most_bytes / 1000000),
+                                 .rows_help = picture.rows > 1});
     }
 }
 

@@ -5,6 +5,8 @@
 #include "attn/report/svg/text_width.hpp"
 #include "attn/tensor/indices.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -48,11 +50,10 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 [[noreturn]] void refuse_lines(const Picture& picture)
 {
-    const std::string most = std::to_string(most_lines) + " lines";
-    refuse_picture(picture, {.what = "more than " + most + " between " + std::to_string(picture.rows) + " and " +
-                                     std::to_string(picture.columns) + " words",
-                             .allowed = "up to " + most,
-                             .rows_help = picture.rows > 1});
+    refuse_picture(
+        picture, {.what = fmt::format("more than {} lines between {} and {} words", most_lines, picture.rows, picture.columns),
+                  .allowed = fmt::format("up to {} lines", most_lines),
+                  .rows_help = picture.rows > 1});
 }
 
 } // namespace
@@ -83,7 +84,7 @@ std::string ArcPanels::note() const
     std::string text =
         picture_.doubtful ? "the thicker a line, the larger the number above 0" : "the thicker a line, the heavier the weight";
     if (std::ranges::any_of(panels_, &Panel::some_lines)) {
-        text += *most_ == 1 ? "; only the strongest line" : "; only the " + std::to_string(*most_) + " strongest lines";
+        text += *most_ == 1 ? "; only the strongest line" : fmt::format("; only the {} strongest lines", *most_);
         text += picture_.heads == 1 ? "" : " of each head";
         text += *most_ == 1 ? " is drawn" : " are drawn";
     }
@@ -148,7 +149,7 @@ double ArcPanels::mirrored(double x, const PanelPlace& place) const
 std::string ArcPanels::label(const std::vector<std::string>& words, Index place) const
 {
     const std::string& word = words[static_cast<std::size_t>(place)];
-    const std::string position = some_words_ ? std::to_string(place) + " " : "";
+    const std::string position = some_words_ ? fmt::format("{} ", place) : "";
     return shortened_to(position + word, longest_word / font);
 }
 
@@ -203,9 +204,8 @@ void ArcPanels::append_line(std::string& out, const model::Pair& line, double fr
 {
     const double start = mirrored(place.x + left_ + word_gap, place);
     const double end = mirrored(place.x + left_ + word_gap + span_, place);
-    const std::string bend = length((start + end) / 2) + " ";
-    const std::string curve = "M" + length(start) + " " + length(from) + "C" + bend + length(from) + " " + bend + length(to) +
-                              " " + length(end) + " " + length(to);
+    const std::string curve = fmt::format("M{0} {3}C{1} {3} {1} {4} {2} {4}", length(start), length((start + end) / 2),
+                                          length(end), length(from), length(to));
     out += "<path" + attribute("d", curve) + style(share(line.weight));
     out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }
@@ -242,7 +242,7 @@ void ArcPanels::append_key(std::string& out, double x, double y) const
 {
     double middle = y + key_height() - sample_pitch / 2;
     for (const double sample : samples_.values) {
-        const std::string sample_line = "M" + length(x) + " " + length(middle) + "h" + length(sample_length);
+        const std::string sample_line = fmt::format("M{} {}h{}", length(x), length(middle), length(sample_length));
         out += "<path" + attribute("d", sample_line) + attribute("stroke", palette_.line) + style(share(sample)) + "/>\n";
         append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
         middle -= sample_pitch;

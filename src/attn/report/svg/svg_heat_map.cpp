@@ -5,6 +5,8 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -47,8 +49,8 @@ HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
     : picture_(picture), options_(options), palette_(palette_of(options.ground))
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
-        refuse_picture(picture, {.what = std::to_string(picture.rows) + " × " + std::to_string(picture.columns) + " cells",
-                                 .allowed = "up to " + std::to_string(most_places) + " rows and as many columns",
+        refuse_picture(picture, {.what = fmt::format("{} × {} cells", picture.rows, picture.columns),
+                                 .allowed = fmt::format("up to {} rows and as many columns", most_places),
                                  .rows_help = picture.columns <= most_places});
     }
     choose_cells();
@@ -155,7 +157,7 @@ void HeatMapPanels::append_labels(std::string& out, const PanelPlace& place) con
         const double x = middle(place.x, cell_width_, drawn_column(label.place));
         const double y = place.y - (columns_.turned ? label_gap : label_gap / 2 + columns_.extent / 2);
         if (columns_.turned) {
-            const std::string turn = "translate(" + length(x) + " " + length(y) + ") rotate(-90)";
+            const std::string turn = fmt::format("translate({} {}) rotate(-90)", length(x), length(y));
             append_text(out, label.text, 0, 0, column_font_, attribute("transform", turn));
         } else {
             append_text(out, label.text, x, y, column_font_);
@@ -233,10 +235,9 @@ void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace&
     }
     out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
     out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_fill) + "/>\n";
-    const std::string corner = length(place.x) + " " + length(place.y + cell_height_ / 2);
-    const std::string unit = length(cell_width_) + " " + length(cell_height_);
-    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges");
-    out += attribute("transform", "translate(" + corner + ") scale(" + unit + ")") + ">\n";
+    const std::string move = fmt::format("translate({} {}) scale({} {})", length(place.x), length(place.y + cell_height_ / 2),
+                                         length(cell_width_), length(cell_height_));
+    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) + ">\n";
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (!paths.at(i).moves.empty()) {
             const Rgb colour = palette_.colour(static_cast<double>(i) / 255);
@@ -274,7 +275,7 @@ double HeatMapPanels::key_width() const
 
 std::string HeatMapPanels::definitions() const
 {
-    return "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
+    return fmt::format("<defs>{}{}</defs>\n", shades(palette_), blank_pattern(palette_));
 }
 
 void HeatMapPanels::append_key(std::string& out, double x, double y) const

@@ -5,6 +5,8 @@
 #include "attn/report/svg/text_width.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -54,8 +56,8 @@ std::string all_means(const HeadSummary& head)
 {
     std::string text;
     for (const HeadMean& mean : head_means) {
-        if (const std::optional<double> value = mean.value(head)) {
-            text += (text.empty() ? "" : ", ") + std::string(mean.header) + ' ' + math::fixed(*value, 2);
+        if (mean.value(head)) {
+            text += (text.empty() ? "" : ", ") + mean_text(mean, head);
         }
     }
     return text;
@@ -162,9 +164,9 @@ public:
 
     [[nodiscard]] std::string draw() const
     {
-        const Heading heading = heading_of("weights of " + counted(std::ssize(layers_), "layer") + " of " +
-                                               counted(heads_, "head") + " " + to_string(Shape{first_.rows, first_.columns}),
-                                           "", note(), options_);
+        const std::string array = fmt::format("weights of {} of {} {}", counted(std::ssize(layers_), "layer"),
+                                              counted(heads_, "head"), to_string(Shape{first_.rows, first_.columns}));
+        const Heading heading = heading_of(array, "", note(), options_);
         const double top = margin + heading_height + body_gap + head_line;
         const double right = margin + gutter_ + static_cast<double>(heads_) * step_x_ - map_gap;
         const double bottom = top + static_cast<double>(layers_.size()) * step_y() - map_gap;
@@ -177,15 +179,14 @@ public:
         const double width =
             std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
         std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
-        out += "<defs>" + shades(palette_) + blank_pattern(palette_) + "</defs>\n";
+        out += fmt::format("<defs>{}{}</defs>\n", shades(palette_), blank_pattern(palette_));
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
             append_layer(out, row, top + static_cast<double>(row) * step_y());
             if (out.size() > most_bytes) {
                 throw Error(ErrorKind::too_large, "picture",
-                            std::to_string(layers_.size()) + " × " + std::to_string(heads_) + " maps of " +
-                                std::to_string(first_.rows) + " × " + std::to_string(first_.columns) + " cells",
-                            "what fits into " + std::to_string(most_bytes / 1000000) + " MB; --layer or --head draws fewer");
+                            fmt::format("{} × {} maps of {} × {} cells", layers_.size(), heads_, first_.rows, first_.columns),
+                            fmt::format("what fits into {} MB; --layer or --head draws fewer", most_bytes / 1000000));
             }
         }
         key.append(out, key_x, top);
@@ -194,7 +195,7 @@ public:
     }
 
 private:
-    [[nodiscard]] static std::string name_of(const Result& layer) { return "layer " + std::to_string(layer.layer.value_or(0)); }
+    [[nodiscard]] static std::string name_of(const Result& layer) { return fmt::format("layer {}", layer.layer.value_or(0)); }
 
     /// Those of all heads; none of numbers that are no weights.
     [[nodiscard]] std::vector<NamedHead> heads() const
@@ -231,8 +232,7 @@ private:
     {
         std::string text = "rows are layers, columns heads; in a map rows are query words, columns key words";
         if (merged_ > 1) {
-            const std::string side = std::to_string(merged_);
-            text += "; a cell is the largest of " + side + " × " + side;
+            text += fmt::format("; a cell is the largest of {0} × {0}", merged_);
         }
         if (!first_.row_scales.empty()) {
             text += "; colours: each row to its own largest";
@@ -274,11 +274,11 @@ private:
             out += "<rect" + attribute("x", place.x - around) + attribute("y", place.y - around);
             out += attribute("width", width_ + 2 * around) + attribute("height", height_ + 2 * around) + style + "/>\n";
         };
-        out += "<g><title>" + escaped(name_of(layer) + ", " + layer.name_of_head(place.head)) +
-               (named.head != nullptr ? ": " + escaped(all_means(*named.head)) : "") + "</title>\n";
+        out += fmt::format("<g><title>{}, {}{}</title>\n", name_of(layer), escaped(layer.name_of_head(place.head)),
+                           named.head != nullptr ? ": " + escaped(all_means(*named.head)) : "");
         rectangle(0, attribute("fill", blank_fill));
         const std::string move =
-            "translate(" + length(place.x) + " " + length(place.y + unit_ / 2) + ") scale(" + length(unit_) + ")";
+            fmt::format("translate({} {}) scale({})", length(place.x), length(place.y + unit_ / 2), length(unit_));
         out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) +
                ">\n";
         Thumbnail(picture, place.head, merged_).append(out, palette_);

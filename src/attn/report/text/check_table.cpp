@@ -4,6 +4,8 @@
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attn::report {
@@ -11,13 +13,14 @@ namespace {
 
 std::string describe(const model::Finding& finding)
 {
-    const std::string difference = std::string(finding.unmeasured ? "largest finite difference " : "largest difference ") +
-                                   math::scientific(finding.largest_absolute, 1);
+    const std::string difference = fmt::format("largest {}difference {}", finding.unmeasured ? "finite " : "",
+                                               math::scientific(finding.largest_absolute, 1));
     if (!finding.first.empty()) {
-        return std::to_string(finding.mismatched) + " of " + std::to_string(finding.compared) + ": " + visible(finding.first) +
-               (finding.largest_absolute == 0 ? "" : "; " + difference) + (finding.hint.empty() ? "" : "; " + finding.hint);
+        return fmt::format("{} of {}: {}{}{}", finding.mismatched, finding.compared, visible(finding.first),
+                           finding.largest_absolute == 0 ? "" : "; " + difference,
+                           finding.hint.empty() ? "" : "; " + finding.hint);
     }
-    return std::to_string(finding.compared) + " compared, " + (finding.largest_absolute == 0 ? "all equal" : difference);
+    return fmt::format("{} compared, {}", finding.compared, finding.largest_absolute == 0 ? "all equal" : difference);
 }
 
 } // namespace
@@ -46,9 +49,7 @@ void write_check(const model::CheckReport& report, std::string_view name, bool f
         buffer.append("\n");
     }
     buffer.append(visible(name));
-    buffer.append(failed == 0 ? ": passed\n"
-                              : ": failed (" + std::to_string(failed) + " of " + std::to_string(report.findings.size()) +
-                                    " statements)\n");
+    buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, report.findings.size()));
     buffer.flush();
 }
 

@@ -4,6 +4,8 @@
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/display.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -21,14 +23,14 @@ std::string brackets(const Shape& index)
 {
     std::string text;
     for (const Index i : index) {
-        text.append("[").append(std::to_string(i)).append("]");
+        text += fmt::format("[{}]", i);
     }
     return text;
 }
 
 std::string describe(const model::Place& place)
 {
-    return brackets(place.index) + (place.index.empty() ? "" : " ") + visible(place.a) + ", " + visible(place.b);
+    return fmt::format("{}{}{}, {}", brackets(place.index), place.index.empty() ? "" : " ", visible(place.a), visible(place.b));
 }
 
 /// "33.3%", "0.0001%"
@@ -44,18 +46,18 @@ std::string describe(const model::TensorComparison& tensor)
     if (!tensor.why.empty()) {
         return tensor.why;
     }
-    std::string text = tensor.mismatched == 0
-                           ? std::to_string(tensor.compared) + " compared"
-                           : std::to_string(tensor.mismatched) + " of " + std::to_string(tensor.compared) + " (" +
-                                 percent(tensor.percentage()) + "), first at " + describe(*tensor.first);
+    std::string text = tensor.mismatched == 0 ? fmt::format("{} compared", tensor.compared)
+                                              : fmt::format("{} of {} ({}), first at {}", tensor.mismatched, tensor.compared,
+                                                            percent(tensor.percentage()), describe(*tensor.first));
     if (tensor.absolute) {
-        text +=
-            "; largest difference " + math::scientific(tensor.absolute->value, 2) + " at " + describe(tensor.absolute->place);
+        text += fmt::format("; largest difference {} at {}", math::scientific(tensor.absolute->value, 2),
+                            describe(tensor.absolute->place));
     } else if (tensor.mismatched == 0) {
         text += ", all equal";
     }
     if (tensor.relative) {
-        text += "; largest relative " + math::scientific(tensor.relative->value, 2) + " at " + describe(tensor.relative->place);
+        text += fmt::format("; largest relative {} at {}", math::scientific(tensor.relative->value, 2),
+                            describe(tensor.relative->place));
     }
     return text;
 }
@@ -128,10 +130,9 @@ void write_comparison(const model::Comparison& comparison, std::string_view a, s
         buffer.append(describe(tensor));
         buffer.append("\n");
     }
-    buffer.append(visible(a) + " and " + visible(b));
-    buffer.append(comparison.agrees() ? " agree\n"
-                                      : " differ (" + std::to_string(comparison.differing()) + " of " +
-                                            std::to_string(comparison.tensors.size()) + ")\n");
+    const std::string verdict =
+        comparison.agrees() ? "agree" : fmt::format("differ ({} of {})", comparison.differing(), comparison.tensors.size());
+    buffer.append(fmt::format("{} and {} {}\n", visible(a), visible(b), verdict));
     buffer.flush();
 }
 

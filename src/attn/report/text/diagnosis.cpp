@@ -4,6 +4,8 @@
 #include "attn/report/buffer.hpp"
 #include "attn/report/text/display.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -60,7 +62,7 @@ void write_advice(std::span<const Candidate> candidates, Buffer& buffer)
         for (const MistakeInfo* mistake : candidate.mistakes) {
             if (std::ranges::find(given, mistake->advice) == given.end()) {
                 given.push_back(mistake->advice);
-                buffer.append("try: " + std::string(mistake->advice) + "\n");
+                buffer.append(fmt::format("try: {}\n", mistake->advice));
             }
         }
     }
@@ -69,9 +71,9 @@ void write_advice(std::span<const Candidate> candidates, Buffer& buffer)
 void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     const Candidate& best = diagnosis.candidates.front();
-    buffer.append(name + " is what " + what_of(best) + " gives: largest difference " + about(best.distance.largest));
+    buffer.append(fmt::format("{} is what {} gives: largest difference {}", name, what_of(best), about(best.distance.largest)));
     if (std::isfinite(diagnosis.farther)) {
-        buffer.append("; the next candidate is " + roughly(diagnosis.farther) + " times farther");
+        buffer.append(fmt::format("; the next candidate is {} times farther", roughly(diagnosis.farther)));
     }
     buffer.append("\n");
     write_advice({&best, 1}, buffer);
@@ -81,8 +83,9 @@ void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& bu
 void write_likely(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     const Candidate& best = diagnosis.candidates.front();
-    buffer.append(name + " may be what " + what_of(best) + " gives: largest difference " + about(best.distance.largest) +
-                  "; no other candidate fits, but one is only " + about(diagnosis.farther) + " times farther\n");
+    buffer.append(fmt::format("{} may be what {} gives: largest difference {}; no other candidate fits, but one is only {} "
+                              "times farther\n",
+                              name, what_of(best), about(best.distance.largest), about(diagnosis.farther)));
     write_advice({&best, 1}, buffer);
 }
 
@@ -92,10 +95,10 @@ void write_tied(const Diagnosis& diagnosis, const std::string& name, Buffer& buf
     const std::size_t shown = std::min(diagnosis.named, most_named);
     for (std::size_t n = 0; n < shown; ++n) {
         const Candidate& peer = diagnosis.candidates[n];
-        buffer.append("  " + what_of(peer) + ": largest difference " + about(peer.distance.largest) + "\n");
+        buffer.append(fmt::format("  {}: largest difference {}\n", what_of(peer), about(peer.distance.largest)));
     }
     if (diagnosis.named > shown) {
-        buffer.append("  and " + std::to_string(diagnosis.named - shown) + " more, which --json lists\n");
+        buffer.append(fmt::format("  and {} more, which --json lists\n", diagnosis.named - shown));
     }
     write_advice(std::span(diagnosis.candidates).first(shown), buffer);
 }
@@ -104,18 +107,20 @@ void write_suggested(const SuggestedFile& file, const Diagnosis& diagnosis, Buff
 {
     const model::diagnose::Suggestion& found = file.suggestion;
     if (file.path.empty()) {
-        return buffer.append("no input is written: they give the same numbers on each of " + std::to_string(found.tried) +
-                             " that were tried, also of other sizes\n");
+        return buffer.append(
+            fmt::format("no input is written: they give the same numbers on each of {} that were tried, also of other sizes\n",
+                        found.tried));
     }
-    buffer.append(visible(file.path) + (found.same_shapes ? " is" : ", of other shapes, is") + " an input that tells " +
-                  (found.alike.empty() ? "them" : "some of them") +
-                  " apart; run your attention on it, and then, with its result:\n  " + visible(file.command) + "\n");
+    buffer.append(
+        fmt::format("{}{} is an input that tells {} apart; run your attention on it, and then, with its result:\n  {}\n",
+                    visible(file.path), found.same_shapes ? "" : ", of other shapes,",
+                    found.alike.empty() ? "them" : "some of them", visible(file.command)));
     for (const std::vector<std::size_t>& group : found.alike) {
         std::string names;
         for (const std::size_t at : group) {
             names += (names.empty() ? "" : ", ") + what_of(diagnosis.candidates[at]);
         }
-        buffer.append("  still alike: " + names + "\n");
+        buffer.append(fmt::format("  still alike: {}\n", names));
     }
 }
 
@@ -130,12 +135,11 @@ void write_largest(std::string_view title, const std::vector<double>& difference
     if (differences.size() < 2) {
         return;
     }
-    std::string text = "  " + std::string(title);
-    text.resize(12, ' ');
+    std::string text = fmt::format("  {:<10}", title);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
         const std::size_t first = order[n] * static_cast<std::size_t>(tile);
-        const std::string last = tile > 1 ? "-" + std::to_string(first + static_cast<std::size_t>(tile) - 1) : "";
-        text += (n == 0 ? "" : ", ") + std::to_string(first) + last + ": " + about(differences[order[n]]);
+        const std::string last = tile > 1 ? fmt::format("-{}", first + static_cast<std::size_t>(tile) - 1) : "";
+        text += fmt::format("{}{}{}: {}", n == 0 ? "" : ", ", first, last, about(differences[order[n]]));
     }
     buffer.append(text + (order.size() > most ? ", …\n" : "\n"));
 }
@@ -164,11 +168,10 @@ void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& 
         return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
     }
     const Candidate* best = nearest(diagnosis);
-    buffer.append(name + " is what none of " + std::to_string(diagnosis.tried) + " mistakes and pairs gives; " +
-                  (best == nullptr
-                       ? "none comes nearer than the right result"
-                       : "the nearest is " + what_of(*best) + ": largest difference " + about(best->distance.largest)) +
-                  "\n");
+    const std::string nearby = best == nullptr ? "none comes nearer than the right result"
+                                               : fmt::format("the nearest is {}: largest difference {}", what_of(*best),
+                                                             about(best->distance.largest));
+    buffer.append(fmt::format("{} is what none of {} mistakes and pairs gives; {}\n", name, diagnosis.tried, nearby));
     if (!diagnosis.attention_tried) {
         buffer.append(
             "mistakes of the attention itself are tried in weights, context and output alone, of scores q·k without dropout\n");
@@ -184,7 +187,7 @@ std::string what_of(const Candidate& candidate)
 {
     std::string text;
     for (const MistakeInfo* mistake : candidate.mistakes) {
-        text += (text.empty() ? "\"" : " and \"") + mistake->what + "\"";
+        text += fmt::format(R"({}"{}")", text.empty() ? "" : " and ", mistake->what);
     }
     return text.empty() ? "the right result" : text;
 }
@@ -205,8 +208,8 @@ void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
     } else if (against.beyond_lengths) {
         text += "differs only in queries at or beyond the lengths";
     } else {
-        text += "differs in " + std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared);
-        text += ", by up to " + about(compared.largest_difference());
+        text += fmt::format("differs in {} of {}, by up to {}", compared.mismatched, compared.compared,
+                            about(compared.largest_difference()));
         text += !against.diagnosis               ? ""
                 : fits_right(*against.diagnosis) ? ", by no more than rounding"
                                                  : ", by no mistake of the list";
@@ -222,12 +225,12 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
     const std::string shown = visible(file.name);
     const std::string largest = ", largest difference " + about(compared.largest_difference());
     if (compared.agrees()) {
-        buffer.append(shown + " agrees" + (against.array.empty() ? "" : " with the " + against.array) + ": " +
-                      std::to_string(compared.compared) + " numbers" + largest + "\n");
+        buffer.append(fmt::format("{} agrees{}: {} numbers{}\n", shown,
+                                  against.array.empty() ? "" : " with the " + against.array, compared.compared, largest));
         return buffer.flush();
     }
-    buffer.append("differs" + (against.array.empty() ? "" : " from the " + against.array) + ": " +
-                  std::to_string(compared.mismatched) + " of " + std::to_string(compared.compared) + largest + "\n");
+    buffer.append(fmt::format("differs{}: {} of {}{}\n", against.array.empty() ? "" : " from the " + against.array,
+                              compared.mismatched, compared.compared, largest));
     if (against.beyond_lengths) {
         buffer.append(shown + " differs only in queries at or beyond the lengths\n");
     }

@@ -5,6 +5,8 @@
 #include "attn/report/text/markdown_prose.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <memory>
 
@@ -51,7 +53,7 @@ void ExplanationSteps::write()
 void ExplanationSteps::step(const std::string& text)
 {
     prose_.blank();
-    const std::string number = std::to_string(++steps_) + ".";
+    const std::string number = fmt::format("{}.", ++steps_);
     prose_.heading(number + " " + text, std::ssize(number) + 1);
 }
 
@@ -63,7 +65,7 @@ void ExplanationSteps::write_vector(const std::vector<double>& vector)
     numbers.resize(numbers.size() - rest);
     prose_.vector(numbers);
     if (rest != 0) {
-        prose_.paragraph("… and " + std::to_string(rest) + " more numbers, which --json has");
+        prose_.paragraph(fmt::format("… and {} more numbers, which --json has", rest));
     }
 }
 
@@ -78,47 +80,45 @@ void ExplanationSteps::write_title()
         }
         prose_.paragraph(shortened(text, prose_.width()));
     };
-    prose_.title("How \"" + words_.query_word() + "\" (position " + std::to_string(e_.position) + ")" +
-                 (e_.cross ? " of" : " attends to each word of"));
+    prose_.title(fmt::format(R"(How "{}" (position {}) {})", words_.query_word(), e_.position,
+                             e_.cross ? "of" : "attends to each word of"));
     sentence(e_.tokens);
     if (e_.cross) {
         prose_.remark("attends to each word of");
         sentence(e_.key_tokens);
     }
     if (e_.heads > 1 || e_.place) {
-        const std::string layer = e_.place ? "layer " + std::to_string(e_.place->layer) + ", " : "";
-        const std::string head = layer + "head " + std::to_string(e_.head) + " of " + std::to_string(e_.heads);
-        const std::string shared = e_.kv_heads == e_.heads ? ""
-                                                           : ", which reads key/value head " + std::to_string(e_.kv_head) +
-                                                                 " of " + std::to_string(e_.kv_heads);
-        prose_.remark(head + shared + (e_.place ? "; --layer N and --head N show others" : "; --head N shows another"));
+        const std::string layer = e_.place ? fmt::format("layer {}, ", e_.place->layer) : "";
+        const std::string shared =
+            e_.kv_heads == e_.heads ? "" : fmt::format(", which reads key/value head {} of {}", e_.kv_head, e_.kv_heads);
+        prose_.remark(fmt::format("{}head {} of {}{}; {}", layer, e_.head, e_.heads, shared,
+                                  e_.place ? "--layer N and --head N show others" : "--head N shows another"));
     }
 }
 
 void ExplanationSteps::write_embedding()
 {
-    const std::string x = "x(" + words_.query_word() + ")";
+    const std::string x = vector_of("x", words_.query_word());
     const auto size = static_cast<Index>(e_.x.size());
     if (e_.place) {
-        step("Word " + x + ": " + shape_text({size}) + ", what enters " + (e_.place->normed ? "" : "the attention of ") +
-             "layer " + std::to_string(e_.place->layer) +
-             (e_.place->normed ? ", behind the norm in front of its attention" : ""));
+        step(fmt::format("Word {}: {}, what enters {}layer {}{}", x, shape_text({size}),
+                         e_.place->normed ? "" : "the attention of ", e_.place->layer,
+                         e_.place->normed ? ", behind the norm in front of its attention" : ""));
         write_vector(e_.x);
         return;
     }
-    const std::string row =
-        e_.id ? "row " + std::to_string(*e_.id) + " of the embedding table " + shape_text({e_.table_rows, size})
-              : "row " + std::to_string(e_.position) + " of the embeddings";
+    const std::string row = e_.id ? fmt::format("row {} of the embedding table {}", *e_.id, shape_text({e_.table_rows, size}))
+                                  : fmt::format("row {} of the embeddings", e_.position);
     if (e_.sinusoid.empty()) {
         const std::string added = positions_are(PositionKind::sinusoidal) ? ", with the sinusoids of its position" : "";
-        step("Embedding " + x + ": " + shape_text({size}) + ", " + row + added);
+        step(fmt::format("Embedding {}: {}, {}{}", x, shape_text({size}), row, added));
         write_look_up();
     } else {
-        step("Embedding " + x + ": " + shape_text({size}) + ", the sum of two vectors");
+        step(fmt::format("Embedding {}: {}, the sum of two vectors", x, shape_text({size})));
         write_look_up();
         prose_.paragraph(row + ",");
         write_vector(e_.embedding);
-        prose_.paragraph("and the sinusoids of position " + std::to_string(e_.position) + ",");
+        prose_.paragraph(fmt::format("and the sinusoids of position {},", e_.position));
         write_vector(e_.sinusoid);
         prose_.paragraph("are");
     }
@@ -130,22 +130,23 @@ void ExplanationSteps::write_query()
 {
     const Index d_k = std::ssize(e_.query);
     const Index read = e_.swapped ? e_.keys_read : std::ssize(e_.x);
-    step((e_.swapped ? "Key " : "Query ") + words_.own_vector() + " = " +
-         words_.projection(e_.swapped ? Target::W_k : Target::W_q, "x(" + words_.query_word() + ")", d_k, read));
-    const model::Projected* made = e_.projection(e_.swapped ? Target::W_k : Target::W_q);
+    const Target W = e_.swapped ? Target::W_k : Target::W_q;
+    const std::string x = vector_of("x", words_.query_word());
+    step(fmt::format("{} {} = {}", e_.swapped ? "Key" : "Query", words_.own_vector(), words_.projection(W, x, d_k, read)));
+    const model::Projected* made = e_.projection(W);
     if (made != nullptr && made->norm) {
         prose_.paragraph("normalised, as keys are");
     }
     if (positions_are(PositionKind::rope)) {
-        prose_.paragraph("turned by RoPE: pair i by the angle " + std::to_string(e_.position) + " / " +
-                         plain(attention().positions->rope.base) + "^(2i/" +
-                         std::to_string(attention().positions->rope.dim.value_or(d_k)) + ")" +
-                         (e_.place && !e_.place->frequencies.empty()
-                              ? ", its frequencies scaled (" + std::string(e_.place->frequencies) + ")"
-                              : ""));
+        const std::string scaled = e_.place && !e_.place->frequencies.empty()
+                                       ? fmt::format(", its frequencies scaled ({})", e_.place->frequencies)
+                                       : "";
+        prose_.paragraph(fmt::format("turned by RoPE: pair i by the angle {} / {}^(2i/{}){}", e_.position,
+                                     plain(attention().positions->rope.base), attention().positions->rope.dim.value_or(d_k),
+                                     scaled));
     }
     write_vector(e_.query);
-    write_projection(e_.swapped ? Target::W_k : Target::W_q, words_.own_vector(), "x(" + words_.query_word() + ")");
+    write_projection(W, words_.own_vector(), x);
 }
 
 void ExplanationSteps::write_keys()
@@ -153,24 +154,24 @@ void ExplanationSteps::write_keys()
     const Index d_k = std::ssize(e_.query);
     const Index d_v = std::ssize(e_.context);
     const std::string word = e_.key ? cell_owner() : "word";
-    const std::string x = "x(" + word + ")";
+    const std::string x = vector_of("x", word);
     const std::string key =
         words_.other_vector(word) + " = " +
         words_.projection(e_.swapped ? Target::W_q : Target::W_k, x, d_k, e_.swapped ? std::ssize(e_.x) : e_.keys_read);
     const std::string value = vector_of("v", word) + " = " + words_.projection(Target::W_v, x, d_v, e_.values_read);
     const bool extra = e_.key && cell_is_bias();
     if (!e_.key) {
-        step(std::string(e_.swapped ? "Queries" : "Keys") + " and values, of every word in the same way");
+        step(fmt::format("{} and values, of every word in the same way", e_.swapped ? "Queries" : "Keys"));
         const Target W = e_.swapped ? Target::W_q : Target::W_k;
         const model::Projected* shown = e_.projection(Target::W_v) != nullptr ? e_.projection(Target::W_v) : e_.projection(W);
         const std::string one = shown == nullptr ? "" : words_.key_word(static_cast<std::size_t>(shown->position));
         prose_.paragraph(key);
-        write_projection(W, words_.other_vector(one), "x(" + one + ")");
+        write_projection(W, words_.other_vector(one), vector_of("x", one));
         prose_.paragraph(value);
-        write_projection(Target::W_v, vector_of("v", one), "x(" + one + ")");
+        write_projection(Target::W_v, vector_of("v", one), vector_of("x", one));
         return;
     }
-    step(extra ? "Key " + words_.other_vector(word) + " = bias_k: " + shape_text({d_k}) + ", the same for every sentence"
+    step(extra ? fmt::format("Key {} = bias_k: {}, the same for every sentence", words_.other_vector(word), shape_text({d_k}))
                : (e_.swapped ? "Query " : "Key ") + key);
     write_vector(cell().key);
     write_projection(e_.swapped ? Target::W_q : Target::W_k, words_.other_vector(word), x);
@@ -180,23 +181,24 @@ void ExplanationSteps::write_keys()
 
 void ExplanationSteps::write_score()
 {
-    const std::string sum = attention().score == core::Score::cosine || e_.b_va != 0 ? "with the sum of " : "the sum of ";
-    const std::string terms = ", " + sum + counted(std::ssize(e_.factors()), "product");
+    const bool more = attention().score == core::Score::cosine || e_.b_va != 0;
+    const std::string sum = fmt::format("{}the sum of {}", more ? "with " : "", counted(std::ssize(e_.factors()), "product"));
     if (!e_.key) {
-        step("Scores: score = " + words_.score_formula("word") + terms);
+        step(fmt::format("Scores: score = {}, {}", words_.score_formula("word"), sum));
         const ExplainedKey& first = e_.keys.front();
         const int of_softmax = steps_ + 2 + (first.capped ? 1 : 0) + (first.masked ? 1 : 0);
-        prose_.paragraph("The scores of all keys are in the table of step " + std::to_string(of_softmax) + ".");
+        prose_.paragraph(fmt::format("The scores of all keys are in the table of step {}.", of_softmax));
         return;
     }
-    step("Score: " + words_.score_formula(cell_owner()) + terms);
+    step(fmt::format("Score: {}, {}", words_.score_formula(cell_owner()), sum));
     const std::string total = words_.number(write_products());
     if (attention().score == core::Score::cosine) {
         const std::vector<std::string> lengths = words_.numbers({e_.length, cell().length});
-        prose_.paragraph("score = " + glued(total + " / (" + lengths[0] + "·" + lengths[1] + ")") + " = " +
-                         words_.number(cell().score));
+        prose_.paragraph(fmt::format("score = {} = {}", glued(fmt::format("{} / ({}·{})", total, lengths[0], lengths[1])),
+                                     words_.number(cell().score)));
     } else if (std::ranges::find(e_.biases, Target::b_va) != e_.biases.end()) {
-        prose_.paragraph("score = " + total + " + " + bracketed(words_.number(e_.b_va)) + " = " + words_.number(cell().score));
+        prose_.paragraph(
+            fmt::format("score = {} + {} = {}", total, bracketed(words_.number(e_.b_va)), words_.number(cell().score)));
     } else {
         prose_.paragraph("score = " + words_.number(cell().score));
     }
@@ -212,10 +214,11 @@ double ExplanationSteps::write_products()
         terms.right.title = "tanh(a+u)";
         terms.before = {{"a[i]", words_.numbers(e_.aligned)}, {"u[i]", words_.numbers(cell().aligned)}};
         terms.product = "product";
-        prose_.paragraph("a = W_a·" + words_.own_vector() + " and u = U_a·" + k + ", with their biases if they have some:");
+        prose_.paragraph(
+            fmt::format("a = W_a·{} and u = U_a·{}, with their biases if they have some:", words_.own_vector(), k));
     } else if (attention().score == core::Score::general) {
         terms.right.title = "a[i]";
-        prose_.paragraph("a = W_a·" + k + ", with its bias if it has one:");
+        prose_.paragraph(fmt::format("a = W_a·{}, with its bias if it has one:", k));
     }
     return write_terms(terms, cell().products);
 }
@@ -227,23 +230,22 @@ void ExplanationSteps::write_scaling()
     const std::string score = !e_.key ? name : words_.number(after_mask ? *cell().masked : cell().score);
     const std::string result = e_.key ? " = " + words_.number(cell().scaled) : "";
     if (!attention().scale && attention().score != core::Score::scaled_dot) {
-        step("Scaling: none, scaled = " + name + ", since " + std::string(name_of(attention().score)) +
-             " scores have no scale of their own");
+        step(fmt::format("Scaling: none, scaled = {}, since {} scores have no scale of their own", name,
+                         name_of(attention().score)));
         return;
     }
     if (attention().scale) {
         const std::string factor = bracketed(plain(e_.scale));
-        step("Scaling: scaled = " + name + "·" + factor);
+        step(fmt::format("Scaling: scaled = {}·{}", name, factor));
         if (e_.key) {
-            prose_.paragraph(score + "·" + factor + result);
+            prose_.paragraph(fmt::format("{}·{}{}", score, factor, result));
         }
         return;
     }
-    const std::string size = std::to_string(e_.query.size());
     const std::string root = words_.number(std::sqrt(static_cast<double>(e_.query.size())));
     step("Scaling: scaled = " + glued(name + " / √d_k"));
-    prose_.paragraph(glued(score + " / √" + size) + " = " + glued(score + " / " + root) + " = " + score + "·" +
-                     words_.number(e_.scale) + result);
+    prose_.paragraph(fmt::format("{} = {} = {}·{}{}", glued(fmt::format("{} / √{}", score, e_.query.size())),
+                                 glued(score + " / " + root), score, words_.number(e_.scale), result));
 }
 
 void ExplanationSteps::write_softcap()
@@ -252,10 +254,10 @@ void ExplanationSteps::write_softcap()
         return;
     }
     const std::string cap = plain(*attention().softcap);
-    step("Softcap: capped = " + cap + glued("·tanh(scaled / " + cap + ")"));
+    step("Softcap: capped = " + glued(fmt::format("{0}·tanh(scaled / {0})", cap)));
     if (e_.key) {
-        prose_.paragraph(cap + glued("·tanh(" + words_.number(cell().scaled) + " / " + cap + ")") + " = " +
-                         words_.number(*cell().capped));
+        prose_.paragraph(fmt::format("{} = {}", glued(fmt::format("{0}·tanh({1} / {0})", cap, words_.number(cell().scaled))),
+                                     words_.number(*cell().capped)));
     }
 }
 
@@ -271,15 +273,15 @@ void ExplanationSteps::write_masks()
                                                                            : "scaled";
     const bool alibi = positions_are(PositionKind::alibi);
     const std::string name = attention().has_mask() ? " + mask" : is_biased() ? " + bias" : "";
-    step((is_biased() ? "Bias: masked = " : "Mask: masked = ") + before + name + (alibi ? " + distance" : "") +
-         (is_biased() && !attention().causal ? "" : ", -inf where a key is hidden"));
+    step(fmt::format("{}: masked = {}{}{}{}", is_biased() ? "Bias" : "Mask", before, name, alibi ? " + distance" : "",
+                     is_biased() && !attention().causal ? "" : ", -inf where a key is hidden"));
     if (attention().causal) {
-        prose_.paragraph("causal: hides the keys after position " + std::to_string(e_.position));
+        prose_.paragraph(fmt::format("causal: hides the keys after position {}", e_.position));
     }
     if (attention().window) {
         const auto side = [](Index count) { return count < 0 ? std::string("all") : std::to_string(count); };
-        prose_.paragraph("window: hides all but " + side(attention().window->left) + " keys back and " +
-                         side(attention().window->right) + " ahead of position " + std::to_string(e_.position));
+        prose_.paragraph(fmt::format("window: hides all but {} keys back and {} ahead of position {}",
+                                     side(attention().window->left), side(attention().window->right), e_.position));
     }
     if (!attention().hide.empty()) {
         std::string words;
@@ -289,16 +291,15 @@ void ExplanationSteps::write_masks()
         prose_.paragraph("hide: no query sees " + words);
     }
     if (attention().mask || attention().mask_values) {
-        prose_.paragraph("mask: what " + (attention().mask ? in_quotes(attention().mask->file) : "the recipe") +
-                         " holds for this row");
+        prose_.paragraph(fmt::format("mask: what {} holds for this row",
+                                     attention().mask ? in_quotes(attention().mask->file) : "the recipe"));
     }
     if (is_biased()) {
-        prose_.paragraph("bias: a number of the model, by head and by how far the key is from position " +
-                         std::to_string(e_.position));
+        prose_.paragraph(
+            fmt::format("bias: a number of the model, by head and by how far the key is from position {}", e_.position));
     }
     if (alibi) {
-        prose_.paragraph("distance: ALiBi, minus the head's slope times |" + std::to_string(e_.position) +
-                         " - position of the key|");
+        prose_.paragraph(fmt::format("distance: ALiBi, minus the head's slope times |{} - position of the key|", e_.position));
     }
     if (e_.key) {
         write_cell_masks(before);
@@ -314,7 +315,7 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         return;
     }
     if (!attention().has_mask() && !is_biased() && !alibi) {
-        prose_.paragraph(in_quotes(cell_word()) + " is seen: masked = " + before + " = " + of_cell(words_.masked()));
+        prose_.paragraph(fmt::format("{} is seen: masked = {} = {}", in_quotes(cell_word()), before, of_cell(words_.masked())));
         return;
     }
     const double score = before == "capped" ? *key.capped : before == "score" ? key.score : key.scaled;

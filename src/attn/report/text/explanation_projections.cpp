@@ -1,5 +1,7 @@
 #include "attn/report/text/explanation_steps.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -16,7 +18,7 @@ constexpr std::size_t longest_table = 64; ///< of a whole trained model
 
 std::string at(const std::string& vector, Index number)
 {
-    return vector + "[" + std::to_string(number) + "]";
+    return fmt::format("{}[{}]", vector, number);
 }
 
 /// The places of the largest magnitudes, in their order.
@@ -39,9 +41,8 @@ std::vector<std::size_t> largest(const std::vector<double>& numbers, std::size_t
 void ExplanationSteps::write_look_up()
 {
     if (e_.id) {
-        const std::string id = std::to_string(*e_.id);
-        prose_.paragraph("look-up: " + in_quotes(words_.query_word()) + " has id " + id +
-                         (e_.id_by_vocabulary ? ", its place in the vocabulary" : "") + "; id " + id + " is row " + id);
+        prose_.paragraph(fmt::format("look-up: {0} has id {1}{2}; id {1} is row {1}", in_quotes(words_.query_word()), *e_.id,
+                                     e_.id_by_vocabulary ? ", its place in the vocabulary" : ""));
     }
 }
 
@@ -52,11 +53,10 @@ void ExplanationSteps::write_sinusoid()
         return;
     }
     const std::vector<std::string> numbers = words_.numbers({e_.embedding[i], e_.sinusoid[i], e_.x[i]});
-    const std::string angle =
-        std::to_string(e_.position) + " / 10000^(" + std::to_string(i - i % 2) + "/" + std::to_string(e_.sinusoid.size()) + ")";
-    prose_.paragraph(at("x(" + words_.query_word() + ")", e_.component) + " = " + numbers[0] + " + " +
-                     glued((i % 2 == 0 ? "sin(" : "cos(") + angle + ")") + " = " + numbers[0] + " + " + bracketed(numbers[1]) +
-                     " = " + numbers[2]);
+    const std::string wave =
+        glued(fmt::format("{}({} / 10000^({}/{}))", i % 2 == 0 ? "sin" : "cos", e_.position, i - i % 2, e_.sinusoid.size()));
+    prose_.paragraph(fmt::format("{0} = {1} + {2} = {1} + {3} = {4}", at(vector_of("x", words_.query_word()), e_.component),
+                                 numbers[0], wave, bracketed(numbers[1]), numbers[2]));
 }
 
 // ---- x·W + b ----------------------------------------------------------------------------------------------------------
@@ -69,12 +69,12 @@ void ExplanationSteps::write_projection(Target W, const std::string& vector, con
     }
     const bool left = made->side == model::Side::left;
     const bool one_of_several = W != Target::W_o && (W == Target::W_q ? e_.heads : e_.kv_heads) > 1;
-    const std::string line = (left ? "row " : "column ") + std::to_string(e_.component) + " of " +
-                             (one_of_several ? "this head's " : "") + std::string(name_of(W));
+    const std::string line =
+        fmt::format("{} {} of {}{}", left ? "row" : "column", e_.component, one_of_several ? "this head's " : "", name_of(W));
     const std::string number = at(vector, e_.component);
     const std::string before = made->norm ? ", before it is normalised," : made->turn ? ", before it is turned," : "";
-    prose_.paragraph(number + before + " is " + (left ? line + " times " + x : x + " times " + line) +
-                     (made->bias ? ", plus " + bias_name(W) : "") + ":");
+    prose_.paragraph(fmt::format("{}{} is {} times {}{}:", number, before, left ? line : x, left ? x : line,
+                                 made->bias ? ", plus " + bias_name(W) : ""));
     write_projected_terms(*made, before.empty() ? number : "before");
     if (made->norm) {
         write_norm(*made, made->turn ? "normalised" : number);
@@ -91,11 +91,12 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
     const std::vector<std::string> x = words_.numbers(made.x);
     const std::string start = number + " = ";
     const std::string value = words_.number(made.value);
-    const std::string bias = made.bias ? glued(bracketed(words_.number(*made.bias)) + " (" + bias_name(made.W) + ")") : "";
+    const std::string bias =
+        made.bias ? glued(fmt::format("{} ({})", bracketed(words_.number(*made.bias)), bias_name(made.W))) : "";
     if (e_.key && (!e_.place || made.products.size() <= longest_table)) {
-        const std::string name(name_of(made.W));
-        const std::string place = std::to_string(e_.component);
-        const Column of_W{left ? name + "[" + place + ",i]" : name + "[i," + place + "]", weights};
+        const std::string_view name = name_of(made.W);
+        const Column of_W{left ? fmt::format("{}[{},i]", name, e_.component) : fmt::format("{}[i,{}]", name, e_.component),
+                          weights};
         const Column of_x{"x[i]", x};
         write_terms({.left = left ? of_W : of_x, .right = left ? of_x : of_W}, made.products);
         const double sum = std::accumulate(made.products.begin(), made.products.end(), 0.0, [&](double total, double term) {
@@ -113,7 +114,7 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
         terms.push_back(bracketed(left ? weights[i] : x[i]) + "·" + bracketed(left ? x[i] : weights[i]));
     }
     if (terms.size() < made.products.size()) {
-        terms.push_back(glued("… " + std::to_string(made.products.size() - terms.size()) + " smaller products"));
+        terms.push_back(glued(fmt::format("… {} smaller products", made.products.size() - terms.size())));
     }
     if (made.bias) {
         terms.push_back(bias);
@@ -127,14 +128,15 @@ void ExplanationSteps::write_norm(const Projected& made, const std::string& numb
     const model::Normed& norm = *made.norm;
     const std::vector<std::string> numbers = words_.numbers({made.value, norm.mean, norm.value});
     const std::vector<std::string> factors = words_.numbers({norm.factor, norm.weight});
-    const std::string of_mean = norm.mean == 0 ? bracketed(numbers[0]) : "(" + numbers[0] + " - " + bracketed(numbers[1]) + ")";
-    std::vector<std::string> terms{of_mean + "·" + factors[0] + "·" + bracketed(factors[1])};
+    const std::string of_mean =
+        norm.mean == 0 ? bracketed(numbers[0]) : fmt::format("({} - {})", numbers[0], bracketed(numbers[1]));
+    std::vector<std::string> terms{fmt::format("{}·{}·{}", of_mean, factors[0], bracketed(factors[1]))};
     if (norm.bias) {
         terms.push_back(bracketed(words_.number(*norm.bias)));
     }
     terms.back() += glued(" = " + numbers[2]);
-    prose_.paragraph("normalised: times " + factors[0] + ", 1 over the root of the mean square, and its weight " + factors[1] +
-                     ":");
+    prose_.paragraph(
+        fmt::format("normalised: times {}, 1 over the root of the mean square, and its weight {}:", factors[0], factors[1]));
     prose_.sum(number + " = ", terms);
 }
 
@@ -143,7 +145,7 @@ void ExplanationSteps::write_turn(const Projected& made, const std::string& numb
     const model::Turn& turn = *made.turn;
     const std::vector<std::string> numbers = words_.numbers({made.before_turn(), turn.other, turn.value});
     const std::vector<std::string> shares = words_.numbers({turn.own, turn.others});
-    prose_.paragraph("turned with its partner [" + std::to_string(turn.partner) + "], which is " + numbers[1] + " before:");
+    prose_.paragraph(fmt::format("turned with its partner [{}], which is {} before:", turn.partner, numbers[1]));
     prose_.sum(number + " = ", {bracketed(numbers[0]) + "·" + bracketed(shares[0]),
                                 bracketed(numbers[1]) + "·" + bracketed(shares[1]) + glued(" = " + numbers[2])});
 }
@@ -175,10 +177,10 @@ void ExplanationSteps::write_rounding()
     const std::string of_model = e_.place ? "; only the products with the model’s own matrices are summed in float32" : "";
     const std::string steps = e_.config.rounding == core::Rounding::step ? "after each operation" : "once it is done";
     prose_.blank();
-    prose_.remark("Print rounds each number to " + counted(words_.digits(), "digit") +
-                  " after the point, so that the printed terms of a sum may differ from it in the last digit; --digits and "
-                  "--json show more. The arithmetic is in float64" +
-                  std::string(single ? ", and each number is rounded to float32 " + steps : "") + of_model + ".");
+    prose_.remark(fmt::format("Print rounds each number to {} after the point, so that the printed terms of a sum may differ "
+                              "from it in the last digit; --digits and --json show more. The arithmetic is in float64{}{}.",
+                              counted(words_.digits(), "digit"),
+                              single ? ", and each number is rounded to float32 " + steps : "", of_model));
 }
 
 } // namespace attn::report

@@ -1,5 +1,7 @@
 #include "attn/report/text/explanation_steps.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,7 +24,7 @@ constexpr std::size_t most_terms = 12; ///< of a sum over the keys
 void ExplanationSteps::write_softmax()
 {
     const std::string s = words_.last_name();
-    step("Softmax: weight = " + glued("exp(" + s + " - max) / sum"));
+    step("Softmax: weight = " + glued(fmt::format("exp({} - max) / sum", s)));
     if (e_.sum == 0) {
         prose_.paragraph("Every key is hidden: the row has no sum to divide by, and every weight is 0.");
         write_softmax_table(words_.number(e_.sum));
@@ -33,8 +35,8 @@ void ExplanationSteps::write_softmax()
     const Quotient quotient = words_.quotient(e_.keys[shown]);
     const std::vector<std::string> scores = words_.numbers({e_.keys[shown].last_score(attention().mask_at), e_.maximum});
     const std::string& maximum = scores[1];
-    prose_.paragraph("max = " + maximum + ", the largest of the " + s + " scores; sum = " + quotient.sum +
-                     ", of the exponentials of all " + std::to_string(e_.keys.size()) + " keys");
+    prose_.paragraph(fmt::format("max = {}, the largest of the {} scores; sum = {}, of the exponentials of all {} keys",
+                                 maximum, s, quotient.sum, e_.keys.size()));
     if (e_.maximum == std::numeric_limits<double>::infinity()) {
         prose_.paragraph("A score overflowed: inf counts 1, beside which every finite one is 0.");
     }
@@ -44,10 +46,10 @@ void ExplanationSteps::write_softmax()
         const auto alike = std::ranges::count(e_.keys, e_.keys[shown].weight, &ExplainedKey::weight);
         const std::string introduction = e_.key       ? ""
                                          : alike == 1 ? "Most goes to "
-                                                      : "The first of " + std::to_string(alike) + " largest weights goes to ";
-        prose_.paragraph(introduction + in_quotes(words_.key_word(shown)) + ": " +
-                         glued("exp(" + scores[0] + " - " + bracketed(maximum) + ") / " + quotient.sum) + " = " +
-                         glued(quotient.exponential + " / " + quotient.sum) + " = " + quotient.weight);
+                                                      : fmt::format("The first of {} largest weights goes to ", alike);
+        prose_.paragraph(fmt::format("{}{}: {} = {} = {}", introduction, in_quotes(words_.key_word(shown)),
+                                     glued(fmt::format("exp({} - {}) / {}", scores[0], bracketed(maximum), quotient.sum)),
+                                     glued(quotient.exponential + " / " + quotient.sum), quotient.weight));
     }
 }
 
@@ -106,10 +108,10 @@ void ExplanationSteps::write_dropout()
     }
     const double p = attention().dropout->p;
     const std::string factor = plain(1 - p);
-    step("Dropout: dropped = " + glued("weight / " + factor) + ", or 0 with probability " + plain(p));
+    step(fmt::format("Dropout: dropped = {}, or 0 with probability {}", glued("weight / " + factor), plain(p)));
     const auto kept = std::ranges::count_if(e_.keys, [](const ExplainedKey& key) { return *key.dropped != 0; });
-    prose_.paragraph("Drawn at random: " + std::to_string(kept) + " of " + std::to_string(e_.keys.size()) +
-                     " weights are left, in the last column above.");
+    prose_.paragraph(
+        fmt::format("Drawn at random: {} of {} weights are left, in the last column above.", kept, e_.keys.size()));
     if (e_.key) {
         const std::string dropped = words_.number(*cell().dropped);
         prose_.paragraph(*cell().dropped == 0 ? in_quotes(cell_word()) + " is dropped: " + dropped
@@ -140,15 +142,15 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
         terms.push_back(weights[j] + "·" + bracketed(values[j]));
     }
     if (all > most_terms) {
-        terms.push_back(glued("… " + std::to_string(all - most_terms) + " with smaller weights"));
+        terms.push_back(glued(fmt::format("… {} with smaller weights", all - most_terms)));
     }
     return terms.empty() ? std::vector<std::string>{"0"} : terms;
 }
 
 void ExplanationSteps::write_context()
 {
-    const std::string weight = attention().dropout ? "dropped" : "weight";
-    step("Context: the sum of " + weight + "·v(word) over the keys, " + shape_text({std::ssize(e_.context)}));
+    step(fmt::format("Context: the sum of {}·v(word) over the keys, {}", attention().dropout ? "dropped" : "weight",
+                     shape_text({std::ssize(e_.context)})));
     if (e_.key) {
         write_share();
     }
@@ -163,7 +165,7 @@ void ExplanationSteps::write_context()
         std::vector<std::string> terms = weighted(words_.of_keys([&](const ExplainedKey& key) { return key.value[shown]; }));
         terms.back() += glued(" = " + words_.numbers(e_.context)[shown]);
         prose_.paragraph(shown == 0 ? "Its first number, from the first of each value:"
-                                    : "Its number [" + std::to_string(shown) + "], from that of each value:");
+                                    : fmt::format("Its number [{}], from that of each value:", shown));
         prose_.sum("", terms);
     }
 }
@@ -173,22 +175,22 @@ void ExplanationSteps::write_share()
 {
     const Index d_v = std::ssize(e_.context);
     const std::string v = vector_of("v", cell_owner());
-    prose_.paragraph(v + " = " +
-                     (cell_is_bias() ? "bias_v: " + shape_text({d_v})
-                                     : words_.projection(Target::W_v, "x(" + cell_word() + ")", d_v, e_.values_read)));
+    const std::string x = vector_of("x", cell_word());
+    prose_.paragraph(
+        fmt::format("{} = {}", v,
+                    cell_is_bias() ? "bias_v: " + shape_text({d_v}) : words_.projection(Target::W_v, x, d_v, e_.values_read)));
     write_vector(cell().value);
-    write_projection(Target::W_v, v, "x(" + cell_word() + ")");
-    prose_.paragraph("its share, " + words_.number(cell().last_weight()) + "·" + v);
+    write_projection(Target::W_v, v, x);
+    prose_.paragraph(fmt::format("its share, {}·{}", words_.number(cell().last_weight()), v));
     write_vector(cell().weighted_value);
 }
 
 void ExplanationSteps::write_output()
 {
     const Index d_v = std::ssize(e_.context);
-    const std::string place =
-        "this head's numbers are [" + std::to_string(e_.head * d_v) + "] to [" + std::to_string((e_.head + 1) * d_v - 1) + "]";
     if (e_.heads > 1) {
-        step("Heads side by side: " + shape_text({std::ssize(e_.joined)}) + ", of which " + place);
+        step(fmt::format("Heads side by side: {}, of which this head's numbers are [{}] to [{}]",
+                         shape_text({std::ssize(e_.joined)}), e_.head * d_v, (e_.head + 1) * d_v - 1));
         write_vector(e_.joined);
     }
     if (!e_.output.empty()) {

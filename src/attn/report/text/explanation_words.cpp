@@ -4,6 +4,8 @@
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/notation.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 
 namespace attn::report {
@@ -46,12 +48,12 @@ std::string bracketed(const std::string& number)
 
 std::string vector_of(const std::string& symbol, const std::string& word)
 {
-    return symbol + "(" + word + ")";
+    return fmt::format("{}({})", symbol, word);
 }
 
 std::string bias_name(Target W)
 {
-    return "b" + std::string(name_of(W)).substr(1);
+    return fmt::format("b{}", name_of(W).substr(1));
 }
 
 std::string shape_text(const Shape& lengths)
@@ -86,7 +88,7 @@ std::string Wording::key_word(std::size_t j) const
 {
     const std::string& word = e_.keys[j].word;
     const bool several = std::ranges::binary_search(repeated_, word);
-    return shown(word) + (several ? "[" + std::to_string(j) + "]" : "");
+    return shown(word) + (several ? fmt::format("[{}]", j) : "");
 }
 
 std::string Wording::key_owner(std::size_t j) const
@@ -110,9 +112,10 @@ std::string Wording::projection(Target W, const std::string& of, Index made, Ind
     const std::string bias = bias_name(W);
     const bool biased = std::ranges::any_of(e_.biases, [&](Target target) { return name_of(target) == bias; });
     const bool left = std::ranges::find(e_.on_right, W) == e_.on_right.end();
-    return (left ? name + "·" + of : of + "·" + name) + (biased ? " + " + bias : "") + ": " + shape_text({made}) + " = " +
-           (left ? shape_text({made, read}) + "·" + shape_text({read}) : shape_text({read}) + "·" + shape_text({read, made})) +
-           (biased ? " + " + shape_text({made}) : "");
+    const std::string of_W = shape_text(left ? Shape{made, read} : Shape{read, made});
+    const std::string of_x = shape_text({read});
+    return fmt::format("{}·{}{}: {} = {}·{}{}", left ? name : of, left ? of : name, biased ? " + " + bias : "",
+                       shape_text({made}), left ? of_W : of_x, left ? of_x : of_W, biased ? " + " + shape_text({made}) : "");
 }
 
 std::vector<std::string> Wording::numbers(const std::vector<double>& values) const
@@ -160,20 +163,20 @@ std::string Wording::score_formula(const std::string& word) const
     const std::string other = other_vector(word);
     const auto with_bias = [&](const std::string& product, Target bias) {
         const bool biased = std::ranges::find(e_.biases, bias) != e_.biases.end();
-        return biased ? product + " + " + std::string(name_of(bias)) : product;
+        return biased ? fmt::format("{} + {}", product, name_of(bias)) : product;
     };
     switch (e_.config.attention.score) {
     case core::Score::scaled_dot:
     case core::Score::dot: break;
-    case core::Score::cosine: return own + "·" + other + glued(" / (|" + own + "|·|" + other + "|)");
+    case core::Score::cosine: return glued(fmt::format("{0}·{1} / (|{0}|·|{1}|)", own, other));
     case core::Score::general: {
         const std::string aligned = with_bias("W_a·" + other, Target::b_Wa);
         return own + "·" + (aligned.find('+') == std::string::npos ? aligned : "(" + aligned + ")");
     }
     case core::Score::additive:
-        return with_bias("v_a·tanh(" + with_bias("W_a·" + own, Target::b_Wa) + " + " + with_bias("U_a·" + other, Target::b_Ua) +
-                             ")",
-                         Target::b_va);
+        return with_bias(
+            fmt::format("v_a·tanh({} + {})", with_bias("W_a·" + own, Target::b_Wa), with_bias("U_a·" + other, Target::b_Ua)),
+            Target::b_va);
     }
     return own + "·" + other;
 }

@@ -3,6 +3,8 @@
 #include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -22,7 +24,7 @@ std::string heads_of(const Result& result, Index count)
     }
     std::string text = "heads";
     for (const Index head : result.heads) {
-        text += (text.ends_with('s') ? " " : ", ") + std::to_string(head);
+        text += fmt::format("{} {}", text.ends_with('s') ? "" : ",", head);
     }
     return text;
 }
@@ -60,7 +62,7 @@ Drawn drawn_by(const Recipe& recipe)
     Drawn drawn;
     for (const model::Step& step : recipe.draws) {
         if (const auto* seed = std::get_if<model::Seed>(&step)) {
-            drawn.seeds += (drawn.seeds.empty() ? "seed " : ", ") + std::to_string(seed->value);
+            drawn.seeds += fmt::format("{} {}", drawn.seeds.empty() ? "seed" : ",", seed->value);
             continue;
         }
         for (const model::Draw& draw : parts_of(std::get<model::Draw>(step))) {
@@ -86,7 +88,7 @@ std::string chance(const Drawn& drawn, const std::string& remark)
         return "";
     }
     const std::string what = !drawn.projections ? "embeddings" : !drawn.embeddings ? "projections" : "weights";
-    return "random " + what + " (" + drawn.seeds + (drawn.seeds.empty() || remark.empty() ? "" : ": ") + remark + ")";
+    return fmt::format("random {} ({}{}{})", what, drawn.seeds, drawn.seeds.empty() || remark.empty() ? "" : ": ", remark);
 }
 
 std::string origin_of(const Result& result, bool brief)
@@ -116,11 +118,11 @@ std::string hidden_and_placed(const model::Attention& attention)
     const auto side = [](Index count) { return count < 0 ? std::string("all") : std::to_string(count); };
     std::string text = attention.causal ? ", causal" : "";
     text += attention.window
-                ? ", window " + side(attention.window->left) + " back and " + side(attention.window->right) + " ahead"
+                ? fmt::format(", window {} back and {} ahead", side(attention.window->left), side(attention.window->right))
                 : "";
     text += attention.has_mask() ? ", a mask" : "";
     text += attention.positions
-                ? ", positions " + std::string(model::position_names.at(static_cast<std::size_t>(attention.positions->kind)))
+                ? fmt::format(", positions {}", model::position_names.at(static_cast<std::size_t>(attention.positions->kind)))
                 : "";
     return text;
 }
@@ -137,10 +139,11 @@ std::string caption(const std::vector<Result>& layers, const std::string& model)
 {
     const Result& first = layers.front();
     const std::string which =
-        layers.size() > 1 ? counted(std::ssize(layers), "layer") : "layer " + std::to_string(first.layer.value_or(0));
-    return counted(std::ssize(first.tokens), "token") + ", " + which + ", " +
-           heads_of(first, shape_of(*first.find(model::Item::weights)).front()) + hidden_and_placed(first.config.attention) +
-           ", " + (model.empty() ? "weights of another program" : "model " + visible(model));
+        layers.size() > 1 ? counted(std::ssize(layers), "layer") : fmt::format("layer {}", first.layer.value_or(0));
+    return fmt::format("{}, {}, {}{}, {}", counted(std::ssize(first.tokens), "token"), which,
+                       heads_of(first, shape_of(*first.find(model::Item::weights)).front()),
+                       hidden_and_placed(first.config.attention),
+                       model.empty() ? "weights of another program" : "model " + visible(model));
 }
 
 std::string introduction(const Result& result, std::optional<Index> width)

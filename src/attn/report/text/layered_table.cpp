@@ -5,6 +5,8 @@
 #include "attn/report/text/grid.hpp"
 #include "attn/report/text/summary.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::report {
 namespace {
 
@@ -20,8 +22,8 @@ void write_guesses(Buffer& buffer, const LayeredResult& result, const TableOptio
     const bool causal = result.layers.front().config.attention.causal;
     for (const model::Guesses& place : result.guesses) {
         const std::string& token = result.tokens[static_cast<std::size_t>(place.position)];
-        std::vector<std::string> parts{std::string("likeliest ") + (causal ? "behind" : "in place of"),
-                                       visible(token) + " (position " + std::to_string(place.position) + "):"};
+        std::vector<std::string> parts{fmt::format("likeliest {}", causal ? "behind" : "in place of"),
+                                       fmt::format("{} (position {}):", visible(token), place.position)};
         for (const model::Guess& word : place.words) {
             parts.push_back('"' + visible(word.token) + '"');
             parts.push_back(math::fixed(word.probability, options.digits) + (&word == &place.words.back() ? "" : ","));
@@ -61,7 +63,7 @@ void write_table(const LayeredResult& result, const TableOptions& options, Buffe
         arrays.show = layer.show.without(model::Show(words_alone)).without({Item::summary, Item::logits});
         if (!arrays.show.empty()) {
             part();
-            buffer.append("layer " + std::to_string(layer.layer.value_or(0)) + "\n\n");
+            buffer.append(fmt::format("layer {}\n\n", layer.layer.value_or(0)));
             write_table(arrays, plain, buffer);
         }
     }

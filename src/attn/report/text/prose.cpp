@@ -2,6 +2,8 @@
 
 #include "attn/report/text/display.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -82,9 +84,9 @@ void Prose::heading(std::string_view text, Index hang)
     if (is_coloured(shading_)) { // nothing outlives a line
         lines.pop_back();
         for (std::size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', end + bold.size())) {
-            lines.replace(end, 1, std::string(colours_end) + '\n' + std::string(bold));
+            lines.replace(end, 1, fmt::format("{}\n{}", colours_end, bold));
         }
-        lines = std::string(bold) + lines + std::string(colours_end) + '\n';
+        lines = fmt::format("{}{}{}\n", bold, lines, colours_end);
     }
     buffer_.append(lines);
 }
@@ -133,7 +135,7 @@ void Prose::vector(const std::vector<std::string>& numbers)
     for (const std::string& number : numbers) {
         widest = std::max(widest, display_width(number));
     }
-    const Index label = std::ssize("[" + std::to_string(std::max<std::size_t>(numbers.size(), 1) - 1) + "]");
+    const Index label = std::ssize(fmt::format("[{}]", std::max<std::size_t>(numbers.size(), 1) - 1));
     const Index fitting = (width_ - indent_ - label) / (widest + gap);
     constexpr std::array<Index, 4> counts{8, 4, 2, 1};
     const auto chosen = std::ranges::find_if(counts, [&](Index count) { return count <= fitting; });
@@ -141,7 +143,7 @@ void Prose::vector(const std::vector<std::string>& numbers)
     std::string line;
     for (Index i = 0; i < std::ssize(numbers); ++i) {
         if (i % a_line == 0) {
-            line = blanks(indent_) + aligned_right("[" + std::to_string(i) + "]", label);
+            line = blanks(indent_) + aligned_right(fmt::format("[{}]", i), label);
         }
         line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], widest);
         if (i % a_line == a_line - 1 || i + 1 == std::ssize(numbers)) {

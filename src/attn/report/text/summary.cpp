@@ -6,6 +6,8 @@
 #include "attn/report/text/grid.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -49,8 +51,8 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
         }
     }
     write_title(buffer,
-                {"summary", "(means of " + counted(std::ssize(result.words_of_queries()), "row") + ";", "entropy in nats,",
-                 "at most " + math::fixed(result.summary->largest_entropy, options.digits) + ")"},
+                {"summary", fmt::format("(means of {};", counted(std::ssize(result.words_of_queries()), "row")),
+                 "entropy in nats,", fmt::format("at most {})", math::fixed(result.summary->largest_entropy, options.digits))},
                 options.width);
     write_grid(buffer, std::span<const double>(means), style);
 }
@@ -59,7 +61,7 @@ void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSum
 std::string word_at(const std::vector<std::string>& words, Index position, Index room)
 {
     const std::string& word = words[static_cast<std::size_t>(position)];
-    const std::string which = std::count(words.begin(), words.end(), word) > 1 ? '[' + std::to_string(position) + ']' : "";
+    const std::string which = std::count(words.begin(), words.end(), word) > 1 ? fmt::format("[{}]", position) : "";
     return shortened(visible(word), std::max<Index>(room - std::ssize(which), 2)) + which;
 }
 
@@ -132,14 +134,13 @@ void write_summary(Buffer& buffer, const std::vector<Result>& layers, const Tabl
     for (const Result& layer : layers) {
         for (std::size_t h = 0; h < layer.summary->heads.size(); ++h) {
             heads.push_back(layer.summary->heads[h]);
-            labels.push_back(std::to_string(layer.layer.value_or(0)) + '.' +
-                             std::to_string(layer.head_at(static_cast<Index>(h))));
+            labels.push_back(fmt::format("{}.{}", layer.layer.value_or(0), layer.head_at(static_cast<Index>(h))));
         }
     }
     write_means(buffer, layers.front(), heads, std::move(labels), options);
     for (const Result& layer : layers) {
         if (options.layer_pairs) {
-            buffer.append("\nlayer " + std::to_string(layer.layer.value_or(0)) + ", ");
+            buffer.append(fmt::format("\nlayer {}, ", layer.layer.value_or(0)));
             write_pairs(buffer, layer, options);
         }
     }

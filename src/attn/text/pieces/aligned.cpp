@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/text/pieces/characters.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::text {
 
 AlignedText::AlignedText(std::string_view sentence, Span span, Budget& budget)
@@ -17,7 +19,7 @@ AlignedText::AlignedText(std::string_view sentence, Span span, Budget& budget)
 void AlignedText::append(std::string_view bytes, Span from)
 {
     if (bytes.size() > most_ - text_.size()) {
-        throw Error(ErrorKind::data, "the normalizer", "more than " + std::to_string(most_) + " bytes of text",
+        throw Error(ErrorKind::data, "the normalizer", fmt::format("more than {} bytes of text", most_),
                     "up to 32 for each byte of the sentence, and 4096");
     }
     constexpr std::size_t steps_per_byte = 4;

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <queue>
@@ -78,7 +80,7 @@ BytePair::Merge BytePair::found_merge(const PieceIndex& vocabulary, std::size_t 
     const std::optional<std::uint32_t> second = vocabulary.find(right);
     if (!first || !second || !both) {
         const std::string made = std::string(left).append(behind_prefix);
-        throw Error(ErrorKind::data, "model.merges[" + std::to_string(rank) + "]",
+        throw Error(ErrorKind::data, fmt::format("model.merges[{}]", rank),
                     in_quotes(!first    ? left
                               : !second ? right
                                         : std::string_view(made)),

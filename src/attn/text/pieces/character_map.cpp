@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 namespace attn::text {
@@ -75,8 +76,8 @@ CharacterMapper::CharacterMapper(std::string_view bytes)
 std::uint32_t CharacterMapper::unit(std::size_t place) const
 {
     if (place >= units_.size()) {
-        throw Error(ErrorKind::data, what, "a step to unit " + std::to_string(place),
-                    "units up to " + std::to_string(units_.size() - 1));
+        throw Error(ErrorKind::data, what, fmt::format("a step to unit {}", place),
+                    fmt::format("units up to {}", units_.size() - 1));
     }
     return units_[place];
 }
@@ -96,8 +97,8 @@ std::optional<std::string_view> CharacterMapper::replacement(std::string_view ke
             const std::size_t begin = unit(place) & 0x7FFFFFFFU;
             if (begin > replacements_.size() ||
                 (begin < replacements_.size() && (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U)) {
-                throw Error(ErrorKind::data, what, "a replacement at byte " + std::to_string(begin),
-                            "the beginning of one of its " + std::to_string(replacements_.size()) + " bytes");
+                throw Error(ErrorKind::data, what, fmt::format("a replacement at byte {}", begin),
+                            fmt::format("the beginning of one of its {} bytes", replacements_.size()));
             }
             const std::string_view rest = std::string_view(replacements_).substr(begin);
             return rest.substr(0, rest.find('\0'));

@@ -10,6 +10,8 @@
 #include "attn/text/pieces/splitter.hpp"
 #include "attn/text/utf8.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -42,8 +44,8 @@ void require_pieces(const PieceList& vocabulary, const std::vector<AddedToken>& 
 {
     const auto require = [](std::string_view what, std::size_t size) {
         if (size > longest_piece) {
-            throw Error(ErrorKind::data, what, "a piece of " + std::to_string(size) + " bytes",
-                        "up to " + std::to_string(longest_piece));
+            throw Error(ErrorKind::data, what, fmt::format("a piece of {} bytes", size),
+                        fmt::format("up to {}", longest_piece));
         }
     };
     for (const PieceList::Entry& entry : vocabulary.entries) {
@@ -91,7 +93,7 @@ public:
     {
         const auto place = first_from(id);
         if (place == places_.end() || place->id != id) {
-            throw Error(ErrorKind::data, "id", std::to_string(id), "the tokenizer's, up to " + std::to_string(size() - 1));
+            throw Error(ErrorKind::data, "id", std::to_string(id), fmt::format("the tokenizer's, up to {}", size() - 1));
         }
         return *place;
     }
@@ -112,8 +114,8 @@ private:
         places_.erase(std::unique(places_.begin(), places_.end(), same), places_.end());
         const auto twice = std::adjacent_find(places_.begin(), places_.end(), [](auto& a, auto& b) { return a.id == b.id; });
         if (twice != places_.end()) {
-            throw Error(ErrorKind::data, "the tokenizer's id " + std::to_string(twice->id),
-                        in_quotes(text(*twice)) + " and " + in_quotes(text(*(twice + 1))), "one piece");
+            throw Error(ErrorKind::data, fmt::format("the tokenizer's id {}", twice->id),
+                        fmt::format("{} and {}", in_quotes(text(*twice)), in_quotes(text(*(twice + 1)))), "one piece");
         }
     }
 

@@ -3,6 +3,7 @@
 #include "attn/tensor/error.hpp"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <fmt/core.h>
 #include <pcre2.h>
 
 #include <array>
@@ -67,8 +68,8 @@ PCRE2_SPTR units(std::string_view text)
 Code compile(std::string_view pattern)
 {
     if (pattern.size() > longest_pattern) {
-        throw Error(ErrorKind::data, "a regular expression", std::to_string(pattern.size()) + " bytes",
-                    "up to " + std::to_string(longest_pattern));
+        throw Error(ErrorKind::data, "a regular expression", fmt::format("{} bytes", pattern.size()),
+                    fmt::format("up to {}", longest_pattern));
     }
     const std::string rewritten = pcre2_of(pattern);
     const CompileContext context = required(CompileContext(pcre2_compile_context_create(nullptr)));
@@ -85,8 +86,8 @@ Code compile(std::string_view pattern)
     std::size_t size = 0;
     (void)pcre2_pattern_info(code.get(), PCRE2_INFO_SIZE, &size);
     if (size > largest_code) {
-        throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern), std::to_string(size) + " bytes when compiled",
-                    "up to " + std::to_string(largest_code));
+        throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern), fmt::format("{} bytes when compiled", size),
+                    fmt::format("up to {}", largest_code));
     }
     // Without just-in-time compilation, where memory may not be executed, it is interpreted.
     (void)pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
@@ -157,8 +158,8 @@ std::vector<Span> Regex::matches(std::string_view text, Budget& budget) const
         const int result = matcher.match(code, text, from, budget);
         if (result < 0 && result != PCRE2_ERROR_NOMATCH) {
             throw Error(ErrorKind::data, "regular expression " + in_quotes(pattern_),
-                        message_of(result) + " at byte " + std::to_string(from),
-                        "expressions that match within " + std::to_string(most_steps) + " steps");
+                        fmt::format("{} at byte {}", message_of(result), from),
+                        fmt::format("expressions that match within {} steps", most_steps));
         }
         const std::size_t end = result < 0 ? from : pcre2_get_ovector_pointer(matcher.data.get())[1];
         if (end > from) {

@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void decompose(std::int32_t c, Span from, bool compatibility, std::vector<Charac
     const auto options = static_cast<utf8proc_option_t>(compatibility ? canonical | UTF8PROC_COMPAT : canonical);
     const utf8proc_ssize_t count = utf8proc_decompose_char(c, parts.data(), longest, options, nullptr);
     if (count < 0 || count > static_cast<utf8proc_ssize_t>(longest)) {
-        throw Error(ErrorKind::internal, "decomposing U+" + std::to_string(c) + " failed");
+        throw Error(ErrorKind::internal, fmt::format("decomposing U+{} failed", c));
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
         out.push_back({parts.at(i), combining_class(parts.at(i)), from});

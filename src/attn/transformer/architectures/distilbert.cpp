@@ -6,7 +6,7 @@ namespace attn::transformer {
 
 Architecture describe_distilbert(Config& config)
 {
-    Sizes s{.D = config.count({"dim"}), .L = config.count({"n_layers"}), .H = config.count({"n_heads"})};
+    Sizes s{.D = config.count({"dim"}), .L = config.layers({"n_layers"}), .H = config.count({"n_heads"})};
     s.H_kv = s.H;
     s.d = head_size(s.D, s.H);
     require_sizes(s);

@@ -16,7 +16,7 @@ LinearPart conv1d(std::string name, Index in, Index out, FusedRows rows = {})
 Architecture describe_gpt2(Config& config)
 {
     Sizes s{.D = config.count({"n_embd", "hidden_size"}),
-            .L = config.count({"n_layer", "num_hidden_layers"}),
+            .L = config.layers({"n_layer", "num_hidden_layers"}),
             .H = config.count({"n_head", "num_attention_heads"})};
     s.H_kv = s.H;
     s.d = head_size(s.D, s.H);

@@ -6,6 +6,8 @@
 #include "attn/transformer/architectures/families.hpp"
 #include "attn/transformer/architectures/parts.hpp"
 
+#include <fmt/core.h>
+
 #include <string>
 #include <utility>
 
@@ -132,8 +134,8 @@ Architecture describe_smollm3(Config& config)
     const Index interval = config.count({"no_rope_layer_interval"}, 4);
     const auto L = static_cast<Index>(a.layers.size());
     if (!turned.empty() && static_cast<Index>(turned.size()) != L) {
-        throw Error(ErrorKind::data, "no_rope_layers", "a list of " + std::to_string(turned.size()),
-                    std::to_string(L) + " numbers, one for each layer");
+        throw Error(ErrorKind::data, "no_rope_layers", fmt::format("a list of {}", turned.size()),
+                    fmt::format("{} numbers, one for each layer", L));
     }
     for (Index l = 0; l < L; ++l) {
         const bool turns = turned.empty() ? (l + 1) % interval != 0 : turned[static_cast<std::size_t>(l)] != 0;

@@ -3,6 +3,8 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,8 +12,6 @@
 
 namespace attn::transformer {
 namespace {
-
-constexpr Index most_layers = 1000;
 
 constexpr std::array<std::pair<std::string_view, Activation>, 9> activations{{
     {"gelu", Activation::gelu},
@@ -43,7 +43,7 @@ RopeScaling scaling_of(const std::string& name)
 
 std::string layer_name(std::string_view before, Index layer)
 {
-    return std::string(before) + std::to_string(layer) + ".";
+    return fmt::format("{}{}.", before, layer);
 }
 
 LinearPart linear(std::string name, Index in, Index out, bool bias)
@@ -69,26 +69,22 @@ Activation activation_of(Config& config, Config::Keys keys, std::string_view oth
 Index head_size(Index D, Index H)
 {
     if (D % H != 0) {
-        refuse("hidden size", std::to_string(D), "a multiple of the " + std::to_string(H) + " heads");
+        refuse("hidden size", std::to_string(D), fmt::format("a multiple of the {} heads", H));
     }
     return D / H;
 }
 
 void require_sizes(const Sizes& sizes)
 {
-    if (sizes.L > most_layers) {
-        refuse("number of layers", std::to_string(sizes.L), "up to " + std::to_string(most_layers));
-    }
     if (sizes.H % sizes.H_kv != 0) {
-        refuse("num_attention_heads", std::to_string(sizes.H),
-               "a multiple of the " + std::to_string(sizes.H_kv) + " key/value heads");
+        refuse("num_attention_heads", std::to_string(sizes.H), fmt::format("a multiple of the {} key/value heads", sizes.H_kv));
     }
 }
 
 Sizes sizes_of(Config& config)
 {
     Sizes sizes{.D = config.count({"hidden_size"}),
-                .L = config.count({"num_hidden_layers"}),
+                .L = config.layers({"num_hidden_layers"}),
                 .H = config.count({"num_attention_heads"}),
                 .inner = config.count({"intermediate_size"}),
                 .V = config.count({"vocab_size"})};
@@ -131,7 +127,7 @@ RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::str
     const double share = config.positive({key("partial_rotary_factor"), "partial_rotary_factor", "rotary_pct"}, defaults.share);
     rope.dim = static_cast<Index>(static_cast<double>(d) * share);
     if (share > 1 || rope.dim < 1 || rope.dim + rope.dim % 2 > d) {
-        refuse("rotary numbers of a head", std::to_string(rope.dim), "1 to " + std::to_string(d) + ", in pairs");
+        refuse("rotary numbers of a head", std::to_string(rope.dim), fmt::format("1 to {}, in pairs", d));
     }
     rope.scaling = scaling_of(config.text({key("rope_type"), key("type"), "rope_scaling.rope_type", "rope_scaling.type"},
                                           rope_scaling_names.front()));
@@ -150,7 +146,7 @@ std::vector<std::string> layer_types(Config& config, Index L)
 {
     std::vector<std::string> types = config.texts({"layer_types"});
     if (!types.empty() && static_cast<Index>(types.size()) != L) {
-        refuse("layer_types", "a list of " + std::to_string(types.size()), std::to_string(L) + " words, one for each layer");
+        refuse("layer_types", fmt::format("a list of {}", types.size()), fmt::format("{} words, one for each layer", L));
     }
     for (const std::string& type : types) {
         if (type != "full_attention" && type != "sliding_attention") {
@@ -163,7 +159,7 @@ std::vector<std::string> layer_types(Config& config, Index L)
 Index places_behind(Index padding, Index rows)
 {
     if (rows <= padding + 1) {
-        refuse("max_position_embeddings", std::to_string(rows), "more than pad_token_id + 1 = " + std::to_string(padding + 1));
+        refuse("max_position_embeddings", std::to_string(rows), fmt::format("more than pad_token_id + 1 = {}", padding + 1));
     }
     return rows - padding - 1;
 }

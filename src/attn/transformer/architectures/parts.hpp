@@ -25,7 +25,7 @@ struct Sizes {
 };
 /// D / H. Throws Error(data) for what is no whole number.
 [[nodiscard]] Index head_size(Index D, Index H);
-/// Throws Error(data) for more layers than a model has, or query heads that key/value heads do not share evenly.
+/// Throws Error(data) for query heads that key/value heads do not share evenly.
 void require_sizes(const Sizes& sizes);
 /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size and vocab_size; with num_key_value_heads and head_dim
 /// where there are any.

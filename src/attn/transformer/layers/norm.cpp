@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cmath>
 #include <string>
@@ -48,7 +50,7 @@ void normalise(Matrix<float>& X, const Norm& norm)
     const auto size = static_cast<Index>(norm.weight.size());
     if (size == 0 || X.cols() % size != 0) {
         throw Error(ErrorKind::internal, "numbers of a row to normalise", std::to_string(X.cols()),
-                    "a whole number of groups of " + std::to_string(size));
+                    fmt::format("a whole number of groups of {}", size));
     }
     for (Index place = 0; place < X.size(); place += size) {
         normalise_group(X.data() + place, norm);

@@ -4,9 +4,10 @@
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numbers>
-#include <string>
 
 namespace attn::transformer {
 namespace {
@@ -41,8 +42,8 @@ std::vector<double> frequencies(const RopePart& rope)
 Rotation rotation(const RopePart& rope, Index T)
 {
     if (T > core::most_positions) {
-        throw Error(ErrorKind::data, "rotary positions", std::to_string(T) + " tokens",
-                    "up to " + std::to_string(core::most_positions));
+        throw Error(ErrorKind::data, "rotary positions", fmt::format("{} tokens", T),
+                    fmt::format("up to {}", core::most_positions));
     }
     const std::vector<double> list = frequencies(rope);
     const auto pairs = static_cast<Index>(list.size());

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <string>
 
@@ -11,8 +13,7 @@ namespace {
 void require_row(const char* thing, Index row, Index rows)
 {
     if (row < 0 || row >= rows) {
-        throw Error(ErrorKind::data, thing, std::to_string(row),
-                    "0 to " + std::to_string(rows - 1) + ", the rows of its table");
+        throw Error(ErrorKind::data, thing, std::to_string(row), fmt::format("0 to {}, the rows of its table", rows - 1));
     }
 }
 
@@ -29,11 +30,11 @@ void require_tokens(const Architecture& architecture, const std::vector<Index>& 
     const auto T = static_cast<Index>(ids.size());
     if (T < 1 || T > architecture.most_tokens) {
         throw Error(ErrorKind::data, "tokens", std::to_string(T),
-                    "1 to " + std::to_string(architecture.most_tokens) + ", for which this model has positions");
+                    fmt::format("1 to {}, for which this model has positions", architecture.most_tokens));
     }
     if (!types.empty() && types.size() != ids.size()) {
         throw Error(ErrorKind::data, "type ids", std::to_string(types.size()),
-                    std::to_string(T) + ", one for each token, or none");
+                    fmt::format("{}, one for each token, or none", T));
     }
 }
 

@@ -6,6 +6,8 @@
 #include "attn/transformer/layers/rope.hpp"
 #include "attn/transformer/run/embedding.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -252,7 +254,7 @@ void require_asked(const Model& model, const Asked& asked)
     const auto L = static_cast<Index>(model.architecture().layers.size());
     for (const Index layer : asked.layers) {
         if (layer < 0 || layer >= L) {
-            throw Error(ErrorKind::data, "layer", std::to_string(layer), "0 to " + std::to_string(L - 1));
+            throw Error(ErrorKind::data, "layer", std::to_string(layer), fmt::format("0 to {}", L - 1));
         }
     }
     if (asked.logits != Logits::none && !model.architecture().head) {
@@ -272,7 +274,7 @@ Index layers_to_run(const Model& model, const Asked& asked)
 void require_finite(const Matrix<float>& X, Index layer)
 {
     if (!all_finite(std::span<const float>(X.data(), static_cast<std::size_t>(X.size())))) {
-        throw Error(ErrorKind::data, "hidden states after layer " + std::to_string(layer), "a number that is not finite",
+        throw Error(ErrorKind::data, fmt::format("hidden states after layer {}", layer), "a number that is not finite",
                     damaged);
     }
 }

@@ -2,6 +2,8 @@
 
 #include "attn/tensor/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -84,7 +86,7 @@ Entries renamed(const Entries& entries, const Architecture& architecture)
     Entries by_name;
     for (const auto& [name, entry] : entries) {
         if (!by_name.emplace(modern_name(without_prefix(name, prefix)), entry).second) {
-            throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": the files have it twice, under two names");
+            throw Error(ErrorKind::data, fmt::format("tensor {}: the files have it twice, under two names", in_quotes(name)));
         }
     }
     return by_name;
@@ -110,8 +112,8 @@ void require_tensor(const NeededTensor& needed, const Entries& entries)
 {
     const auto entry = entries.find(needed.name);
     if (entry == entries.end()) {
-        throw Error(ErrorKind::data, "tensor " + in_quotes(needed.name) +
-                                         ": missing; config.json asks for it, with the shape " + to_string(needed.shape));
+        throw Error(ErrorKind::data, fmt::format("tensor {}: missing; config.json asks for it, with the shape {}",
+                                                 in_quotes(needed.name), to_string(needed.shape)));
     }
     const std::string thing = "tensor " + in_quotes(needed.name);
     if (!entry->second.unread.empty() || !is_weight_type(entry->second.view.type)) {
@@ -133,8 +135,9 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 {
     for (const auto& [name, entry] : entries) {
         if (!needed.contains(name) && !is_passed_over(name, architecture)) {
-            throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": not known in a model of the type " +
-                                             architecture.type + ", so what it would change is not either");
+            throw Error(ErrorKind::data,
+                        fmt::format("tensor {}: not known in a model of the type {}, so what it would change is not either",
+                                    in_quotes(name), architecture.type));
         }
     }
 }
@@ -144,14 +147,14 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 void Weights::add(const std::string& name, const TensorView& view)
 {
     if (!entries_.emplace(name, Entry{view}).second) {
-        throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": two files of the model have it");
+        throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(name)));
     }
 }
 
 void Weights::add_unread(const std::string& name, const std::string& type)
 {
     if (!entries_.emplace(name, Entry{{}, type}).second) {
-        throw Error(ErrorKind::data, "tensor " + in_quotes(name) + ": two files of the model have it");
+        throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(name)));
     }
 }
 

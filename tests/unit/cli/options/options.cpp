@@ -1,6 +1,7 @@
 #include "cli/options/options.hpp"
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +26,7 @@ FieldValue value(const FieldInfo& field, std::string_view text)
 
 std::string refusal(const FieldInfo& field, std::string_view text)
 {
-    try {
-        (void)value(field, text);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::usage);
-        return error.what();
-    }
-    return "no error";
+    return error_of(attn::ErrorKind::usage, [&] { (void)value(field, text); });
 }
 
 TEST(OptionName, ComesFromTheKey)

@@ -1,6 +1,6 @@
 #include "attn/io/json/json_reader.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,20 +11,9 @@ using attn::io::JsonKind;
 using attn::io::JsonObject;
 using attn::io::JsonValue;
 
-std::string message_of(const std::function<void()>& action)
-{
-    try {
-        action();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-        return error.what();
-    }
-    return "no error";
-}
-
 std::string reading(std::string_view text)
 {
-    return message_of([&] { (void)JsonDocument(text); });
+    return error_of([&] { (void)JsonDocument(text); });
 }
 
 TEST(JsonReader, KeepsEveryNumberAsItStands)
@@ -131,7 +120,7 @@ TEST(JsonReader, RefusesNumbersOfTheWrongKindBeforeConverting)
 {
     const auto integer = [](std::string_view text) {
         const JsonDocument document(text);
-        return message_of([&] { (void)document.root().integer(-1, 10); });
+        return error_of([&] { (void)document.root().integer(-1, 10); });
     };
     EXPECT_EQ(integer("10"), "no error");
     EXPECT_EQ(integer("-1"), "no error");
@@ -143,7 +132,7 @@ TEST(JsonReader, RefusesNumbersOfTheWrongKindBeforeConverting)
     EXPECT_EQ(seed.root().unsigned_integer(), 18446744073709551615U);
     for (const char* text : {"18446744073709551616", "-1", "1.0", "1e3"}) {
         const JsonDocument document(text);
-        EXPECT_NE(message_of([&] { (void)document.root().unsigned_integer(); }), "no error") << text;
+        EXPECT_NE(error_of([&] { (void)document.root().unsigned_integer(); }), "no error") << text;
     }
 }
 
@@ -151,12 +140,12 @@ TEST(JsonReader, RefusesUnknownKeysAndNamesTheKnown)
 {
     const JsonDocument document(R"({"dims":{"head":3}})");
     const JsonValue dims = document.root().members().at(0).second;
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(error_of([&] {
                   (void)JsonObject(dims, {"heads", "d_k"});
               }),
               "dims: key: got 'head'; allowed: heads, d_k; did you mean 'heads'?");
     const JsonObject object(document.root(), {"dims", "seed"});
-    EXPECT_EQ(message_of([&] { (void)object.at("seed"); }), "JSON: key 'seed' is missing");
+    EXPECT_EQ(error_of([&] { (void)object.at("seed"); }), "JSON: key 'seed' is missing");
 }
 
 TEST(JsonReader, FlattensNestedArraysAndRefusesRaggedOnes)
@@ -174,13 +163,13 @@ TEST(JsonReader, FlattensNestedArraysAndRefusesRaggedOnes)
     EXPECT_EQ(flatten("[]").shape, attn::Shape{0});
     EXPECT_EQ(flatten("[[],[]]").shape, (attn::Shape{2, 0}));
 
-    EXPECT_EQ(message_of([&] { (void)flatten("[[1,2],[3]]"); }),
+    EXPECT_EQ(error_of([&] { (void)flatten("[[1,2],[3]]"); }),
               "[1]: got an array of 1 element; allowed: an array of 2 elements, as beside it");
-    EXPECT_EQ(message_of([&] { (void)flatten("[[1],2]"); }), "[1]: got 2; allowed: an array of 1 element, as beside it");
-    EXPECT_EQ(message_of([&] { (void)flatten("[1,[2]]"); }), "[1]: got an array of 1 element; allowed: a number");
-    EXPECT_EQ(message_of([&] { (void)flatten("[[],[1]]"); }),
+    EXPECT_EQ(error_of([&] { (void)flatten("[[1],2]"); }), "[1]: got 2; allowed: an array of 1 element, as beside it");
+    EXPECT_EQ(error_of([&] { (void)flatten("[1,[2]]"); }), "[1]: got an array of 1 element; allowed: a number");
+    EXPECT_EQ(error_of([&] { (void)flatten("[[],[1]]"); }),
               "[1]: got an array of 1 element; allowed: an array of 0 elements, as beside it");
-    EXPECT_EQ(message_of([&] { (void)flatten("[[1,\"x\"]]"); }), "[0][1]: got 'x'; allowed: a number");
+    EXPECT_EQ(error_of([&] { (void)flatten("[[1,\"x\"]]"); }), "[0][1]: got 'x'; allowed: a number");
 }
 
 TEST(JsonReader, FindsTheSchemaAndReadsNoFurther)
@@ -192,7 +181,7 @@ TEST(JsonReader, FindsTheSchemaAndReadsNoFurther)
     EXPECT_EQ(schema_of(R"({"schema":1})"), std::nullopt);
     EXPECT_EQ(schema_of(R"({"schema":["a"]})"), std::nullopt);
     for (const char* text : {"[]", "1", "\"schema\"", "", "{"}) {
-        EXPECT_NE(message_of([&] { (void)schema_of(text); }), "no error") << text;
+        EXPECT_NE(error_of([&] { (void)schema_of(text); }), "no error") << text;
     }
 }
 

@@ -1,7 +1,7 @@
 #include "attn/io/json/json_scanner.hpp"
 
 #include "attn/io/json/json_reader.hpp"
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,20 +11,9 @@ namespace {
 
 using attn::io::JsonScanner;
 
-std::string message_of(const std::function<void()>& action)
-{
-    try {
-        action();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-        return error.what();
-    }
-    return "no error";
-}
-
 std::string skipping(std::string_view text)
 {
-    return message_of([&] {
+    return error_of([&] {
         JsonScanner scanner(text);
         (void)scanner.skip();
         scanner.end();
@@ -140,7 +129,7 @@ TEST(JsonScanner, AgreesWithTheReaderOnDamagedText)
             const char letter = letters[random() % letters.size()];
             random() % 2 == 0 ? damaged.erase(at, 1) : damaged.replace(at, 1, 1, letter);
         }
-        const std::string theirs = message_of([&] { (void)attn::io::JsonDocument(damaged); });
+        const std::string theirs = error_of([&] { (void)attn::io::JsonDocument(damaged); });
         if (theirs.find("given twice") == std::string::npos && theirs.find("beyond the range") == std::string::npos &&
             theirs.find("NUL") == std::string::npos) {
             EXPECT_EQ(skipping(damaged), theirs) << damaged;
@@ -150,9 +139,9 @@ TEST(JsonScanner, AgreesWithTheReaderOnDamagedText)
 
 TEST(JsonScanner, RefusesAValueOfAnotherKind)
 {
-    EXPECT_NE(message_of([] { (void)JsonScanner("1").string(); }).find("byte 0"), std::string::npos);
-    EXPECT_NE(message_of([] { (void)JsonScanner("\"a\"").number(); }), "no error");
-    EXPECT_NE(message_of([] { JsonScanner("[]").object([](std::string_view) {}); }), "no error");
+    EXPECT_NE(error_of([] { (void)JsonScanner("1").string(); }).find("byte 0"), std::string::npos);
+    EXPECT_NE(error_of([] { (void)JsonScanner("\"a\"").number(); }), "no error");
+    EXPECT_NE(error_of([] { JsonScanner("[]").object([](std::string_view) {}); }), "no error");
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "attn/io/json/printed_array.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,9 @@ using attn::io::parse_printed_array;
 using attn::io::with_restored_zeros;
 using Numbers = std::vector<std::string>;
 
-std::string error_of(std::string_view text)
+std::string array_error(std::string_view text)
 {
-    try {
-        (void)parse_printed_array(text, "x");
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-        return error.what();
-    }
-    return "no error";
+    return error_of([&] { (void)parse_printed_array(text, "x"); });
 }
 
 TEST(PrintedArray, ReadsWhatPyTorchAndNumPyPrint)
@@ -49,16 +43,18 @@ TEST(PrintedArray, RestoresZerosThatWereLeftOut)
 
 TEST(PrintedArray, RefusesTheRestNamingIt)
 {
-    EXPECT_EQ(error_of("[[1, 2], [3]]"), "x up to character 12: got 1 element in a row; allowed: 2, as before");
-    EXPECT_EQ(error_of("[1, [2]]"), "x at character 4: got '['; allowed: a number, as before");
-    EXPECT_EQ(error_of("[[1], 2]"), "x at character 6: got '2'; allowed: a row of numbers, as before");
-    EXPECT_EQ(error_of("[1, 2"), "x at character 5: got the end of the text; allowed: numbers as PyTorch or NumPy prints them, "
-                                 "such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");
-    EXPECT_EQ(error_of("tensor([1], grad_fn)"),
+    EXPECT_EQ(array_error("[[1, 2], [3]]"), "x up to character 12: got 1 element in a row; allowed: 2, as before");
+    EXPECT_EQ(array_error("[1, [2]]"), "x at character 4: got '['; allowed: a number, as before");
+    EXPECT_EQ(array_error("[[1], 2]"), "x at character 6: got '2'; allowed: a row of numbers, as before");
+    EXPECT_EQ(array_error("[1, 2"),
+              "x at character 5: got the end of the text; allowed: numbers as PyTorch or NumPy prints them, "
+              "such as tensor([[0.2961, 0.5166]]) or [[0.2961 0.5166]]");
+    EXPECT_EQ(array_error("tensor([1], grad_fn)"),
               "x at character 12: got 'grad_fn'; allowed: a name and a value, such as grad_fn=<MmBackward0>");
-    EXPECT_EQ(error_of("tensor([1], grad_fn=<"), "x at character 21: got the end of the text; allowed: ')' behind the array");
-    EXPECT_NE(error_of("[1. ... 2.]").find("paste the whole array"), std::string::npos);
-    EXPECT_NE(error_of("[[], []]").find("got 0 elements in a row; allowed: at least one"), std::string::npos);
+    EXPECT_EQ(array_error("tensor([1], grad_fn=<"),
+              "x at character 21: got the end of the text; allowed: ')' behind the array");
+    EXPECT_NE(array_error("[1. ... 2.]").find("paste the whole array"), std::string::npos);
+    EXPECT_NE(array_error("[[], []]").find("got 0 elements in a row; allowed: at least one"), std::string::npos);
 }
 
 } // namespace

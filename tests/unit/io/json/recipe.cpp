@@ -1,7 +1,7 @@
 #include "attn/io/json/recipe.hpp"
 
 #include "attn/io/builtin.hpp"
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -32,21 +32,14 @@ std::vector<Step> with_draws(const std::string& draws)
     return parse_recipe(recipe("", R"({"sentence":"a"})", draws)).draws;
 }
 
-std::string error_of(const std::string& json)
+std::string recipe_error(const std::string& json)
 {
-    try {
-        (void)parse_recipe(json);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << json;
-        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << json;
-        return error.what();
-    }
-    return "no error";
+    return error_of([&] { (void)parse_recipe(json); });
 }
 
-std::string error_of_draw(const std::string& draw)
+std::string draw_error(const std::string& draw)
 {
-    return error_of(recipe("", R"({"sentence":"a"})", "[" + draw + "]"));
+    return recipe_error(recipe("", R"({"sentence":"a"})", "[" + draw + "]"));
 }
 
 TEST(Recipe, TakesItsDefaultsWhereNothingIsSaid)
@@ -105,7 +98,7 @@ TEST(Recipe, ReadsBatches)
     EXPECT_EQ(std::get<IdsInput>(with_input(R"({"ids":[2,0],"batch":2})").input), (IdsInput{{2, 0}, {}, 2}));
     EXPECT_EQ(std::get<PositionsInput>(with_input(R"({"positions":2,"batch":3})").input), (PositionsInput{2, {}, 3}));
     EXPECT_EQ(parse_recipe(recipe(R"("entry":1)")).entry, 1);
-    EXPECT_EQ(error_of(recipe("", R"({"sentence":[]})")),
+    EXPECT_EQ(recipe_error(recipe("", R"({"sentence":[]})")),
               "input.sentence: got an array of 0 elements; allowed: a sentence, or a batch of 1 to 1024");
 }
 
@@ -113,16 +106,16 @@ TEST(Recipe, RefusesInputsThatAreNoneOrTwo)
 {
     const std::string one = "allowed: exactly one of sentence, ids, positions";
     for (const char* input : {"{}", R"({"sentence":"a","ids":[1]})", R"({"ids":[1],"positions":1})"}) {
-        EXPECT_NE(error_of(recipe("", input)).find(one), std::string::npos) << input;
+        EXPECT_NE(recipe_error(recipe("", input)).find(one), std::string::npos) << input;
     }
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[1],"casefold":true})")),
+    EXPECT_EQ(recipe_error(recipe("", R"({"ids":[1],"casefold":true})")),
               "input: key: got 'casefold'; allowed: ids, batch, labels");
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[]})")), "input.ids: got an array of 0 elements; allowed: at least one id");
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[1,-1]})")), "input.ids[1]: got -1; allowed: an integer from 0 to 2147483646");
-    EXPECT_EQ(error_of(recipe("", R"({"ids":[1,2],"labels":["a"]})")),
+    EXPECT_EQ(recipe_error(recipe("", R"({"ids":[]})")), "input.ids: got an array of 0 elements; allowed: at least one id");
+    EXPECT_EQ(recipe_error(recipe("", R"({"ids":[1,-1]})")), "input.ids[1]: got -1; allowed: an integer from 0 to 2147483646");
+    EXPECT_EQ(recipe_error(recipe("", R"({"ids":[1,2],"labels":["a"]})")),
               "input.labels: got an array of 1 element; allowed: a label for each of 2");
-    EXPECT_EQ(error_of(recipe("", R"({"positions":0})")), "input.positions: got 0; allowed: an integer from 1 to 1048576");
-    EXPECT_EQ(error_of(recipe("", R"({"sentence":3})")), "input.sentence: got 3; allowed: a string");
+    EXPECT_EQ(recipe_error(recipe("", R"({"positions":0})")), "input.positions: got 0; allowed: an integer from 1 to 1048576");
+    EXPECT_EQ(recipe_error(recipe("", R"({"sentence":3})")), "input.sentence: got 3; allowed: a string");
 }
 
 TEST(Recipe, ReadsSeedsExactly)
@@ -131,9 +124,9 @@ TEST(Recipe, ReadsSeedsExactly)
     EXPECT_EQ(std::get<Seed>(steps[1]).value, 9007199254740993U); // no double holds it
     EXPECT_EQ(std::get<Seed>(steps[2]).value, 18446744073709551615U);
     for (const char* seed : {"-1", "1.0", "1e3", "18446744073709551616", "\"1\""}) {
-        EXPECT_NE(error_of_draw(std::string(R"({"seed":)") + seed + "}").find("draws[0].seed: got "), std::string::npos);
+        EXPECT_NE(draw_error(std::string(R"({"seed":)") + seed + "}").find("draws[0].seed: got "), std::string::npos);
     }
-    EXPECT_EQ(error_of_draw(R"({"seed":1,"init":"normal"})"), "draws[0]: key: got 'init'; allowed: seed");
+    EXPECT_EQ(draw_error(R"({"seed":1,"init":"normal"})"), "draws[0]: key: got 'init'; allowed: seed");
 }
 
 TEST(Recipe, ReadsDraws)
@@ -175,7 +168,7 @@ TEST(Recipe, ReadsTensorsThatAreStated)
               "draws[0].values at (0,): got 9007199254740993; allowed: an integer that float64 holds exactly, such as "
               "9007199254740992"},
          }) {
-        EXPECT_EQ(error_of_draw(draw), error) << draw;
+        EXPECT_EQ(draw_error(draw), error) << draw;
     }
 }
 
@@ -187,7 +180,7 @@ TEST(Recipe, ReadsAMaskThatIsStated)
     constexpr double infinity = std::numeric_limits<double>::infinity();
     EXPECT_EQ(mask("[[true,false]]"), (Literal{.shape = {1, 2}, .values = {1, 0}, .truths = true}));
     EXPECT_EQ(mask(R"([0,null,"-inf",2])"), (Literal{.shape = {4}, .values = {0, -infinity, -infinity, 2}}));
-    EXPECT_EQ(error_of(recipe(R"("attention":{"mask":{}})")),
+    EXPECT_EQ(recipe_error(recipe(R"("attention":{"mask":{}})")),
               "attention.mask: got an object of 0 members; allowed: exactly one of file, values");
 }
 
@@ -283,7 +276,7 @@ TEST(Recipe, RefusesDrawsThatContradictThemselves)
          "bias, add_bias_kv, head, side, shape, take, values"},
     };
     for (const auto& [draw, message] : cases) {
-        EXPECT_EQ(error_of_draw(draw), message) << draw;
+        EXPECT_EQ(draw_error(draw), message) << draw;
     }
 }
 
@@ -291,7 +284,7 @@ TEST(Recipe, RefusesLengthsThatAreNoProductOfLetters)
 {
     for (const char* length :
          {"\"\"", "\"B\"", "\"H*\"", "\"*H\"", "\"H**D\"", "\"H*2\"", "\"H * D\"", "\"d_q\"", "2.5", "null"}) {
-        const std::string message = error_of_draw(std::string(R"({"discard":true,"init":"normal","shape":[)") + length + "]}");
+        const std::string message = draw_error(std::string(R"({"discard":true,"init":"normal","shape":[)") + length + "]}");
         EXPECT_EQ(message.substr(0, 23), "draws[0].shape[0]: got ") << message;
     }
 }
@@ -312,25 +305,25 @@ TEST(Recipe, RefusesAttentionOptionsOutOfRange)
          "attention.mask.sha256: got 'AB'; allowed: 64 hexadecimal digits in lower case"},
     };
     for (const auto& [attention, message] : cases) {
-        EXPECT_EQ(error_of(recipe(std::string(R"("attention":)") + attention)), message);
+        EXPECT_EQ(recipe_error(recipe(std::string(R"("attention":)") + attention)), message);
     }
 }
 
 TEST(Recipe, RefusesOtherDocumentsAndWrongMembers)
 {
-    EXPECT_EQ(error_of("[]"), "JSON: got an array of 0 elements; allowed: an object");
-    EXPECT_EQ(error_of("{}"), "JSON: key 'schema' is missing");
-    EXPECT_EQ(error_of(R"({"schema":"attn-cli/recipe/2"})"), "schema: got 'attn-cli/recipe/2'; allowed: attn-cli/recipe/1");
-    EXPECT_EQ(error_of(R"({"schema":"attn-cli/recipe/1"})"), "JSON: key 'input' is missing");
-    EXPECT_EQ(error_of(recipe(R"("seed":3)")).substr(0, 33), "key: got 'seed'; allowed: schema,");
-    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":0})")), "dims.heads: got 0; allowed: an integer from 1 to 65536");
-    EXPECT_EQ(error_of(recipe(R"("dims":{"heads":2.0})")), "dims.heads: got 2.0; allowed: an integer from 1 to 65536");
-    EXPECT_EQ(error_of(recipe(R"("query":[-1])")), "query[0]: got -1; allowed: an integer from 0 to 2147483647");
-    EXPECT_EQ(error_of(recipe(R"("query":"is")")), "query: got the string 'is'; allowed: an array");
-    EXPECT_EQ(error_of(recipe(R"("generator":"jax")")), "generator: got 'jax'; allowed: torch, numpy, numpy-pcg64");
-    EXPECT_EQ(error_of(recipe(R"("dtype":"float16")")), "dtype: got 'float16'; allowed: float32, float64");
-    EXPECT_EQ(error_of(recipe(R"("rounding":"up")")), "rounding: got 'up'; allowed: stage, step");
-    EXPECT_EQ(error_of(recipe(R"("note":1)")), "note: got 1; allowed: a string");
+    EXPECT_EQ(recipe_error("[]"), "JSON: got an array of 0 elements; allowed: an object");
+    EXPECT_EQ(recipe_error("{}"), "JSON: key 'schema' is missing");
+    EXPECT_EQ(recipe_error(R"({"schema":"attn-cli/recipe/2"})"), "schema: got 'attn-cli/recipe/2'; allowed: attn-cli/recipe/1");
+    EXPECT_EQ(recipe_error(R"({"schema":"attn-cli/recipe/1"})"), "JSON: key 'input' is missing");
+    EXPECT_EQ(recipe_error(recipe(R"("seed":3)")).substr(0, 33), "key: got 'seed'; allowed: schema,");
+    EXPECT_EQ(recipe_error(recipe(R"("dims":{"heads":0})")), "dims.heads: got 0; allowed: an integer from 1 to 65536");
+    EXPECT_EQ(recipe_error(recipe(R"("dims":{"heads":2.0})")), "dims.heads: got 2.0; allowed: an integer from 1 to 65536");
+    EXPECT_EQ(recipe_error(recipe(R"("query":[-1])")), "query[0]: got -1; allowed: an integer from 0 to 2147483647");
+    EXPECT_EQ(recipe_error(recipe(R"("query":"is")")), "query: got the string 'is'; allowed: an array");
+    EXPECT_EQ(recipe_error(recipe(R"("generator":"jax")")), "generator: got 'jax'; allowed: torch, numpy, numpy-pcg64");
+    EXPECT_EQ(recipe_error(recipe(R"("dtype":"float16")")), "dtype: got 'float16'; allowed: float32, float64");
+    EXPECT_EQ(recipe_error(recipe(R"("rounding":"up")")), "rounding: got 'up'; allowed: stage, step");
+    EXPECT_EQ(recipe_error(recipe(R"("note":1)")), "note: got 1; allowed: a string");
 }
 
 TEST(Recipe, ReadsTheFileOfAMask)
@@ -352,12 +345,12 @@ TEST(Recipe, ReadsWhatStandsInFiles)
     EXPECT_EQ(read.dims.key_dim, 3);
     EXPECT_EQ(read.dims.value_dim, 5);
     EXPECT_EQ(parse_recipe(recipe(R"("parameters":{"file":"p"})")).parameters, FileParameters{.file = "p"});
-    EXPECT_EQ(error_of(recipe(R"("parameters":{})")), "parameters: key 'file' is missing");
-    EXPECT_EQ(error_of(recipe(R"("parameters":{"file":"p","layout":"rows"})")),
+    EXPECT_EQ(recipe_error(recipe(R"("parameters":{})")), "parameters: key 'file' is missing");
+    EXPECT_EQ(recipe_error(recipe(R"("parameters":{"file":"p","layout":"rows"})")),
               "parameters.layout: got 'rows'; allowed: in-out, out-in, run");
-    EXPECT_EQ(error_of(recipe(R"("parameters":{"file":"p","sha256":""})")),
+    EXPECT_EQ(recipe_error(recipe(R"("parameters":{"file":"p","sha256":""})")),
               "parameters.sha256: got ''; allowed: 64 hexadecimal digits in lower case");
-    EXPECT_NE(error_of(recipe(R"("parameters":{"file":"p","tensor":"x"})")).find("got 'tensor'"), std::string::npos);
+    EXPECT_NE(recipe_error(recipe(R"("parameters":{"file":"p","tensor":"x"})")).find("got 'tensor'"), std::string::npos);
 }
 
 TEST(Recipe, ReadsPositions)
@@ -371,7 +364,7 @@ TEST(Recipe, ReadsPositions)
     EXPECT_EQ(positions(R"("kind":"rope","base":500000,"dim":4,"style":"interleaved")"),
               (Positions{PositionKind::rope, {500000, 4, attn::core::RopeStyle::interleaved}}));
     const auto refused = [](const std::string& members) {
-        return error_of(recipe(R"("attention":{"positions":{)" + members + "}}"));
+        return recipe_error(recipe(R"("attention":{"positions":{)" + members + "}}"));
     };
     EXPECT_EQ(refused(R"("kind":"none")"), "attention.positions.kind: got 'none'; allowed: sinusoidal, rope, alibi");
     EXPECT_EQ(refused(R"("kind":"alibi","dim":2)"), R"(attention.positions.dim: got 2; allowed: only with "kind": "rope")");
@@ -387,9 +380,9 @@ Published statement(const std::string& members)
     return parse_recipe(recipe(R"("published":[{)" + members + "}]")).published.at(0);
 }
 
-std::string error_of_statement(const std::string& members)
+std::string statement_error(const std::string& members)
 {
-    return error_of(recipe(R"("published":[{)" + members + "}]"));
+    return recipe_error(recipe(R"("published":[{)" + members + "}]"));
 }
 
 TEST(Published, StringsArePrintedDigits)
@@ -479,9 +472,9 @@ TEST(Published, RefusesWhatMakesNoSense)
          "published[0].shape: got an array of 9 elements; allowed: at most 8 lengths"},
     };
     for (const auto& [members, message] : cases) {
-        EXPECT_EQ(error_of_statement(members), message) << members;
+        EXPECT_EQ(statement_error(members), message) << members;
     }
-    EXPECT_EQ(error_of(recipe(R"("precision":[{"array":"context","rtol":null}])")),
+    EXPECT_EQ(recipe_error(recipe(R"("precision":[{"array":"context","rtol":null}])")),
               "precision[0].rtol: got null; allowed: a finite number, 0 or more");
 }
 

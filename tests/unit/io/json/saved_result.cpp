@@ -1,6 +1,7 @@
 #include "attn/io/json/saved_result.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,15 +19,9 @@ std::string result(const std::string& members)
            (members.empty() ? "" : "," + members) + "}";
 }
 
-std::string error_of(const std::string& json)
+std::string result_error(const std::string& json)
 {
-    try {
-        (void)parse_saved_result(json);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-        return error.what();
-    }
-    return "no error";
+    return error_of([&] { (void)parse_saved_result(json); });
 }
 
 TEST(SavedResult, HoldsWhatTheFileStatesAndNoMore)
@@ -98,12 +93,12 @@ TEST(SavedResult, RefusesWhatIsNone)
         {R"("index":-1)", "index: got -1; allowed: an integer from 0 to 9223372036854775807"},
     };
     for (const auto& [members, message] : cases) {
-        EXPECT_EQ(error_of(result(members)).substr(0, message.size()), message) << members;
+        EXPECT_EQ(result_error(result(members)).substr(0, message.size()), message) << members;
     }
-    EXPECT_EQ(error_of(R"({"schema":"attn-cli/result/1"})"), "JSON: key 'config' is missing");
-    EXPECT_EQ(
-        error_of(R"({"schema":"attn-cli/result/1","config":{"schema":"attn-cli/recipe/1","input":{"ids":[0.5]},"draws":[]}})"),
-        "config.input.ids[0]: got 0.5; allowed: an integer from 0 to 2147483646");
+    EXPECT_EQ(result_error(R"({"schema":"attn-cli/result/1"})"), "JSON: key 'config' is missing");
+    EXPECT_EQ(result_error(
+                  R"({"schema":"attn-cli/result/1","config":{"schema":"attn-cli/recipe/1","input":{"ids":[0.5]},"draws":[]}})"),
+              "config.input.ids[0]: got 0.5; allowed: an integer from 0 to 2147483646");
 }
 
 TEST(SavedResult, IsToldFromARecipeByItsSchema)

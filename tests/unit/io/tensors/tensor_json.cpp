@@ -1,6 +1,6 @@
 #include "attn/io/tensors/tensor_json.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,13 +24,7 @@ std::string object(const std::string& members)
 
 std::string message_of(const std::string& json)
 {
-    try {
-        (void)parse_tensor_json(json);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << json;
-        return error.what();
-    }
-    return "no error";
+    return error_of([&] { (void)parse_tensor_json(json); });
 }
 
 std::vector<double> values_of(const std::string& members)

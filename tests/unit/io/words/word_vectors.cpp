@@ -1,6 +1,7 @@
 #include "attn/io/words/word_vectors.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,24 +41,12 @@ FoundVectors find(std::string_view file, const Words& words, bool allow_nonfinit
     return found;
 }
 
-template <typename Use>
-std::string refusal(Use use)
-{
-    try {
-        use();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << error.what();
-        return error.what();
-    }
-    return "nothing was refused";
-}
-
 /// What both ways of searching say.
 void expect_refused(std::string_view file, const std::string& part, const Words& words = {"a", "b", "c"})
 {
-    const std::string walk = refusal([&] { (void)attn::io::find_vectors(open_vector_text(as_bytes(file), "file"), {words}); });
+    const std::string walk = error_of([&] { (void)attn::io::find_vectors(open_vector_text(as_bytes(file), "file"), {words}); });
     EXPECT_NE(walk.find(part), std::string::npos) << walk;
-    const std::string index = refusal([&] {
+    const std::string index = error_of([&] {
         const auto text = open_vector_text(as_bytes(file), "file");
         (void)attn::io::VectorIndex(text, {}).find({words}, false);
     });
@@ -290,7 +279,7 @@ TEST(WordList, GivesEachWordItsRow)
 TEST(WordList, RefusesWhatIsNone)
 {
     const auto message = [](std::string_view file) {
-        return refusal([&] { attn::io::WordList list(as_bytes(file), "list"); });
+        return error_of([&] { attn::io::WordList list(as_bytes(file), "list"); });
     };
     EXPECT_EQ(message("a\nb\nc\na\n"), "list, line 4: the word 'a' is also in line 1; allowed: once");
     EXPECT_EQ(message("a\n\nb\n"), "list, line 2: got nothing; allowed: one word per line");

@@ -1,6 +1,7 @@
 #include "attn/model/attend/attend.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -67,13 +68,7 @@ protected:
     }
     static void expect_refused(const AttendInputs& inputs, const Attend& options, ErrorKind kind, const std::string& message)
     {
-        try {
-            (void)attend(inputs, options);
-            ADD_FAILURE() << "not refused: " << message;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.what(), message);
-            EXPECT_EQ(error.kind(), kind);
-        }
+        EXPECT_EQ(error_of(kind, [&] { (void)attend(inputs, options); }), message);
     }
 
 private:
@@ -192,13 +187,8 @@ TEST_F(AttendTest, RefusesAMaskWithNanOrPlusInfinityNamingThePlace)
     for (const auto& [value, place] : {std::pair(nan, "at (1, 0): got nan;"), std::pair(infinity, "at (1, 0): got inf;")}) {
         inputs.mask = tensor({2, 2}, {0, -infinity, value, 0});
         options.allow_nonfinite = false;
-        try {
-            (void)attend(inputs, options);
-            FAIL() << place;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::data);
-            EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
-        }
+        const std::string message = error_of([&] { (void)attend(inputs, options); });
+        EXPECT_NE(message.find(place), std::string::npos) << message;
         options.allow_nonfinite = true;
         // An infinite score takes the whole row, NaN spoils it.
         EXPECT_EQ(std::isnan(context(inputs, options)[1]), std::isnan(value));
@@ -220,13 +210,11 @@ TEST_F(AttendTest, RefusesWhatDoesNotFitInMemoryBeforeAllocating)
     const attn::TensorView column = attn::row_major_view(ElementType::float32, {many, 1}, bytes);
     Attend options;
     options.show = {Item::weights, Item::context};
-    try {
+    const auto too_large = [&] {
         (void)attn::model::attend({column, column, column, {}, {}, {}, {}}, options,
                                   {.show = {}, .memory_limit = attn::Index{1} << 30, .observer = {}});
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::too_large);
-    }
+    };
+    EXPECT_NE(error_of(ErrorKind::too_large, too_large), "no error");
 }
 
 TEST_F(AttendTest, WarnsWhenAScoreOverflows)

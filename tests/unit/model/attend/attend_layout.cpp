@@ -1,6 +1,7 @@
 #include "attn/model/attend/attend_layout.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 namespace {
 
 using attn::ElementType;
-using attn::Error;
 using attn::ErrorKind;
 using attn::Index;
 using attn::Shape;
@@ -134,14 +134,11 @@ TEST(LayOut, LeavesTheLastDimensionOfTheMaskShort)
 
 void expect_refused(const AttendInputs& given, const Attend& options, ErrorKind kind, const std::string& message)
 {
-    try {
+    const auto read = [&] {
         AttendViews views = lay_out(given, options);
         attn::model::read_numbers(given, options.align, views);
-        ADD_FAILURE() << "not refused: " << message;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.what(), message);
-        EXPECT_EQ(error.kind(), kind) << message;
-    }
+    };
+    EXPECT_EQ(error_of(kind, read), message);
 }
 
 void expect_refused(const AttendInputs& given, const std::string& message)

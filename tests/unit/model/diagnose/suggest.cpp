@@ -34,7 +34,7 @@ protected:
     }
 };
 
-const StoredTensor& called(const Suggestion& suggestion, std::string_view name)
+const StoredTensor& tensor_called(const Suggestion& suggestion, std::string_view name)
 {
     return *std::ranges::find(suggestion.tensors, name, &StoredTensor::name);
 }
@@ -59,7 +59,7 @@ TEST_F(SuggestedInput, HasOtherSizesWhereTheSizesTieThem)
     const Suggestion scales = suggested(inputs(), {of("scale-1/d"), of("scale-keys")}); // √16 is 4
     EXPECT_FALSE(scales.same_shapes);
     EXPECT_TRUE(scales.alike.empty());
-    EXPECT_NE(called(scales, "keys").shape, keys.shape);
+    EXPECT_NE(tensor_called(scales, "keys").shape, keys.shape);
 }
 
 TEST_F(SuggestedInput, IsNoneWhereMistakesAreOne)
@@ -83,13 +83,13 @@ TEST_F(SuggestedInput, HasMasksLengthsAndCachesAsTheInputHas)
     AttendInputs given = inputs();
     given.mask = mask.view();
     const Suggestion masks = suggested(given, {of("mask-missing"), of("mask-inverted")});
-    EXPECT_EQ(called(masks, "mask").shape, mask.shape);
-    EXPECT_EQ(called(masks, "mask").type, ElementType::boolean);
+    EXPECT_EQ(tensor_called(masks, "mask").shape, mask.shape);
+    EXPECT_EQ(tensor_called(masks, "mask").type, ElementType::boolean);
     given.mask.reset();
     lengths.bytes = attn::to_bytes<double>(ElementType::int64, std::vector{5.0});
     given.lengths = lengths.view();
     const Suggestion padding = suggested(given, {of("lengths-missing"), of("lengths-less"), of("lengths-more")});
-    EXPECT_EQ(called(padding, "lengths").type, ElementType::int64);
+    EXPECT_EQ(tensor_called(padding, "lengths").type, ElementType::int64);
     EXPECT_TRUE(padding.alike.empty());
     given.lengths.reset();
     given.past_key = keys.view();

@@ -2,6 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/stored.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,6 @@
 namespace {
 
 namespace model = attn::model;
-using attn::Error;
 using attn::ErrorKind;
 using model::Target;
 
@@ -34,18 +34,6 @@ model::Explanation explained(const model::Recipe& recipe, const model::Question&
     model::RunSettings settings;
     settings.origin = model::options_alone();
     return model::explain(model::run_for(question.position, recipe, {}), question, settings);
-}
-
-std::string message_of(const auto& call, ErrorKind kind)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), kind) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
 }
 
 using Numbers = std::vector<double>;
@@ -141,7 +129,7 @@ TEST(Explanation, IsOfOneQueryWord)
     EXPECT_EQ(ask({"or"}), 2);
     EXPECT_EQ(ask({"5"}), 5);
     EXPECT_EQ(ask({}), 0); // the first word
-    EXPECT_EQ(message_of([&] { static_cast<void>(ask({"be"})); }, ErrorKind::usage),
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { static_cast<void>(ask({"be"})); }),
               "--query: got 'be', which is at 2 positions; allowed: one of them: 1 'be', 5 'be'");
 }
 
@@ -253,11 +241,11 @@ TEST(Explanation, HeadsAndKeysThatAreNotThereAreRefused)
     const auto ask = [](attn::Index head, std::optional<std::string> key) {
         static_cast<void>(explained(unit_vectors(), {.position = 0, .head = head, .key = std::move(key)}));
     };
-    EXPECT_EQ(message_of([] { static_cast<void>(explained(unit_vectors(), {.component = 2})); }, ErrorKind::usage),
+    EXPECT_EQ(error_of(ErrorKind::usage, [] { static_cast<void>(explained(unit_vectors(), {.component = 2})); }),
               "--component: got 2; allowed: 0 to 1, the numbers of the longest of query, value and output");
-    EXPECT_EQ(message_of([&] { ask(1, {}); }, ErrorKind::usage), "--head: got 1; allowed: 0, there is one head");
-    EXPECT_EQ(message_of([&] { ask(0, "2"); }, ErrorKind::usage), "--key: got position '2'; allowed: 0 to 1");
-    EXPECT_EQ(message_of([&] { ask(0, "rihgt"); }, ErrorKind::usage),
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(1, {}); }), "--head: got 1; allowed: 0, there is one head");
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "2"); }), "--key: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(error_of(ErrorKind::usage, [&] { ask(0, "rihgt"); }),
               "--key: got the word 'rihgt'; allowed: a word of the input ('left', 'right') or a position, 0 to 1; "
               "did you mean 'right'?");
 }
@@ -268,7 +256,7 @@ TEST(Explanation, TermsThatDoNotFitAreRefused)
     const model::Result result = model::run_for(0, unit_vectors(), settings);
     settings.memory_limit = 100;
     const auto explain = [&] { static_cast<void>(model::explain(result, {}, settings)); };
-    EXPECT_EQ(message_of(explain, ErrorKind::too_large),
+    EXPECT_EQ(error_of(ErrorKind::too_large, explain),
               "the terms of 'left': got 2 keys, which need 128 bytes; allowed: the 100 bytes that are free");
 }
 

@@ -2,11 +2,11 @@
 
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/stored.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 
 namespace {
@@ -35,17 +35,6 @@ SavedResult saved(StatedArray weights)
     return result;
 }
 
-std::string error_of(ErrorKind kind, const std::function<void()>& work)
-{
-    try {
-        work();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), kind) << error.what();
-        return error.what();
-    }
-    return "no error";
-}
-
 PlottedWeights plotted(const StoredTensor& tensor)
 {
     return {.weights = tensor.view(), .batch = {}, .tokens = {}, .key_tokens = {}};
@@ -64,7 +53,7 @@ TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
     const auto error_with = [](const StatedArray& array) {
         SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "0.5", "0.5"}});
         file.arrays.push_back(array);
-        return error_of(ErrorKind::data, [&] { (void)result_of(file); });
+        return error_of([&] { (void)result_of(file); });
     };
     EXPECT_EQ(error_with({"queries", {}, {"1.0"}}), "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
     EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0,); allowed: one that goes with weights (1, 2, 2)");
@@ -105,7 +94,7 @@ TEST(Plotted, KnowsTheColumnOfAnExtraKey)
 
 TEST(Plotted, RefusesASavedResultThatCannotBeDrawn)
 {
-    const auto refusal = [](const SavedResult& file) { return error_of(ErrorKind::data, [&] { (void)result_of(file); }); };
+    const auto refusal = [](const SavedResult& file) { return error_of([&] { (void)result_of(file); }); };
     EXPECT_EQ(refusal(saved({"scores", {1, 2, 2}, {"1", "2", "3", "4"}})),
               "the result holds no weights; allowed: one saved with weights among --show");
     EXPECT_EQ(refusal(saved({"weights", {2, 2}, {"1", "2", "3", "4"}})),
@@ -137,7 +126,7 @@ TEST(Plotted, TakesOneBatch)
 {
     const StoredTensor tensor = stored(ElementType::float32, {2, 1, 1, 2}, halves);
     PlottedWeights weights = plotted(tensor);
-    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(weights, "'w.npy'"); }),
+    EXPECT_EQ(error_of([&] { (void)result_of(weights, "'w.npy'"); }),
               "'w.npy': got the shape (2, 1, 1, 2); allowed: one batch; --batch N takes one of the 2");
     weights.batch = 1;
     EXPECT_EQ(std::get<Tensor<float>>(*result_of(weights, "w").find("weights")).values, (std::vector<float>{0.25F, 0.75F}));
@@ -154,7 +143,7 @@ TEST(Plotted, NamesRowsAndColumns)
     weights.key_tokens = {"x", "y"};
     EXPECT_EQ(result_of(weights, "w").words_of_keys(), (std::vector<std::string>{"x", "y"}));
     weights.tokens = {"a", "b", "c"};
-    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(weights, "'w.npy'"); }),
+    EXPECT_EQ(error_of([&] { (void)result_of(weights, "'w.npy'"); }),
               "--tokens: got 3 words; allowed: 2, as many as 'w.npy' has rows");
     const StoredTensor wide = stored(ElementType::float32, {1, 3}, {0.5, 0.25, 0.25});
     EXPECT_EQ(result_of(plotted(wide), "w").words_of_keys(), (std::vector<std::string>{"0", "1", "2"}));
@@ -164,13 +153,12 @@ TEST(Plotted, RefusesWhatHasNoRowsAndWhatIsNoNumber)
 {
     for (const Shape& shape : {Shape{3}, Shape{0, 3}, Shape{1, 1, 1, 1, 1, 1}}) {
         const StoredTensor tensor("", ElementType::float32, shape);
-        EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
+        EXPECT_EQ(error_of([&] { (void)result_of(plotted(tensor), "w"); }),
                   "w: got the shape " + attn::to_string(shape) +
                       "; allowed: (T, S), (H, T, S), (B, H, T, S) or (L, B, H, T, S), without an empty dimension");
     }
     const StoredTensor tensor = stored(ElementType::float32, {1, 2}, {0.5, -std::numeric_limits<double>::infinity()});
-    EXPECT_EQ(error_of(ErrorKind::data, [&] { (void)result_of(plotted(tensor), "w"); }),
-              "w at (0, 0, 1): got -inf; allowed: finite numbers");
+    EXPECT_EQ(error_of([&] { (void)result_of(plotted(tensor), "w"); }), "w at (0, 0, 1): got -inf; allowed: finite numbers");
 }
 
 TEST(Plotted, HasAResultPerLayerWhateverTheOrderOfItsDimensions)

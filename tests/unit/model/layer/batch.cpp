@@ -33,7 +33,7 @@ Recipe sentences(std::vector<std::string> batch, std::optional<Index> entry)
 }
 
 /// 0, 1, 2, …
-Literal counting(const Shape& shape)
+Literal counting_literal(const Shape& shape)
 {
     Literal literal{.shape = shape, .values = std::vector<double>(static_cast<std::size_t>(attn::element_count(shape)))};
     std::iota(literal.values.begin(), literal.values.end(), 0);
@@ -79,7 +79,7 @@ TEST(Batch, AShapeOfTwoLengthsIsShared)
     shared.shape = std::vector<Length>{"T", "D"};
     EXPECT_EQ(draw_of(with_draws_of(1, positions(4, 3, {shared})), 0), shared);
     Draw stated{.target = Target::embeddings};
-    stated.values = counting({4, 2});
+    stated.values = counting_literal({4, 2});
     EXPECT_EQ(draw_of(with_draws_of(1, positions(4, 3, {stated})), 0), stated);
 }
 
@@ -89,13 +89,13 @@ TEST(Batch, AShapeWithAnotherNumberOfEntriesIsRefused)
     drawn.shape = std::vector<Length>{Index{2}, "T", "D"};
     EXPECT_THROW((void)with_draws_of(0, positions(4, 3, {drawn})), Error);
     Draw stated{.target = Target::embeddings};
-    stated.values = counting({2, 4, 2});
+    stated.values = counting_literal({2, 4, 2});
     EXPECT_THROW((void)with_draws_of(0, positions(4, 3, {stated})), Error);
 }
 
 TEST(Batch, PartOfALiteralKeepsItsNumbersAndItsLargeIntegers)
 {
-    Literal whole = counting({3, 2, 2});
+    Literal whole = counting_literal({3, 2, 2});
     whole.integers = {0, 5, 7, 8};
     const Literal part = part_of(whole, 1);
     EXPECT_EQ(part.shape, (Shape{2, 2}));
@@ -107,9 +107,9 @@ TEST(Batch, AMaskOfFourDimensionsHasAnEntryEach)
 {
     Recipe recipe = positions(2, 3);
     recipe.entry = 1;
-    recipe.attention.mask_values = counting({3, 1, 1, 2});
+    recipe.attention.mask_values = counting_literal({3, 1, 1, 2});
     EXPECT_EQ(stated_mask(recipe)->shape, (Shape{1, 1, 2}));
-    recipe.attention.mask_values = counting({2, 2});
+    recipe.attention.mask_values = counting_literal({2, 2});
     EXPECT_EQ(stated_mask(recipe)->shape, (Shape{2, 2}));
 }
 

@@ -1,6 +1,7 @@
 #include "unit/model/layer/checkpoint_cases.hpp"
 
 #include "attn/tensor/stored.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -165,7 +166,7 @@ TEST(WithLayer, LeavesOutWhatTheFileHoldsAndDrawsWhatItNeeds)
 }
 
 /// 0, 1, 2, …
-attn::StoredTensor counting(const Shape& shape)
+attn::StoredTensor counting_tensor(const Shape& shape)
 {
     attn::StoredTensor tensor("t", ElementType::float32, shape);
     std::vector<float> values(static_cast<std::size_t>(attn::element_count(shape)));
@@ -176,7 +177,7 @@ attn::StoredTensor counting(const Shape& shape)
 
 std::vector<float> part(const Shape& shape, const Source& source)
 {
-    const attn::StoredTensor whole = counting(shape);
+    const attn::StoredTensor whole = counting_tensor(shape);
     return attn::load<float>(stored_parameter(source, whole.view()).tensor).values;
 }
 
@@ -193,7 +194,7 @@ TEST(StoredParameter, IsThePartOfTheOutputs)
 TEST(StoredParameter, MustBeOfNumbers)
 {
     const attn::StoredTensor whole("t", ElementType::boolean, {2});
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(error_of([&] {
                   (void)stored_parameter({Target::b_q, "t", {2}}, whole.view());
               }),
               "type of 't': got bool; allowed: float16, bfloat16, float32, float64, int32, int64");

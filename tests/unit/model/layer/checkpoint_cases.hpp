@@ -4,9 +4,8 @@
 #include "attn/model/layer/checkpoint.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
-
-#include <functional>
 
 namespace attn::model {
 
@@ -27,19 +26,9 @@ inline FittedLayer fitted(const Tensors& tensors, const Recipe& recipe)
     return fit(find_layer(tensors, recipe, "'f'"), recipe, "'f'", options_alone());
 }
 
-inline std::string message_of(const std::function<void()>& action)
+inline std::string refusal(const Tensors& tensors, const Recipe& recipe, ErrorKind kind = ErrorKind::data)
 {
-    try {
-        action();
-    } catch (const attn::Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
-inline std::string refusal(const Tensors& tensors, const Recipe& recipe)
-{
-    return message_of([&] { (void)fitted(tensors, recipe); });
+    return error_of(kind, [&] { (void)fitted(tensors, recipe); });
 }
 
 struct Known {

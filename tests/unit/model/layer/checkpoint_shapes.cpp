@@ -5,6 +5,7 @@
 namespace {
 
 using namespace attn::model;
+using attn::ErrorKind;
 using attn::Shape;
 
 TEST(Layout, IsAskedForOnlyWhereShapesReadBothWays)
@@ -41,9 +42,9 @@ TEST(Layout, ThatTheShapesContradictIsRefused)
 TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
 {
     const Tensors& llama = known()[5].tensors;
-    EXPECT_EQ(refusal(llama, recipe_with()),
+    EXPECT_EQ(refusal(llama, recipe_with(), ErrorKind::usage),
               "--heads: got 1, the default; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
-    EXPECT_EQ(refusal(llama, recipe_with(4)),
+    EXPECT_EQ(refusal(llama, recipe_with(4), ErrorKind::usage),
               "--heads: got 4; allowed: 3, 6, 12, 24, into which the matrices of 'f' can be divided");
     const Tensors uneven{{"q_proj.weight", {24, 5}}, {"k_proj.weight", {16, 5}}, {"v_proj.weight", {16, 5}}};
     EXPECT_EQ(refusal(uneven, recipe_with(3)),
@@ -51,7 +52,8 @@ TEST(Heads, ComeFromStacksOrAreSaidOrAssumed)
               "those of 'q_proj.weight' of 'f' (W_q), (24, 5)");
     EXPECT_TRUE(fitted(known()[0].tensors, recipe_with()).heads_assumed);
     EXPECT_FALSE(fitted(known()[0].tensors, recipe_with(1)).heads_assumed);
-    EXPECT_EQ(refusal(known()[6].tensors, recipe_with(3)), "--heads: got 3; allowed: 2, which follows from 'W_q' of 'f'");
+    EXPECT_EQ(refusal(known()[6].tensors, recipe_with(3), ErrorKind::usage),
+              "--heads: got 3; allowed: 2, which follows from 'W_q' of 'f'");
 }
 
 TEST(Shapes, OfAFusedMatrixAreReadOneWay)

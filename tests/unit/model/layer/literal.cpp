@@ -1,11 +1,9 @@
 #include "attn/model/layer/literal.hpp"
 
 #include "attn/model/layer/parameters.hpp"
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
-
-#include <functional>
 
 namespace {
 
@@ -15,16 +13,6 @@ using attn::Index;
 using attn::Shape;
 using attn::Tensor;
 
-std::string message_of(const std::function<void()>& action)
-{
-    try {
-        action();
-    } catch (const attn::Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
 Draw stated(Target target, const Shape& shape, std::optional<Side> side = {})
 {
     Draw draw{.target = target, .side = side};
@@ -33,7 +21,7 @@ Draw stated(Target target, const Shape& shape, std::optional<Side> side = {})
     return draw;
 }
 
-Recipe recipe_of(std::initializer_list<Draw> draws, Dims dims = {})
+Recipe recipe_of_draws(std::initializer_list<Draw> draws, Dims dims = {})
 {
     Recipe recipe;
     recipe.dims = dims;
@@ -43,14 +31,14 @@ Recipe recipe_of(std::initializer_list<Draw> draws, Dims dims = {})
 
 TEST(DimsOf, FollowFromStatedShapesWhereTheRecipeLeavesThemOut)
 {
-    const Recipe one = recipe_of({stated(Target::embedding, {7, 3}), stated(Target::W_q, {2, 3}), stated(Target::W_k, {2, 3}),
-                                  stated(Target::W_v, {3, 5}, Side::right)});
+    const Recipe one = recipe_of_draws({stated(Target::embedding, {7, 3}), stated(Target::W_q, {2, 3}),
+                                        stated(Target::W_k, {2, 3}), stated(Target::W_v, {3, 5}, Side::right)});
     EXPECT_EQ(dims_of(one), (Dims{.embed_dim = 3, .d_k = 2, .d_v = 5, .vocab_size = 7}));
-    const Recipe stacks = recipe_of(
+    const Recipe stacks = recipe_of_draws(
         {stated(Target::W_q, {4, 3, 2}, Side::right), stated(Target::W_k, {2, 2, 3}), stated(Target::W_v, {2, 6, 3})});
     EXPECT_EQ(dims_of(stacks), (Dims{.embed_dim = 3, .heads = 4, .kv_heads = 2, .d_k = 2, .d_v = 6}));
     const Recipe wide =
-        recipe_of({stated(Target::W_q, {8, 3}), stated(Target::W_k, {4, 3}), stated(Target::W_v, {10, 3})}, {.heads = 4});
+        recipe_of_draws({stated(Target::W_q, {8, 3}), stated(Target::W_k, {4, 3}), stated(Target::W_v, {10, 3})}, {.heads = 4});
     EXPECT_EQ(dims_of(wide), (Dims{.embed_dim = 3, .heads = 4, .kv_heads = 2, .d_k = 2, .d_v = 5}));
 }
 
@@ -58,7 +46,7 @@ TEST(DimsOf, AreThoseOfTheRecipeWhereItSaysThem)
 {
     const Dims said{.embed_dim = 4, .heads = 2, .kv_heads = 1, .d_k = 9, .d_v = 8, .vocab_size = 6};
     const Recipe recipe =
-        recipe_of({stated(Target::embedding, {7, 3}), stated(Target::W_q, {2, 3}), stated(Target::W_v, {2, 3})}, said);
+        recipe_of_draws({stated(Target::embedding, {7, 3}), stated(Target::W_q, {2, 3}), stated(Target::W_v, {2, 3})}, said);
     EXPECT_EQ(dims_of(recipe), said);
     EXPECT_EQ(dims_of(default_recipe()), default_recipe().dims);
 }
@@ -73,12 +61,12 @@ TEST(Literal, IsRoundedOnceToTheType)
 TEST(Literal, ThatATypeDoesNotHoldIsRefused)
 {
     const Literal integer{.shape = {2, 1}, .values = {1, 16777217}, .integers = {1}};
-    EXPECT_EQ(message_of([&] { (void)tensor_of<float>(integer, "x"); }),
+    EXPECT_EQ(error_of([&] { (void)tensor_of<float>(integer, "x"); }),
               "x at (1, 0): got 16777217, an integer that float32 does not hold; allowed: one that it holds, such as 16777216, "
               "or --dtype float64");
-    EXPECT_EQ(message_of([&] { (void)tensor_of<double>(integer, "x"); }), "no error");
-    EXPECT_EQ(message_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {16777217}}, "x"); }), "no error");
-    EXPECT_EQ(message_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {-1e39}}, "x"); }),
+    EXPECT_EQ(error_of([&] { (void)tensor_of<double>(integer, "x"); }), "no error");
+    EXPECT_EQ(error_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {16777217}}, "x"); }), "no error");
+    EXPECT_EQ(error_of([&] { (void)tensor_of<float>({.shape = {1}, .values = {-1e39}}, "x"); }),
               "x at (0,): got -1e+39, which is beyond float32; allowed: up to 3.4e38, or --dtype float64");
 }
 
@@ -87,7 +75,7 @@ TEST(Literal, MovesNoStream)
     constexpr ModelDims dims{.V = 6, .T = 5, .S = 5, .D = 3, .H = 1, .H_kv = 1, .d_k = 2, .d_v = 2};
     const Draw drawn{.target = Target::W_k};
     Recipe recipe =
-        recipe_of({stated(Target::embedding, {6, 3}), stated(Target::W_q, {2, 3}), drawn, stated(Target::W_v, {2, 3})});
+        recipe_of_draws({stated(Target::embedding, {6, 3}), stated(Target::W_q, {2, 3}), drawn, stated(Target::W_v, {2, 3})});
     recipe.draws.insert(recipe.draws.begin() + 1, Seed{4});
     Recipe alone = recipe;
     std::swap(alone.draws[1], alone.draws[0]);

@@ -2,6 +2,7 @@
 
 #include "attn/random/stream.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
@@ -26,16 +27,6 @@ using model::Side;
 using model::Target;
 
 constexpr ModelDims dims{.V = 6, .T = 5, .S = 5, .D = 8, .H = 2, .H_kv = 1, .d_k = 4, .d_v = 3};
-
-std::string message_of(const std::function<void()>& action)
-{
-    try {
-        action();
-    } catch (const attn::Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 Recipe projections(Initialisation init, Side side, std::optional<std::vector<model::Length>> shape = {})
 {
@@ -70,7 +61,7 @@ TEST(Resolve, ListsTheDivisorsWhenTheHeadsDoNotDivideTheDimension)
     std::get<model::SentenceInput>(recipe.input).sentence = "a";
     recipe.dims.heads = 3;
     const model::Words words = model::read_words(recipe);
-    EXPECT_NE(message_of([&] { (void)model::resolve(recipe, words); }).find("(1, 2, 4, 8, 16)"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)model::resolve(recipe, words); }).find("(1, 2, 4, 8, 16)"), std::string::npos);
     recipe.dims.d_k = recipe.dims.d_v = 5;
     EXPECT_EQ(model::resolve(recipe, words).d_k, 5);
     recipe.dims.kv_heads = 2;
@@ -82,18 +73,17 @@ TEST(Resolve, RefusesIdsBeyondTheTableAndTablesSmallerThanTheVocabulary)
     Recipe recipe = model::default_recipe();
     recipe.input = model::IdsInput{{2, 6}, {}};
     const model::Words ids = model::read_words(recipe);
-    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids, model::options_alone()); }),
+    EXPECT_EQ(error_of(attn::ErrorKind::usage, [&] { (void)model::resolve(recipe, ids, model::options_alone()); }),
               "--ids requires --vocab-size; allowed: 7 and more for these ids");
-    EXPECT_EQ(message_of([&] { (void)model::resolve(recipe, ids); }),
+    EXPECT_EQ(error_of([&] { (void)model::resolve(recipe, ids); }),
               "input.ids requires dims.vocab_size; allowed: 7 and more for these ids");
     recipe.dims.vocab_size = 6;
-    EXPECT_NE(message_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("got 6; allowed: 0 to 5"),
+    EXPECT_NE(error_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("got 6; allowed: 0 to 5"),
               std::string::npos);
     recipe.dims.vocab_size = 7;
     EXPECT_EQ(model::resolve(recipe, model::read_words(recipe)).V, 7);
     recipe.input = model::SentenceInput{"a b c d e f g h", {}, {}, false};
-    EXPECT_NE(message_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("8 and more"),
-              std::string::npos);
+    EXPECT_NE(error_of([&] { (void)model::resolve(recipe, model::read_words(recipe)); }).find("8 and more"), std::string::npos);
 }
 
 TEST(ShapeOf, MultipliesLetters)
@@ -141,7 +131,7 @@ TEST(DrawParameters, TakesIntegersThatTheTypeHoldsExactly)
         W_k.first = low;
         W_k.second = high;
     };
-    const auto float32 = [&] { return message_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = dims}); }); };
+    const auto float32 = [&] { return error_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = dims}); }); };
     set(-16777216, 16777217);
     EXPECT_EQ(float32(), "no error");
     set(-16777217, 16777217);
@@ -166,7 +156,7 @@ TEST(DrawParameters, RefusesRecipesThatDoNotHangTogether)
     const auto message = [](const std::function<void(Recipe&)>& change, bool cross = false) {
         Recipe recipe = projections(Initialisation::uniform, Side::left);
         change(recipe);
-        return message_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = dims, .cross = cross}); });
+        return error_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = dims, .cross = cross}); });
     };
     const auto draw = [](Target target) { return Draw{.target = target}; };
     EXPECT_EQ(message([](Recipe&) {}), "no error");
@@ -255,7 +245,7 @@ TEST(DrawParameters, MakesTheRowOfThePaddingZero)
     const Draw draw{.target = Target::embedding, .init = Initialisation::normal, .padding_idx = 2};
     EXPECT_EQ(first_of(draw, 2 * 8, 8), Numbers(8));
     EXPECT_EQ(first_of(draw, 3 * 8, 2), (Numbers{0x1.1a07bep+0, -0x1.685128p-3}));
-    EXPECT_EQ(message_of([&] { (void)first_of({.target = Target::embedding, .padding_idx = 6}); }),
+    EXPECT_EQ(error_of([&] { (void)first_of({.target = Target::embedding, .padding_idx = 6}); }),
               "draws[1]: padding_idx: got 6; allowed: 0 to 5, the rows of embedding");
 }
 
@@ -273,7 +263,7 @@ TEST(DrawParameters, NeedsNoSeedForWhatIsNotDrawn)
 TEST(DrawParameters, RefusesVectorsWhereFansCountTwoDimensions)
 {
     EXPECT_EQ(
-        message_of([&] { (void)first_of({.target = Target::b_q, .init = Initialisation::kaiming_normal}); }),
+        error_of([&] { (void)first_of({.target = Target::b_q, .init = Initialisation::kaiming_normal}); }),
         "draws[1]: a draw initialised as kaiming_normal: got the shape (8,); allowed: two dimensions and more, outputs and "
         "inputs first");
 }
@@ -344,7 +334,7 @@ TEST(DrawParameters, NeedsEveryHeadOnce)
     const auto message = [](const std::function<void(Recipe&)>& change) {
         Recipe recipe = single_heads();
         change(recipe);
-        return message_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = two_heads}); });
+        return error_of([&] { (void)model::draw_parameters<float>(recipe, {.dims = two_heads}); });
     };
     const auto last = [](Recipe& r) -> Draw& { return std::get<Draw>(r.draws.back()); };
     EXPECT_EQ(message([](Recipe& r) { r.draws.pop_back(); }),
@@ -429,7 +419,7 @@ TEST(Resolve, GivesMultiheadAttentionTheSizesOfItsHeads)
     recipe.dims.heads = 4;
     EXPECT_EQ(model::resolve(recipe, words).d_k, 4);
     recipe.dims.kv_heads = 2;
-    const auto message = [&] { return message_of([&] { (void)model::resolve(recipe, words); }); };
+    const auto message = [&] { return error_of([&] { (void)model::resolve(recipe, words); }); };
     EXPECT_EQ(message(), "dims.kv_heads: got 2; allowed: 4 with init multihead_attention, as many as heads");
     recipe.dims.kv_heads.reset();
     recipe.dims.d_v = 3;

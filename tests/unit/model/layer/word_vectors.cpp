@@ -4,6 +4,7 @@
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/run.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ WordVectors letters()
     return VectorsOfWords{.name = "letters", .dim = 2, .find = find};
 }
 
-Recipe recipe_of(const std::string& sentence, std::optional<std::string> unknown = {})
+Recipe recipe_with_letters(const std::string& sentence, std::optional<std::string> unknown = {})
 {
     Overrides overrides;
     overrides.set(field::sentence, sentence);
@@ -52,20 +53,14 @@ EmbeddingTable table(const Recipe& recipe)
     return embedding_table(recipe, read_words(recipe), letters());
 }
 
-std::string refusal(const Recipe& recipe)
+std::string table_error(const Recipe& recipe)
 {
-    try {
-        (void)table(recipe);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-        return error.what();
-    }
-    return "nothing was refused";
+    return error_of([&] { (void)table(recipe); });
 }
 
 TEST(EmbeddingTable, HasARowForEachWordOfTheVocabulary)
 {
-    const EmbeddingTable found = table(recipe_of("d b d c"));
+    const EmbeddingTable found = table(recipe_with_letters("d b d c"));
     EXPECT_EQ(found.rows.shape, (attn::Shape{3, 2}));
     EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 2, 4, 3, 9}));
     EXPECT_EQ(found.warning, "");
@@ -73,40 +68,35 @@ TEST(EmbeddingTable, HasARowForEachWordOfTheVocabulary)
 
 TEST(EmbeddingTable, GivesUnknownWordsTheVectorOfOneAndSaysSo)
 {
-    const EmbeddingTable found = table(recipe_of("d zz b yy", "g"));
+    const EmbeddingTable found = table(recipe_with_letters("d zz b yy", "g"));
     EXPECT_EQ(found.rows.values, (std::vector<double>{1, 1, 3, 9, 6, 36, 6, 36}));
     EXPECT_EQ(found.warning, "embeddings: no vector for 'yy', 'zz'; that of 'g' is used");
-    EXPECT_EQ(table(recipe_of("d zz b", "b")).rows.values, (std::vector<double>{1, 1, 3, 9, 1, 1})); // itself a word
-    EXPECT_EQ(table(recipe_of("d b", "g")).rows.shape, (attn::Shape{2, 2}));
-    EXPECT_EQ(table(recipe_of("d b", "g")).warning, "");
+    EXPECT_EQ(table(recipe_with_letters("d zz b", "b")).rows.values, (std::vector<double>{1, 1, 3, 9, 1, 1})); // itself a word
+    EXPECT_EQ(table(recipe_with_letters("d b", "g")).rows.shape, (attn::Shape{2, 2}));
+    EXPECT_EQ(table(recipe_with_letters("d b", "g")).warning, "");
 }
 
 TEST(EmbeddingTable, ListsTheWordsThatAreMissing)
 {
-    const std::string some = refusal(recipe_of("a zz b yy"));
+    const std::string some = table_error(recipe_with_letters("a zz b yy"));
     EXPECT_TRUE(some.starts_with("letters has no vector for 'yy', 'zz'; allowed: ")) << some;
     EXPECT_EQ(some.find("casefold"), std::string::npos);
-    EXPECT_NE(refusal(recipe_of("a B")).find("--casefold"), std::string::npos);
+    EXPECT_NE(table_error(recipe_with_letters("a B")).find("--casefold"), std::string::npos);
     std::string many;
     for (int i = 10; i < 30; ++i) {
         many += "w" + std::to_string(i) + " ";
     }
-    const std::string cut = refusal(recipe_of(many));
+    const std::string cut = table_error(recipe_with_letters(many));
     EXPECT_NE(cut.find("'w21', … (20 words); allowed"), std::string::npos) << cut;
     EXPECT_EQ(cut.find("w22"), std::string::npos) << cut;
 }
 
 TEST(EmbeddingTable, NamesTheOptionOfAnUnknownThatTheFileLacksWhereItWasTyped)
 {
-    const Recipe recipe = recipe_of("a b", "zz");
-    EXPECT_EQ(refusal(recipe), "embeddings.unknown: got 'zz'; allowed: a word of letters");
-    try {
-        (void)embedding_table(recipe, read_words(recipe), letters(), options_alone());
-        FAIL() << "nothing was refused";
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::usage);
-        EXPECT_STREQ(error.what(), "--unknown: got 'zz'; allowed: a word of letters");
-    }
+    const Recipe recipe = recipe_with_letters("a b", "zz");
+    EXPECT_EQ(table_error(recipe), "embeddings.unknown: got 'zz'; allowed: a word of letters");
+    const auto typed = [&] { (void)embedding_table(recipe, read_words(recipe), letters(), options_alone()); };
+    EXPECT_EQ(error_of(attn::ErrorKind::usage, typed), "--unknown: got 'zz'; allowed: a word of letters");
 }
 
 TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
@@ -114,43 +104,33 @@ TEST(EmbeddingTable, OfATensorWithoutWordsHasARowForEachId)
     const VectorsOfIds rows{.name = "tensor", .dim = 2, .count = 2, .rows = [] {
                                 return Tensor<double>({2, 2}, {1, 2, 3, 4});
                             }};
-    const Recipe two = recipe_of("x y x");
+    const Recipe two = recipe_with_letters("x y x");
     EXPECT_EQ(embedding_table(two, read_words(two), rows).rows.values, (std::vector<double>{1, 2, 3, 4}));
-    const Recipe three = recipe_of("x y z");
-    try {
-        (void)embedding_table(three, read_words(three), rows);
-        FAIL() << "nothing was refused";
-    } catch (const attn::Error& error) {
-        EXPECT_TRUE(std::string(error.what()).starts_with("tensor: got 2 rows without a list of words; allowed: 3 rows, one"));
-    }
+    const Recipe three = recipe_with_letters("x y z");
+    const std::string message = error_of([&] { (void)embedding_table(three, read_words(three), rows); });
+    EXPECT_TRUE(message.starts_with("tensor: got 2 rows without a list of words; allowed: 3 rows, one")) << message;
 }
 
 TEST(EmbeddingTensor, IsOfNumbers)
 {
     const std::array<std::byte, 16> bytes{};
     const auto message = [&](attn::ElementType type, Index columns) {
-        try {
-            (void)embedding_tensor(
-                {.name = "'e.npy'",
-                 .rows = attn::row_major_view(
-                     type, {2, columns}, std::span(bytes).first(static_cast<std::size_t>(2 * columns * attn::size_of(type))))});
-        } catch (const attn::Error& error) {
-            EXPECT_EQ(error.kind(), attn::ErrorKind::data);
-            return std::string(error.what());
-        }
-        return std::string("nothing was refused");
+        const auto rows = std::span(bytes).first(static_cast<std::size_t>(2 * columns * attn::size_of(type)));
+        return error_of([&] {
+            (void)embedding_tensor({.name = "'e.npy'", .rows = attn::row_major_view(type, {2, columns}, rows)});
+        });
     };
     EXPECT_EQ(message(attn::ElementType::boolean, 8),
               "type of 'e.npy': got bool; allowed: float16, bfloat16, float32, float64, int32, int64");
-    EXPECT_EQ(message(attn::ElementType::int64, 1), "nothing was refused");
+    EXPECT_EQ(message(attn::ElementType::int64, 1), "no error");
     EXPECT_EQ(message(attn::ElementType::float32, 0), "'e.npy': got the shape (2, 0); allowed: (rows, D), D up to 1048576");
-    EXPECT_EQ(message(attn::ElementType::float16, 4), "nothing was refused");
+    EXPECT_EQ(message(attn::ElementType::float16, 4), "no error");
 }
 
 TEST(EmbeddingTable, RefusesNumbersThatFloat32CannotHold)
 {
     const VectorsOfIds rows{.name = "tensor", .dim = 1, .count = 1, .rows = [] { return Tensor<double>({1, 1}, {1e39}); }};
-    Recipe recipe = recipe_of("x");
+    Recipe recipe = recipe_with_letters("x");
     EXPECT_THROW((void)embedding_table(recipe, read_words(recipe), rows), attn::Error);
     recipe.dtype = attn::Dtype::float64;
     EXPECT_EQ(embedding_table(recipe, read_words(recipe), rows).rows.values, std::vector<double>{1e39});
@@ -161,7 +141,7 @@ TEST(Run, WithVectorsDrawsTheProjectionsAloneAndLooksTheWordsUp)
     RunSettings settings;
     settings.show = {Item::embeddings, Item::parameters, Item::weights};
     settings.word_vectors = letters();
-    const Result result = run(recipe_of("d b d"), settings);
+    const Result result = run(recipe_with_letters("d b d"), settings);
     EXPECT_EQ(std::get<Tensor<float>>(*result.find("embeddings")).values, (std::vector<float>{3, 9, 1, 1, 3, 9}));
     EXPECT_EQ(std::get<Tensor<float>>(*result.find("embedding")).values, (std::vector<float>{1, 1, 3, 9}));
     EXPECT_EQ(result.parameters.front().name, "embedding");

@@ -1,6 +1,7 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 namespace {
 
 namespace model = attn::model;
+using attn::ErrorKind;
 using Names = std::vector<std::string>;
 using Indices = std::vector<attn::Index>;
 
@@ -19,14 +21,9 @@ model::Recipe recipe_of(model::Input input, Names query = {})
     return recipe;
 }
 
-std::string message_of(const model::Recipe& recipe, const model::Origin& origin = model::options_alone())
+std::string query_error(const model::Recipe& recipe, ErrorKind kind, const model::Origin& origin = model::options_alone())
 {
-    try {
-        (void)model::query_positions(recipe, model::read_words(recipe, origin), origin);
-    } catch (const attn::Error& error) {
-        return error.what();
-    }
-    return "no error";
+    return error_of(kind, [&] { (void)model::query_positions(recipe, model::read_words(recipe, origin), origin); });
 }
 
 TEST(ReadWords, GivesARepeatedWordOneIdAndManyPositions)
@@ -68,11 +65,14 @@ TEST(ReadWords, NamesIdsAndPositionsByTheirLabelsOrNumbers)
 
 TEST(ReadWords, RefusesInputsWithoutWordsAndLabelsThatDoNotMatch)
 {
-    EXPECT_NE(message_of(recipe_of(model::SentenceInput{",,\n", {}, {}, false})).find("no words in the input"),
+    EXPECT_NE(
+        query_error(recipe_of(model::SentenceInput{",,\n", {}, {}, false}), ErrorKind::data).find("no words in the input"),
+        std::string::npos);
+    EXPECT_NE(query_error(recipe_of(model::SentenceInput{"a", " ", {}, false}), ErrorKind::data).find("--cross"),
               std::string::npos);
-    EXPECT_NE(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false})).find("--cross"), std::string::npos);
-    EXPECT_NE(message_of(recipe_of(model::IdsInput{{}, {}})).find("no words in the input"), std::string::npos);
-    EXPECT_EQ(message_of(recipe_of(model::IdsInput{{1, 2}, {"a"}})),
+    EXPECT_NE(query_error(recipe_of(model::IdsInput{{}, {}}), ErrorKind::data).find("no words in the input"),
+              std::string::npos);
+    EXPECT_EQ(query_error(recipe_of(model::IdsInput{{1, 2}, {"a"}}), ErrorKind::data),
               "labels: got 1 labels; allowed: one for each of the 2 ids");
 }
 
@@ -97,10 +97,11 @@ TEST(QueryPositions, FoldsTheQueryWhenTheSentenceIsFolded)
 TEST(QueryPositions, SaysWhichWordsThereAre)
 {
     const model::SentenceInput input{"Life is", {}, {}, false};
-    EXPECT_EQ(message_of(recipe_of(input, {"life"})), "--query: got the word 'life'; allowed: a word of the input ('Life', "
-                                                      "'is') or a position, 0 to 1; did you mean 'Life'?");
-    EXPECT_EQ(message_of(recipe_of(input, {"2"})), "--query: got position '2'; allowed: 0 to 1");
-    EXPECT_EQ(message_of(recipe_of(input, {"99999999999999999999"})),
+    EXPECT_EQ(query_error(recipe_of(input, {"life"}), ErrorKind::usage),
+              "--query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1; did you mean "
+              "'Life'?");
+    EXPECT_EQ(query_error(recipe_of(input, {"2"}), ErrorKind::usage), "--query: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(query_error(recipe_of(input, {"99999999999999999999"}), ErrorKind::usage),
               "--query: got position '99999999999999999999'; allowed: 0 to 1");
 }
 
@@ -112,13 +113,8 @@ TEST(PlacesOf, FindsAWordWithOrWithoutTheSpacesOfATokenizer)
 
 TEST(PlacesOf, NamesThePiecesOfAWordThatWasCut)
 {
-    const auto message = [](const std::string& word, const Names& words) -> std::string {
-        try {
-            (void)model::places_of(word, words, {.name = "--query"});
-        } catch (const attn::Error& error) {
-            return error.what();
-        }
-        return "no error";
+    const auto message = [](const std::string& word, const Names& words) {
+        return error_of(ErrorKind::usage, [&] { (void)model::places_of(word, words, {.name = "--query"}); });
     };
     const std::string cut =
         "--query: got the word 'Unseen', which the tokenizer cuts into pieces; allowed: one of them, by its position: ";
@@ -134,10 +130,10 @@ TEST(QueryPositions, NameTheKeyWhenAFileAskedForThem)
     const model::SentenceInput input{"Life is", {}, {}, false};
     const model::Origin file;
     EXPECT_EQ(
-        message_of(recipe_of(input, {"life"}), file),
+        query_error(recipe_of(input, {"life"}), ErrorKind::data, file),
         "query: got the word 'life'; allowed: a word of the input ('Life', 'is') or a position, 0 to 1; did you mean 'Life'?");
-    EXPECT_EQ(message_of(recipe_of(input, {"2"}), file), "query: got position '2'; allowed: 0 to 1");
-    EXPECT_EQ(message_of(recipe_of(model::SentenceInput{"a", " ", {}, false}), file),
+    EXPECT_EQ(query_error(recipe_of(input, {"2"}), ErrorKind::data, file), "query: got position '2'; allowed: 0 to 1");
+    EXPECT_EQ(query_error(recipe_of(model::SentenceInput{"a", " ", {}, false}), ErrorKind::data, file),
               "no words in the input: the second sentence is ' '; allowed: at least one word");
 }
 

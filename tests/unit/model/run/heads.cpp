@@ -1,8 +1,9 @@
 #include "attn/model/run/heads.hpp"
 
-#include "attn/model/run/run.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/model/recipe/option_names.hpp"
+#include "unit/model/run/run_all.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,24 +18,12 @@ using attn::Tensor;
 using model::Item;
 using Indices = std::vector<Index>;
 
-const Tensor<float>& floats(const model::Result& result, std::string_view name)
-{
-    return std::get<Tensor<float>>(*result.find(name));
-}
-
 model::Recipe recipe_of_heads(Index heads)
 {
     model::Recipe recipe = model::default_recipe();
     recipe.input = model::SentenceInput{.sentence = "Life is short, eat dessert first", .cross = {}};
     recipe.dims.heads = heads;
     return recipe;
-}
-
-model::Result run_all(const model::Recipe& recipe)
-{
-    model::RunSettings settings;
-    settings.show = model::everything(recipe);
-    return model::run(recipe, settings);
 }
 
 /// nn.MultiheadAttention(8, 2) and then torch.randn(1, 5, 8), after torch.manual_seed(0).
@@ -131,14 +120,8 @@ TEST(Heads, TheMeanAddsInTheOrderOfHeads)
 
 TEST(Heads, ThoseThatAreNotThereAreTheFaultOfWhoNamesThem)
 {
-    const auto refusal = [](const model::Origin& origin, attn::ErrorKind kind) -> std::string {
-        try {
-            static_cast<void>(model::heads_of({1, 4}, 4, origin));
-        } catch (const attn::Error& error) {
-            EXPECT_EQ(error.kind(), kind);
-            return error.what();
-        }
-        return "no error";
+    const auto refusal = [](const model::Origin& origin, attn::ErrorKind kind) {
+        return error_of(kind, [&] { (void)model::heads_of({1, 4}, 4, origin); });
     };
     EXPECT_EQ(refusal(model::options_alone(), attn::ErrorKind::usage), "--head: got 4; allowed: 0 to 3");
     EXPECT_EQ(refusal({}, attn::ErrorKind::data), "head: got 4; allowed: 0 to 3");

@@ -2,6 +2,7 @@
 
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,13 +29,7 @@ Memory memory_of(const Recipe& recipe, const Show& show)
 
 std::string message_of(const Memory& memory, attn::Index limit)
 {
-    try {
-        require_memory(memory, limit);
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::too_large);
-        return error.what();
-    }
-    return "";
+    return error_of(attn::ErrorKind::too_large, [&] { require_memory(memory, limit); });
 }
 
 TEST(Memory, IsTheSumOfDrawsAndArrays)
@@ -83,8 +78,8 @@ TEST(Memory, OfATableOfAFileIsNoMatterOfOptions)
 TEST(Memory, ThatIsThereIsEnough)
 {
     const Memory memory = memory_of(words(3), {});
-    EXPECT_EQ(message_of(memory, memory.total), "");
-    EXPECT_NE(message_of(memory, memory.total - 1), "");
+    EXPECT_EQ(message_of(memory, memory.total), "no error");
+    EXPECT_NE(message_of(memory, memory.total - 1), "no error");
 }
 
 } // namespace

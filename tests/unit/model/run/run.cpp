@@ -3,6 +3,7 @@
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "unit/model/recipe/option_names.hpp"
+#include "unit/model/run/run_all.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,18 +28,6 @@ Recipe sentence(std::string text, const model::Overrides& overrides = {})
 }
 
 const std::string life = "Life is short, eat dessert first";
-
-const Tensor<float>& floats(const Result& result, std::string_view name)
-{
-    return std::get<Tensor<float>>(*result.find(name));
-}
-
-Result run_all(const Recipe& recipe)
-{
-    RunSettings settings;
-    settings.show = model::everything(recipe);
-    return model::run(recipe, settings);
-}
 
 TEST(RunEntries, GiveAResultForEachEntryOrForTheOneThatIsChosen)
 {

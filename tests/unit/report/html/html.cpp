@@ -2,6 +2,7 @@
 
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,6 @@
 namespace {
 
 using attn::Error;
-using attn::ErrorKind;
 using attn::Index;
 using attn::Tensor;
 using attn::model::Result;
@@ -69,12 +69,10 @@ std::string refusal(attn::Shape shape)
     Result result = sample::two_words();
     result.arrays = {{"weights", Tensor<float>(std::move(shape))}};
     bool written = false;
-    try {
-        write_html(result, parts, {}, [&](std::string_view) { written = true; });
-    } catch (const Error& error) {
-        return written || error.kind() != ErrorKind::too_large ? "" : error.what();
-    }
-    return "";
+    const auto write = [&] { write_html(result, parts, {}, [&](std::string_view) { written = true; }); };
+    const std::string message = error_of(attn::ErrorKind::too_large, write);
+    EXPECT_FALSE(written);
+    return message;
 }
 
 TEST(Html, RefusesWhatAPageCannotHoldBeforeItWrites)

@@ -14,8 +14,8 @@ using attn::Shape;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::string json_of(ElementType type, const Shape& shape, const std::vector<double>& values,
-                    const attn::report::TensorJson& options = {})
+std::string tensor_json(ElementType type, const Shape& shape, const std::vector<double>& values,
+                        const attn::report::TensorJson& options = {})
 {
     attn::StoredTensor tensor("x", type, shape);
     attn::store(tensor, 0, std::span<const double>(values));
@@ -24,20 +24,20 @@ std::string json_of(ElementType type, const Shape& shape, const std::vector<doub
 
 TEST(TensorJson, NestsOneLevelADimension)
 {
-    EXPECT_EQ(json_of(ElementType::float32, {2, 1, 2}, {1, -0.0, 0.1, 1e30}),
+    EXPECT_EQ(tensor_json(ElementType::float32, {2, 1, 2}, {1, -0.0, 0.1, 1e30}),
               R"({"schema":"attn-cli/tensor/1","dtype":"float32","shape":[2,1,2],"data":[[[1.0,-0.0]],[[0.1,1e+30]]]})"
               "\n");
-    EXPECT_EQ(json_of(ElementType::float64, {2}, {1.0 / 3, 2}),
+    EXPECT_EQ(tensor_json(ElementType::float64, {2}, {1.0 / 3, 2}),
               R"({"schema":"attn-cli/tensor/1","dtype":"float64","shape":[2],"data":[0.3333333333333333,2.0]})"
               "\n");
-    EXPECT_EQ(json_of(ElementType::float32, {}, {0.5}),
+    EXPECT_EQ(tensor_json(ElementType::float32, {}, {0.5}),
               R"({"schema":"attn-cli/tensor/1","dtype":"float32","shape":[],"data":0.5})"
               "\n");
 }
 
 TEST(TensorJson, SaysNamesWhenAsked)
 {
-    EXPECT_EQ(json_of(ElementType::float16, {1}, {0.1}, {.name = "weights"}),
+    EXPECT_EQ(tensor_json(ElementType::float16, {1}, {0.1}, {.name = "weights"}),
               R"({"schema":"attn-cli/tensor/1","name":"weights","dtype":"float16","shape":[1],"data":[0.099975586]})"
               "\n");
 }
@@ -46,13 +46,13 @@ TEST(TensorJson, WritesInfinitiesAsStringsAndMaskedScoresAsNull)
 {
     const std::vector<double> values{-infinity, infinity, std::numeric_limits<double>::quiet_NaN(), 1};
     for (const ElementType type : {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64}) {
-        EXPECT_TRUE(json_of(type, {2, 2}, values)
+        EXPECT_TRUE(tensor_json(type, {2, 2}, values)
                         .ends_with(R"("data":[["-inf","inf"],["nan",1.0]]})"
                                    "\n"));
-        EXPECT_TRUE(json_of(type, {2, 2}, values, {.masked = true})
+        EXPECT_TRUE(tensor_json(type, {2, 2}, values, {.masked = true})
                         .ends_with(R"("data":[[null,"inf"],["nan",1.0]]})"
                                    "\n"));
-        EXPECT_TRUE(json_of(type, {4}, values, {.masked = true})
+        EXPECT_TRUE(tensor_json(type, {4}, values, {.masked = true})
                         .ends_with(R"("data":[null,"inf","nan",1.0]})"
                                    "\n"));
     }
@@ -60,10 +60,10 @@ TEST(TensorJson, WritesInfinitiesAsStringsAndMaskedScoresAsNull)
 
 TEST(TensorJson, WritesEmptyDimensionsAsEmptyLists)
 {
-    EXPECT_TRUE(json_of(ElementType::float32, {0}, {}).ends_with("\"data\":[]}\n"));
-    EXPECT_TRUE(json_of(ElementType::float32, {2, 0}, {}).ends_with("\"data\":[[],[]]}\n"));
-    EXPECT_TRUE(json_of(ElementType::float32, {2, 0, 3}, {}).ends_with("\"data\":[[],[]]}\n"));
-    EXPECT_TRUE(json_of(ElementType::float32, {0, 2, 3}, {}).ends_with("\"data\":[]}\n"));
+    EXPECT_TRUE(tensor_json(ElementType::float32, {0}, {}).ends_with("\"data\":[]}\n"));
+    EXPECT_TRUE(tensor_json(ElementType::float32, {2, 0}, {}).ends_with("\"data\":[[],[]]}\n"));
+    EXPECT_TRUE(tensor_json(ElementType::float32, {2, 0, 3}, {}).ends_with("\"data\":[[],[]]}\n"));
+    EXPECT_TRUE(tensor_json(ElementType::float32, {0, 2, 3}, {}).ends_with("\"data\":[]}\n"));
 }
 
 } // namespace

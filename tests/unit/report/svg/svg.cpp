@@ -2,6 +2,7 @@
 
 #include "attn/report/svg/picture.hpp"
 #include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 #include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
@@ -59,17 +60,15 @@ Result even(Index heads, Index rows, Index columns)
     return numbered(Item::weights, std::move(weights));
 }
 
-std::string error_of(const Result& result, const SvgOptions& options, attn::ErrorKind kind)
+std::string svg_error(const Result& result, const SvgOptions& options, attn::ErrorKind kind)
 {
     std::string written;
-    try {
+    const auto write = [&] {
         attn::report::write_svg({&result, 1}, {}, options, [&](std::string_view bytes) { written += bytes; });
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), kind);
-        EXPECT_EQ(written, "");
-        return error.what();
-    }
-    return "no error";
+    };
+    const std::string message = error_of(kind, write);
+    EXPECT_EQ(written, "");
+    return message;
 }
 
 TEST(Svg, DrawsACellForEveryWeightWithItsWordsAndItsNumber)
@@ -305,10 +304,10 @@ TEST(Svg, RefusesWhatWouldBeTooLargeBeforeWritingAnything)
     auto& values = std::get<Tensor<float>>(result.arrays.front().tensor).values;
     std::mt19937 random(1);
     std::ranges::generate(values, [&] { return static_cast<float>(random() % 1000) / 1000; });
-    EXPECT_EQ(error_of(result, {}, attn::ErrorKind::too_large),
+    EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::too_large),
               "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB; choose a few rows with --query, or the strongest "
               "lines with --plot arcs --top 100");
-    EXPECT_EQ(error_of(result, {.plot = Plot::arcs, .most = 500001, .title = {}}, attn::ErrorKind::too_large),
+    EXPECT_EQ(svg_error(result, {.plot = Plot::arcs, .most = 500001, .title = {}}, attn::ErrorKind::too_large),
               "picture: got more than 500000 lines between 2000 and 2000 words; allowed: up to 500000 lines; choose a few rows "
               "with --query, or the strongest lines with --plot arcs --top 100");
     EXPECT_EQ(
@@ -316,14 +315,14 @@ TEST(Svg, RefusesWhatWouldBeTooLargeBeforeWritingAnything)
         1);
     result.show = {Item::scores};
     result.arrays.front().name = "scores";
-    EXPECT_EQ(error_of(result, {}, attn::ErrorKind::too_large),
+    EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::too_large),
               "picture: got 2000 × 2000 cells; allowed: what fits into 30 MB; choose a few rows with --query");
     EXPECT_LT(svg_of(even(1, 3, 2000)).size(), 2000000U);
 }
 
 TEST(Svg, AdvisesOnlyWhatHelps)
 {
-    const auto error = [](const Result& result) { return error_of(result, {}, attn::ErrorKind::too_large); };
+    const auto error = [](const Result& result) { return svg_error(result, {}, attn::ErrorKind::too_large); };
     const std::string allowed = "allowed: up to 8192 rows and as many columns";
     const std::string lines = "the strongest lines with --plot arcs --top 100";
     EXPECT_EQ(error(even(1, 1, 9000)), "picture: got 1 × 9000 cells; " + allowed + "; " + lines);
@@ -336,11 +335,11 @@ TEST(Svg, RefusesWhatItCannotDraw)
 {
     Result result = sample::two_words();
     result.show = {Item::context};
-    EXPECT_EQ(error_of(result, {}, attn::ErrorKind::usage),
+    EXPECT_EQ(svg_error(result, {}, attn::ErrorKind::usage),
               "--show: got nothing to draw; allowed: an array that this result has: scores, scaled_scores, capped_scores, "
               "masked_scores, weights, dropped_weights");
     result.show = {Item::scores};
-    EXPECT_EQ(error_of(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::usage),
+    EXPECT_EQ(svg_error(result, {.plot = Plot::arcs, .most = {}, .title = {}}, attn::ErrorKind::usage),
               "--plot arcs: got scores; allowed: weights; scores are drawn as a heatmap");
 }
 

@@ -11,7 +11,7 @@ using attn::report::markdown_paragraph;
 using attn::report::markdown_text;
 using attn::report::MarkdownProse;
 
-std::string text_of(const auto& write)
+std::string markdown_of(const auto& write)
 {
     return sample::text_of([&](const attn::report::Sink& sink) {
         attn::report::Buffer buffer(sink);
@@ -24,7 +24,7 @@ std::string text_of(const auto& write)
 
 TEST(MarkdownProse, HasAnEmptyLineBetweenItsParts)
 {
-    EXPECT_EQ(text_of([](MarkdownProse& prose) {
+    EXPECT_EQ(markdown_of([](MarkdownProse& prose) {
                   prose.title("How *it* is");
                   prose.blank();
                   prose.paragraph(std::string("1. one") + glue + "line");
@@ -36,7 +36,7 @@ TEST(MarkdownProse, HasAnEmptyLineBetweenItsParts)
 
 TEST(MarkdownProse, PutsWhatIsAlignedIntoCode)
 {
-    EXPECT_EQ(text_of([](MarkdownProse& prose) {
+    EXPECT_EQ(markdown_of([](MarkdownProse& prose) {
                   prose.sum("c = ", {"1·v(a)", "2·v(*)"});
                   prose.vector({"1", "-2"});
                   prose.paragraph("then");
@@ -48,13 +48,13 @@ TEST(MarkdownProse, PutsWhatIsAlignedIntoCode)
 TEST(MarkdownProse, KeepsASumInItsCodeWhereATermIsTooLong)
 {
     const std::string word = std::string(30, 'x');
-    const std::string text = text_of([&](MarkdownProse& prose) { prose.sum("", {word + glue + word}); });
+    const std::string text = markdown_of([&](MarkdownProse& prose) { prose.sum("", {word + glue + word}); });
     EXPECT_EQ(text, "```\n" + word + "\n" + word + "\n```\n");
 }
 
 TEST(MarkdownProse, WritesATable)
 {
-    EXPECT_EQ(text_of([](MarkdownProse& prose) {
+    EXPECT_EQ(markdown_of([](MarkdownProse& prose) {
                   prose.table({"", {"a|b", "sum"}}, {{"exp", {"1", "2"}}, {"w", {"3", ""}}});
               }),
               "|  | exp | w |\n| --- | ---: | ---: |\n| a\\|b | 1 | 3 |\n| sum | 2 |  |\n");

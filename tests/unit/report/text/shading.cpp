@@ -24,7 +24,7 @@ using attn::report::Shading;
 constexpr std::array every_shading{Shading::none, Shading::blocks, Shading::colours_16, Shading::colours_256,
                                    Shading::colours_24_bit};
 
-std::string table_of(const Result& result, Shading shading, std::optional<Index> width = {})
+std::string shaded_table(const Result& result, Shading shading, std::optional<Index> width = {})
 {
     const attn::report::TableOptions options{.digits = 2, .width = width, .shading = shading, .all_digits = true};
     return sample::text_of([&](const auto& sink) { attn::report::write_table(result, options, sink); });
@@ -71,23 +71,24 @@ std::string without_marks(std::string text)
 
 TEST(Shading, OfNothingIsPlainText)
 {
-    EXPECT_EQ(table_of(three_keys(), Shading::none), "weights (2, 3)\n"
-                                                     "       a     b     c\n"
-                                                     "to  0.00  0.25  0.75\n"
-                                                     "be  0.50  0.50  0.00\n");
+    EXPECT_EQ(shaded_table(three_keys(), Shading::none), "weights (2, 3)\n"
+                                                         "       a     b     c\n"
+                                                         "to  0.00  0.25  0.75\n"
+                                                         "be  0.50  0.50  0.00\n");
 }
 
 TEST(Shading, PutsBlocksBeforeNumbers)
 {
-    EXPECT_EQ(table_of(three_keys(), Shading::blocks), "weights (2, 3)  0    ░░░░░░▒▒▒▒▒▒▓▓▓▓▓▓███ 1  ▸ largest of its row\n"
-                                                       "        a      b      c\n"
-                                                       "to   0.00 ░ 0.25 ▓▸0.75\n"
-                                                       "be ▒▸0.50 ▒▸0.50   0.00\n");
+    EXPECT_EQ(shaded_table(three_keys(), Shading::blocks),
+              "weights (2, 3)  0    ░░░░░░▒▒▒▒▒▒▓▓▓▓▓▓███ 1  ▸ largest of its row\n"
+              "        a      b      c\n"
+              "to   0.00 ░ 0.25 ▓▸0.75\n"
+              "be ▒▸0.50 ▒▸0.50   0.00\n");
 }
 
 TEST(Shading, PaintsCellsWithWhatThereIsOf16Colours)
 {
-    EXPECT_EQ(table_of(three_keys(), Shading::colours_16),
+    EXPECT_EQ(shaded_table(three_keys(), Shading::colours_16),
               "weights (2, 3)  0 \x1b[40m \x1b[40m \x1b[40m \x1b[40m \x1b[44m \x1b[44m \x1b[44m \x1b[44m \x1b[44m \x1b[44m "
               "\x1b[44m \x1b[44m "
               "\x1b[46m \x1b[46m \x1b[46m \x1b[46m \x1b[46m \x1b[46m \x1b[46m \x1b[46m \x1b[43m \x1b[43m \x1b[43m \x1b[43m "
@@ -99,7 +100,7 @@ TEST(Shading, PaintsCellsWithWhatThereIsOf16Colours)
 
 TEST(Shading, PaintsCellsWith256Colours)
 {
-    const std::string table = table_of(three_keys(), Shading::colours_256);
+    const std::string table = shaded_table(three_keys(), Shading::colours_256);
     EXPECT_EQ(table.substr(table.find('\n')),
               "\n       a     b     c\n"
               "to  0.00 \x1b[38;5;231;48;5;239m 0.25 \x1b[m\x1b[1;38;5;16;48;5;144m▸0.75\x1b[m\n"
@@ -108,7 +109,7 @@ TEST(Shading, PaintsCellsWith256Colours)
 
 TEST(Shading, PaintsCellsWith24BitColours)
 {
-    const std::string table = table_of(three_keys(), Shading::colours_24_bit);
+    const std::string table = shaded_table(three_keys(), Shading::colours_24_bit);
     EXPECT_EQ(table.substr(table.find('\n')),
               "\n       a     b     c\n"
               "to  0.00 \x1b[38;2;255;255;255;48;2;67;78;108m 0.25 \x1b[m\x1b[1;38;2;0;0;0;48;2;187;173;109m▸0.75\x1b[m\n"
@@ -120,7 +121,7 @@ TEST(Shading, IsOfWeightsAlone)
     Result result = sample::two_words();
     result.show = {Item::tokens, Item::scores, Item::context};
     for (const Shading shading : every_shading) {
-        EXPECT_EQ(table_of(result, shading), table_of(result, Shading::none));
+        EXPECT_EQ(shaded_table(result, shading), shaded_table(result, Shading::none));
     }
 }
 
@@ -129,7 +130,7 @@ TEST(Shading, HasOneLegendForAllHeads)
     Result result = sample::two_words();
     result.arrays = {{"weights", Tensor<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};
     result.show = {Item::weights};
-    const std::string table = table_of(result, Shading::blocks);
+    const std::string table = shaded_table(result, Shading::blocks);
     EXPECT_EQ(table.find("largest"), table.rfind("largest"));
     EXPECT_TRUE(table.substr(0, table.find('\n')).ends_with("largest of its row"));
 }
@@ -138,11 +139,11 @@ TEST(Shading, MarksTheColumnsLeftOutWhereTheLargestIsAmongThem)
 {
     Result result = three_keys();
     result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0.25F, 0.75F, 0.5F, 0.25F, 0})}};
-    EXPECT_EQ(table_of(result, Shading::colours_16, 18), "weights (2, 3)\n"
-                                                         "0 \x1b[40m \x1b[46m \x1b[43m \x1b[m 1  ▸ largest\n"
-                                                         "       a  …   sum\n"
-                                                         "to  0.00 ▸…  1.00\n"
-                                                         "be \x1b[30;46m▸0.50 \x1b[m …  0.75\n");
+    EXPECT_EQ(shaded_table(result, Shading::colours_16, 18), "weights (2, 3)\n"
+                                                             "0 \x1b[40m \x1b[46m \x1b[43m \x1b[m 1  ▸ largest\n"
+                                                             "       a  …   sum\n"
+                                                             "to  0.00 ▸…  1.00\n"
+                                                             "be \x1b[30;46m▸0.50 \x1b[m …  0.75\n");
 }
 
 TEST(Shading, LeavesRowsWithoutAWeightAloneAndWhatIsNoNumber)
@@ -151,7 +152,8 @@ TEST(Shading, LeavesRowsWithoutAWeightAloneAndWhatIsNoNumber)
     const float nan = std::numeric_limits<float>::quiet_NaN();
     result.arrays = {{"weights", Tensor<float>({1, 2, 3}, {0, 0, 0, nan, nan, nan})}};
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
-        EXPECT_EQ(without(legend_of({.shading = shading}, {}), table_of(result, shading)), table_of(result, Shading::none));
+        EXPECT_EQ(without(legend_of({.shading = shading}, {}), shaded_table(result, shading)),
+                  shaded_table(result, Shading::none));
     }
 }
 
@@ -186,9 +188,9 @@ Result random_weights(std::mt19937& random)
 
 void expect_same_text(const Result& result, std::optional<Index> width)
 {
-    const std::string plain = table_of(result, Shading::none, width);
+    const std::string plain = shaded_table(result, Shading::none, width);
     for (const Shading shading : {Shading::colours_16, Shading::colours_256, Shading::colours_24_bit}) {
-        const std::string shaded = table_of(result, shading, width);
+        const std::string shaded = shaded_table(result, shading, width);
         expect_whole_lines(shaded);
         EXPECT_EQ(without_marks(without_escapes(without(legend_of({.shading = shading}, width), shaded))), plain);
     }
@@ -227,7 +229,7 @@ TEST(Shading, WithBlocksFitsTheTerminal)
         std::mt19937 random(seed);
         const Result result = random_weights(random);
         const auto width = static_cast<Index>(15 + random() % 100);
-        std::istringstream lines(table_of(result, Shading::blocks, width));
+        std::istringstream lines(shaded_table(result, Shading::blocks, width));
         for (std::string line; std::getline(lines, line);) {
             EXPECT_EQ(line.find('\x1b'), std::string::npos);
             EXPECT_LE(attn::report::display_width(line), width) << line;

@@ -30,21 +30,21 @@ Result two_heads()
     return result;
 }
 
-std::string table_of(const Result& result, std::optional<Index> width = {})
+std::string summary_table(const Result& result, std::optional<Index> width = {})
 {
     return sample::text_of([&](const auto& sink) { attn::report::write_table(result, {.digits = 4, .width = width}, sink); });
 }
 
 TEST(Summary, ReadsLikeThis)
 {
-    EXPECT_EQ(table_of(two_heads()), "summary (means of 3 rows; entropy in nats, at most 1.0986)\n"
-                                     "        entropy  itself  first word  previous    next\n"
-                                     "head 0   0.2500  0.5000      1.0000    0.7500  0.0000\n"
-                                     "head 1   0.5000  0.0000      0.1250    0.0000  1.0000\n"
-                                     "\n"
-                                     "strongest pairs\n"
-                                     "head 0  be → to[0] 0.7500, to[2] → be 0.1000\n"
-                                     "head 1  none\n");
+    EXPECT_EQ(summary_table(two_heads()), "summary (means of 3 rows; entropy in nats, at most 1.0986)\n"
+                                          "        entropy  itself  first word  previous    next\n"
+                                          "head 0   0.2500  0.5000      1.0000    0.7500  0.0000\n"
+                                          "head 1   0.5000  0.0000      0.1250    0.0000  1.0000\n"
+                                          "\n"
+                                          "strongest pairs\n"
+                                          "head 0  be → to[0] 0.7500, to[2] → be 0.1000\n"
+                                          "head 1  none\n");
 }
 
 TEST(Summary, OfOneHeadAndOneWord)
@@ -52,30 +52,30 @@ TEST(Summary, OfOneHeadAndOneWord)
     Result result = two_heads();
     result.tokens = {"\x1b[31m"};
     result.summary = Summary{attn::Dtype::float64, 0, {HeadSummary{0, 1, 1, {}, {}, {{0, 0, 1}}}}};
-    EXPECT_EQ(table_of(result), "summary (means of 1 row; entropy in nats, at most 0.0000)\n"
-                                "entropy  itself  first word\n"
-                                " 0.0000  1.0000      1.0000\n"
-                                "\n"
-                                "strongest pairs\n"
-                                "\\x1b[31m → \\x1b[31m 1.0000\n");
+    EXPECT_EQ(summary_table(result), "summary (means of 1 row; entropy in nats, at most 0.0000)\n"
+                                     "entropy  itself  first word\n"
+                                     " 0.0000  1.0000      1.0000\n"
+                                     "\n"
+                                     "strongest pairs\n"
+                                     "\\x1b[31m → \\x1b[31m 1.0000\n");
 }
 
 TEST(Summary, BreaksLinesBetweenPairs)
 {
-    EXPECT_EQ(table_of(two_heads(), 35), "summary (means of 3 rows;\n"
-                                         "entropy in nats, at most 1.0986)\n"
-                                         "        entropy  itself  first …  …\n"
-                                         "head 0   0.2500  0.5000   1.0000  …\n"
-                                         "head 1   0.5000  0.0000   0.1250  …\n"
-                                         "\n"
-                                         "strongest pairs\n"
-                                         "head 0  be → to[0] 0.7500,\n"
-                                         "        to[2] → be 0.1000\n"
-                                         "head 1  none\n");
+    EXPECT_EQ(summary_table(two_heads(), 35), "summary (means of 3 rows;\n"
+                                              "entropy in nats, at most 1.0986)\n"
+                                              "        entropy  itself  first …  …\n"
+                                              "head 0   0.2500  0.5000   1.0000  …\n"
+                                              "head 1   0.5000  0.0000   0.1250  …\n"
+                                              "\n"
+                                              "strongest pairs\n"
+                                              "head 0  be → to[0] 0.7500,\n"
+                                              "        to[2] → be 0.1000\n"
+                                              "head 1  none\n");
     Result result = two_heads();
     result.tokens = {"antidisestablishmentarianism", "\u4eba\u4eba\u4eba\u4eba", "antidisestablishmentarianism"};
     for (Index width = 20; width < 120; ++width) {
-        std::istringstream lines(table_of(result, width));
+        std::istringstream lines(summary_table(result, width));
         for (std::string line; std::getline(lines, line);) {
             EXPECT_LE(attn::report::display_width(line), width) << line;
             EXPECT_FALSE(line.ends_with(' ')) << line;
@@ -87,9 +87,9 @@ TEST(Summary, StandsBehindTheArrays)
 {
     Result result = two_heads();
     result.arrays = {{"weights", Tensor<float>({1, 1, 1}, {1})}};
-    EXPECT_TRUE(table_of(result).starts_with("summary")); // weights that nobody asked for are not shown
+    EXPECT_TRUE(summary_table(result).starts_with("summary")); // weights that nobody asked for are not shown
     result.show.insert(Item::weights);
-    EXPECT_NE(table_of(result).find("\n\nsummary ("), std::string::npos);
+    EXPECT_NE(summary_table(result).find("\n\nsummary ("), std::string::npos);
 }
 
 TEST(Summary, InJson)

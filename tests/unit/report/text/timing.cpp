@@ -22,7 +22,7 @@ Timing example()
 }
 
 template <typename Write>
-std::string text_of(std::span<const Timing> timings, Write write)
+std::string timings_text(std::span<const Timing> timings, Write write)
 {
     std::string text;
     write(timings, [&](std::string_view bytes) { text += bytes; });
@@ -31,7 +31,7 @@ std::string text_of(std::span<const Timing> timings, Write write)
 
 std::string text_within(std::optional<attn::Index> width, std::span<const Timing> timings)
 {
-    return text_of(timings, [&](auto all, const auto& sink) { attn::report::write_timings(all, width, sink); });
+    return timings_text(timings, [&](auto all, const auto& sink) { attn::report::write_timings(all, width, sink); });
 }
 
 TEST(Timing, FitsATerminal)
@@ -62,9 +62,9 @@ TEST(Timing, IsAnObjectOrAnArrayOfThem)
         R"("gflops":2.0,"peak_gflops":8.0,"peak_rss_bytes":3145728,"kv_heads":1,"value_dim":50,"keys":100,)"
         R"("dtype":"float32","causal":false,"alibi":false,"mask":false,"repeats":9})";
     const std::array one{example()};
-    EXPECT_EQ(text_of(one, attn::report::write_timings_json), object + "\n");
+    EXPECT_EQ(timings_text(one, attn::report::write_timings_json), object + "\n");
     const std::array two{example(), example()};
-    EXPECT_EQ(text_of(two, attn::report::write_timings_json), "[" + object + "," + object + "]\n");
+    EXPECT_EQ(timings_text(two, attn::report::write_timings_json), "[" + object + "," + object + "]\n");
 }
 
 TEST(Timing, HasColumnsForWhatIsUnusual)
@@ -81,7 +81,7 @@ TEST(Timing, NamesTheWindow)
 {
     std::array timings{example()};
     timings[0].workload.attention.window = attn::core::Window{2, -1};
-    EXPECT_NE(text_of(timings, attn::report::write_timings_json).find(R"("window":[2,-1],)"), std::string::npos);
+    EXPECT_NE(timings_text(timings, attn::report::write_timings_json).find(R"("window":[2,-1],)"), std::string::npos);
 }
 
 } // namespace

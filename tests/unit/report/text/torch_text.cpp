@@ -11,7 +11,7 @@ using attn::Index;
 using attn::report::TorchTextCase;
 
 template <typename Scalar>
-std::string text_of(const TorchTextCase& given)
+std::string torch_text_of(const TorchTextCase& given)
 {
     attn::Tensor<Scalar> tensor(given.shape);
     for (std::size_t i = 0; i < tensor.values.size(); ++i) {
@@ -23,7 +23,7 @@ std::string text_of(const TorchTextCase& given)
 TEST(TorchText, IsWhatPyTorchPrints)
 {
     for (const TorchTextCase& given : attn::report::torch_text_cases()) {
-        EXPECT_EQ(given.float64 ? text_of<double>(given) : text_of<float>(given), given.text)
+        EXPECT_EQ(given.float64 ? torch_text_of<double>(given) : torch_text_of<float>(given), given.text)
             << attn::to_string(given.shape) << ", " << given.digits << " digits";
     }
 }

@@ -1,6 +1,6 @@
 #include "attn/text/pieces/models.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ PieceIndex index_of(const std::vector<std::string>& pieces)
 
 /// "piece[begin,end) …"; of an unknown piece of Unigram, the word's own letters between question marks.
 template <typename Model>
-std::string run(const PieceIndex& index, const Model& model, std::string_view word)
+std::string tokens_of(const PieceIndex& index, const Model& model, std::string_view word)
 {
     std::string out;
     for (const Token& token : model.tokens(index, word)) {
@@ -31,17 +31,6 @@ std::string run(const PieceIndex& index, const Model& model, std::string_view wo
         out += "[" + std::to_string(token.span.begin) + "," + std::to_string(token.span.end) + ")";
     }
     return out;
-}
-
-std::string refusal(const std::function<void()>& use)
-{
-    try {
-        use();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << error.what();
-        return error.what();
-    }
-    return "accepted";
 }
 
 TEST(PieceIndex, FindsWhatItHoldsAndNothingElse)
@@ -64,41 +53,41 @@ TEST(PieceIndex, FindsWhatItHoldsAndNothingElse)
 
 TEST(PieceIndex, RefusesAPieceThatIsThereTwice)
 {
-    EXPECT_EQ(refusal([] { (void)index_of({"a", "b", "a"}); }), "model.vocab: got 'a' twice; allowed: each piece once");
+    EXPECT_EQ(error_of([] { (void)index_of({"a", "b", "a"}); }), "model.vocab: got 'a' twice; allowed: each piece once");
 }
 
 TEST(WordPiece, TakesTheLongestPieceAgainAndAgain)
 {
     const PieceIndex index = index_of({"[UNK]", "un", "unaff", "##aff", "##able", "##a", "##ff", "a", "中"});
     const WordPiece model(index, {});
-    EXPECT_EQ(run(index, model, "unaffable"), "unaff[0,5) ##able[5,9)");
-    EXPECT_EQ(run(index, model, "una"), "un[0,2) ##a[2,3)");
-    EXPECT_EQ(run(index, model, "中a"), "中[0,3) ##a[3,4)");
+    EXPECT_EQ(tokens_of(index, model, "unaffable"), "unaff[0,5) ##able[5,9)");
+    EXPECT_EQ(tokens_of(index, model, "una"), "un[0,2) ##a[2,3)");
+    EXPECT_EQ(tokens_of(index, model, "中a"), "中[0,3) ##a[3,4)");
 }
 
 TEST(WordPiece, KnowsAWordWhollyOrNotAtAll)
 {
     const PieceIndex index = index_of({"[UNK]", "un", "##aff"});
-    EXPECT_EQ(run(index, WordPiece(index, {}), "unaffx"), "[UNK][0,6)");
-    EXPECT_EQ(run(index, WordPiece(index, {}), "aff"), "[UNK][0,3)"); // ## alone
-    EXPECT_EQ(run(index, WordPiece(index, {.longest_word = 5}), "unaff"), "un[0,2) ##aff[2,5)");
-    EXPECT_EQ(run(index, WordPiece(index, {.longest_word = 4}), "unaff"), "[UNK][0,5)");
-    EXPECT_EQ(refusal([&] { (void)WordPiece(index, {.unknown = "<?>"}); }),
+    EXPECT_EQ(tokens_of(index, WordPiece(index, {}), "unaffx"), "[UNK][0,6)");
+    EXPECT_EQ(tokens_of(index, WordPiece(index, {}), "aff"), "[UNK][0,3)"); // ## alone
+    EXPECT_EQ(tokens_of(index, WordPiece(index, {.longest_word = 5}), "unaff"), "un[0,2) ##aff[2,5)");
+    EXPECT_EQ(tokens_of(index, WordPiece(index, {.longest_word = 4}), "unaff"), "[UNK][0,5)");
+    EXPECT_EQ(error_of([&] { (void)WordPiece(index, {.unknown = "<?>"}); }),
               "model.unk_token: got '<?>'; allowed: a piece of the vocabulary");
 }
 
 TEST(WordPiece, CountsCharactersAndNotBytes)
 {
     const PieceIndex index = index_of({"[UNK]", "中", "##中"});
-    EXPECT_EQ(run(index, WordPiece(index, {.longest_word = 2}), "中中"), "中[0,3) ##中[3,6)");
+    EXPECT_EQ(tokens_of(index, WordPiece(index, {.longest_word = 2}), "中中"), "中[0,3) ##中[3,6)");
 }
 
 TEST(WordLevel, IsAWordOrUnknown)
 {
     const PieceIndex index = index_of({"[UNK]", "cat"});
     const WordLevel model(index, {});
-    EXPECT_EQ(run(index, model, "cat"), "cat[0,3)");
-    EXPECT_EQ(run(index, model, "cats"), "[UNK][0,4)");
+    EXPECT_EQ(tokens_of(index, model, "cat"), "cat[0,3)");
+    EXPECT_EQ(tokens_of(index, model, "cats"), "[UNK][0,4)");
 }
 
 MergeList merges(const std::vector<std::pair<std::string, std::string>>& pairs)
@@ -113,29 +102,29 @@ MergeList merges(const std::vector<std::pair<std::string, std::string>>& pairs)
 TEST(BytePair, JoinsThePairOfTheLowestRankFirst)
 {
     const PieceIndex index = index_of({"a", "b", "c", "ab", "bc", "abc"});
-    EXPECT_EQ(run(index, BytePair(index, {.merges = merges({{"a", "b"}, {"b", "c"}})}), "abc"), "ab[0,2) c[2,3)");
-    EXPECT_EQ(run(index, BytePair(index, {.merges = merges({{"b", "c"}, {"a", "b"}})}), "abc"), "a[0,1) bc[1,3)");
-    EXPECT_EQ(run(index, BytePair(index, {.merges = merges({{"b", "c"}, {"a", "bc"}})}), "abcabc"), "abc[0,3) abc[3,6)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.merges = merges({{"a", "b"}, {"b", "c"}})}), "abc"), "ab[0,2) c[2,3)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.merges = merges({{"b", "c"}, {"a", "b"}})}), "abc"), "a[0,1) bc[1,3)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.merges = merges({{"b", "c"}, {"a", "bc"}})}), "abcabc"), "abc[0,3) abc[3,6)");
 }
 
 TEST(BytePair, JoinsFromTheLeftWhereRanksAreEqual)
 {
     const PieceIndex index = index_of({"a", "aa", "aaaa"});
     const BytePair model(index, {.merges = merges({{"a", "a"}, {"aa", "aa"}})});
-    EXPECT_EQ(run(index, model, "aaa"), "aa[0,2) a[2,3)");
-    EXPECT_EQ(run(index, model, "aaaaaaa"), "aaaa[0,4) aa[4,6) a[6,7)");
+    EXPECT_EQ(tokens_of(index, model, "aaa"), "aa[0,2) a[2,3)");
+    EXPECT_EQ(tokens_of(index, model, "aaaaaaa"), "aaaa[0,4) aa[4,6) a[6,7)");
 }
 
 TEST(BytePair, LeavesUnknownCharactersOutOrNamesThem)
 {
     const PieceIndex index = index_of({"<unk>", "a", "b"});
-    EXPECT_EQ(run(index, BytePair(index, {}), "axyb"), "a[0,1) b[3,4)");
-    EXPECT_EQ(run(index, BytePair(index, {.unknown = "<unk>"}), "axyb"), "a[0,1) <unk>[1,2) <unk>[2,3) b[3,4)");
-    EXPECT_EQ(run(index, BytePair(index, {.unknown = "<unk>", .fuse_unknown = true}), "axybz"),
+    EXPECT_EQ(tokens_of(index, BytePair(index, {}), "axyb"), "a[0,1) b[3,4)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.unknown = "<unk>"}), "axyb"), "a[0,1) <unk>[1,2) <unk>[2,3) b[3,4)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.unknown = "<unk>", .fuse_unknown = true}), "axybz"),
               "a[0,1) <unk>[1,3) b[3,4) <unk>[4,5)");
     const BytePair without(index, {.unknown = "<none>"}); // harmless until it is needed
-    EXPECT_EQ(run(index, without, "ab"), "a[0,1) b[1,2)");
-    EXPECT_EQ(refusal([&] { (void)without.tokens(index, "x"); }),
+    EXPECT_EQ(tokens_of(index, without, "ab"), "a[0,1) b[1,2)");
+    EXPECT_EQ(error_of([&] { (void)without.tokens(index, "x"); }),
               "model.unk_token: got '<none>'; allowed: a piece of the vocabulary");
 }
 
@@ -143,32 +132,32 @@ TEST(BytePair, FallsBackOnBytesWhereAllAreThere)
 {
     const PieceIndex index = index_of({"<unk>", "a", "<0xC3>", "<0xA9>", "<0xE4>"});
     const BytePair model(index, {.unknown = "<unk>", .byte_fallback = true});
-    EXPECT_EQ(run(index, model, "aé"), "a[0,1) <0xC3>[1,2) <0xA9>[2,3)");
-    EXPECT_EQ(run(index, model, "中"), "<unk>[0,3)");
+    EXPECT_EQ(tokens_of(index, model, "aé"), "a[0,1) <0xC3>[1,2) <0xA9>[2,3)");
+    EXPECT_EQ(tokens_of(index, model, "中"), "<unk>[0,3)");
 }
 
 TEST(BytePair, WritesPrefixAndSuffixAroundCharacters)
 {
     const PieceIndex index = index_of({"c", "a", "t</w>", "at</w>", "cat</w>", "##b", "b", "b##c", "bc"});
     const BytePair clip(index, {.merges = merges({{"a", "t</w>"}, {"c", "at</w>"}}), .suffix = "</w>"});
-    EXPECT_EQ(run(index, clip, "cat"), "cat</w>[0,3)");
+    EXPECT_EQ(tokens_of(index, clip, "cat"), "cat</w>[0,3)");
     const PieceIndex prefixed = index_of({"b", "##c", "bc"});
     const BytePair bert(prefixed, {.merges = merges({{"b", "##c"}}), .prefix = "##"});
-    EXPECT_EQ(run(prefixed, bert, "bc"), "bc[0,2)");
+    EXPECT_EQ(tokens_of(prefixed, bert, "bc"), "bc[0,2)");
 }
 
 TEST(BytePair, TakesAWordOfTheVocabularyAsItIsWhenMergesAreIgnored)
 {
     const PieceIndex index = index_of({"a", "b", "c", "ab", "abc"});
-    EXPECT_EQ(run(index, BytePair(index, {.merges = merges({{"a", "b"}}), .ignore_merges = true}), "abc"), "abc[0,3)");
-    EXPECT_EQ(run(index, BytePair(index, {.merges = merges({{"a", "b"}})}), "abc"), "ab[0,2) c[2,3)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.merges = merges({{"a", "b"}}), .ignore_merges = true}), "abc"), "abc[0,3)");
+    EXPECT_EQ(tokens_of(index, BytePair(index, {.merges = merges({{"a", "b"}})}), "abc"), "ab[0,2) c[2,3)");
 }
 
 TEST(BytePair, RefusesMergesOfWhatIsNotThere)
 {
     const PieceIndex index = index_of({"a", "b"});
     const auto message = [&](const std::string& left, const std::string& right) {
-        return refusal([&] { (void)BytePair(index, {.merges = merges({{left, right}})}); });
+        return error_of([&] { (void)BytePair(index, {.merges = merges({{left, right}})}); });
     };
     EXPECT_EQ(message("x", "b"), "model.merges[0]: got 'x'; allowed: pieces of the vocabulary");
     EXPECT_EQ(message("a", "y"), "model.merges[0]: got 'y'; allowed: pieces of the vocabulary");
@@ -239,10 +228,10 @@ UnigramModel unigram(std::vector<double> scores, std::optional<std::size_t> unkn
 TEST(Unigram, TakesThePathOfTheLargestSum)
 {
     const PieceIndex index = index_of({"<unk>", "a", "b", "c", "ab", "bc"});
-    EXPECT_EQ(run(index, Unigram(index, unigram({0, -2, -2, -2, -3, -2.5})), "abc"), "a[0,1) bc[1,3)");
-    EXPECT_EQ(run(index, Unigram(index, unigram({0, -2, -2, -2, -2.5, -3})), "abc"), "ab[0,2) c[2,3)");
-    EXPECT_EQ(run(index, Unigram(index, unigram({0, -1, -1, -1, -3, -3})), "abc"), "a[0,1) b[1,2) c[2,3)");
-    EXPECT_EQ(run(index, Unigram(index, unigram({0, -1, -1, -1, -2, -2})), "abc"),
+    EXPECT_EQ(tokens_of(index, Unigram(index, unigram({0, -2, -2, -2, -3, -2.5})), "abc"), "a[0,1) bc[1,3)");
+    EXPECT_EQ(tokens_of(index, Unigram(index, unigram({0, -2, -2, -2, -2.5, -3})), "abc"), "ab[0,2) c[2,3)");
+    EXPECT_EQ(tokens_of(index, Unigram(index, unigram({0, -1, -1, -1, -3, -3})), "abc"), "a[0,1) b[1,2) c[2,3)");
+    EXPECT_EQ(tokens_of(index, Unigram(index, unigram({0, -1, -1, -1, -2, -2})), "abc"),
               "a[0,1) bc[1,3)"); // the path found first stays
 }
 
@@ -250,25 +239,25 @@ TEST(Unigram, FusesWhatItDoesNotKnow)
 {
     const PieceIndex index = index_of({"<unk>", "a", "xyz"});
     const Unigram model(index, unigram({0, -1, -30}));
-    EXPECT_EQ(run(index, model, "a中文a"), "a[0,1) ?中文?[1,7) a[7,8)");
-    EXPECT_EQ(run(index, model, "axyza"), "a[0,1) xyz[1,4) a[4,5)"); // -30 against three times -40
-    EXPECT_EQ(run(index, model, ""), "");
+    EXPECT_EQ(tokens_of(index, model, "a中文a"), "a[0,1) ?中文?[1,7) a[7,8)");
+    EXPECT_EQ(tokens_of(index, model, "axyza"), "a[0,1) xyz[1,4) a[4,5)"); // -30 against three times -40
+    EXPECT_EQ(tokens_of(index, model, ""), "");
 }
 
 TEST(Unigram, GivesAnUnknownPathThePieceThatItSpells)
 {
     const PieceIndex index = index_of({"<unk>", "xy", "q"});
-    EXPECT_EQ(run(index, Unigram(index, unigram({30, 30, 30})), "xy"), "xy[0,2)"); // two unknowns bring 40
+    EXPECT_EQ(tokens_of(index, Unigram(index, unigram({30, 30, 30})), "xy"), "xy[0,2)"); // two unknowns bring 40
 }
 
 TEST(Unigram, FallsBackOnBytesOrRefuses)
 {
     const PieceIndex index = index_of({"a", "<0xC3>", "<0xA9>"});
     UnigramModel model = unigram({-1, -1, -1}, std::nullopt);
-    EXPECT_EQ(refusal([&] { (void)Unigram(index, model).tokens(index, "aé"); }),
+    EXPECT_EQ(error_of([&] { (void)Unigram(index, model).tokens(index, "aé"); }),
               "the sentence: got 'é'; allowed: what the vocabulary has, since it has no unk_id");
     model.byte_fallback = true;
-    EXPECT_EQ(run(index, Unigram(index, model), "aé"), "a[0,1) <0xC3>[1,2) <0xA9>[2,3)");
+    EXPECT_EQ(tokens_of(index, Unigram(index, model), "aé"), "a[0,1) <0xC3>[1,2) <0xA9>[2,3)");
 }
 
 } // namespace

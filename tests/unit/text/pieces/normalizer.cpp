@@ -1,6 +1,6 @@
 #include "attn/text/pieces/normalizer.hpp"
 
-#include "attn/tensor/error.hpp"
+#include "unit/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ using namespace attn::text;
 
 using Steps = std::vector<NormalizerStep>;
 
-std::string run(const Steps& steps, std::string_view text)
+std::string normalized(const Steps& steps, std::string_view text)
 {
     Budget budget(text.size());
     return Normalizer(steps).normalized(text, budget);
@@ -30,17 +30,6 @@ std::string aligned(const Steps& steps, std::string_view sentence)
     return out;
 }
 
-std::string refusal(const std::function<void()>& use)
-{
-    try {
-        use();
-    } catch (const attn::Error& error) {
-        EXPECT_EQ(error.kind(), attn::ErrorKind::data) << error.what();
-        return error.what();
-    }
-    return "accepted";
-}
-
 NormalizerStep replace(Pattern::Kind kind, const std::string& what, const std::string& with)
 {
     return Replace{{kind, what}, with};
@@ -53,46 +42,47 @@ TEST(Normalizer, LeavesTextAloneWithoutSteps)
 
 TEST(Normalizer, CleansAsBertDoes)
 {
-    EXPECT_EQ(run({CleanText()}, "a\tb\nc\rd\u3000e\u00a0f"), "a b c d e f");
-    EXPECT_EQ(run({CleanText()}, "a\u0001b\u000bc\u0085d\u200be\ufefff\ufffdg\ue000h"), "abcdefgh"); // vertical tab goes too
+    EXPECT_EQ(normalized({CleanText()}, "a\tb\nc\rd\u3000e\u00a0f"), "a b c d e f");
+    EXPECT_EQ(normalized({CleanText()}, "a\u0001b\u000bc\u0085d\u200be\ufefff\ufffdg\ue000h"),
+              "abcdefgh"); // vertical tab goes too
     EXPECT_EQ(aligned({CleanText()}, "\u200bab"), "ab|3-4 4-5");
 }
 
 TEST(Normalizer, PutsSpacesAroundChinese)
 {
-    EXPECT_EQ(run({SpaceChinese()}, "a中b"), "a 中 b");
-    EXPECT_EQ(run({SpaceChinese()}, "日本か"), " 日  本 か");                           // no kana
-    EXPECT_EQ(run({SpaceChinese()}, "\U0002B820\U0002B920"), "\U0002B820 \U0002B920 "); // as its source has it
+    EXPECT_EQ(normalized({SpaceChinese()}, "a中b"), "a 中 b");
+    EXPECT_EQ(normalized({SpaceChinese()}, "日本か"), " 日  本 か");                           // no kana
+    EXPECT_EQ(normalized({SpaceChinese()}, "\U0002B820\U0002B920"), "\U0002B820 \U0002B920 "); // as its source has it
     EXPECT_EQ(aligned({SpaceChinese()}, "x中"), "x 中 |0-1 1-4 1-4 1-4 1-4 1-4");
 }
 
 TEST(Normalizer, DropsMarksOfOneKindOrAll)
 {
-    EXPECT_EQ(run({Form::nfd, DropMarks{.nonspacing_alone = true}}, "Ünïcödé"), "Unicode");
-    EXPECT_EQ(run({DropMarks()}, "e\u0301a\u0903é"), "eaé"); // does not decompose
-    EXPECT_EQ(run({DropMarks{.nonspacing_alone = true}}, "a\u0903\u20dd"), "a\u0903\u20dd");
+    EXPECT_EQ(normalized({Form::nfd, DropMarks{.nonspacing_alone = true}}, "Ünïcödé"), "Unicode");
+    EXPECT_EQ(normalized({DropMarks()}, "e\u0301a\u0903é"), "eaé"); // does not decompose
+    EXPECT_EQ(normalized({DropMarks{.nonspacing_alone = true}}, "a\u0903\u20dd"), "a\u0903\u20dd");
     EXPECT_EQ(aligned({Form::nfd, DropMarks{.nonspacing_alone = true}}, "éa"), "ea|0-2 2-3");
 }
 
 TEST(Normalizer, LowersOneCharacterAtATime)
 {
-    EXPECT_EQ(run({Lowercase()}, "ABC ÄÖ ΟΔΟΣ ẞ"), "abc äö οδοσ ß");
+    EXPECT_EQ(normalized({Lowercase()}, "ABC ÄÖ ΟΔΟΣ ẞ"), "abc äö οδοσ ß");
     EXPECT_EQ(aligned({Lowercase()}, "\u0130a"), "i\u0307a|0-2 0-2 0-2 2-3");
 }
 
 TEST(Normalizer, KnowsTheFourForms)
 {
-    EXPECT_EQ(run({Form::nfc}, "e\u0301 \u1112\u1161\u11ab ﬁ"), "é 한 ﬁ");
-    EXPECT_EQ(run({Form::nfd}, "é 한"), "e\u0301 \u1112\u1161\u11ab");
-    EXPECT_EQ(run({Form::nfkc}, "ﬁ½Ａ e\u0301"), "fi1\u20442A é");
-    EXPECT_EQ(run({Form::nfkd}, "ﬁé"), "fie\u0301");
-    EXPECT_EQ(run({Form::nfd}, "q\u0307\u0323"), "q\u0323\u0307"); // marks in their order
-    EXPECT_EQ(run({Form::nfc}, "a\u0308\u0323"), "\u1ea1\u0308");  // the dot below comes first and joins
-    EXPECT_EQ(run({Form::nfc}, "\u0958\u212b"),
+    EXPECT_EQ(normalized({Form::nfc}, "e\u0301 \u1112\u1161\u11ab ﬁ"), "é 한 ﬁ");
+    EXPECT_EQ(normalized({Form::nfd}, "é 한"), "e\u0301 \u1112\u1161\u11ab");
+    EXPECT_EQ(normalized({Form::nfkc}, "ﬁ½Ａ e\u0301"), "fi1\u20442A é");
+    EXPECT_EQ(normalized({Form::nfkd}, "ﬁé"), "fie\u0301");
+    EXPECT_EQ(normalized({Form::nfd}, "q\u0307\u0323"), "q\u0323\u0307"); // marks in their order
+    EXPECT_EQ(normalized({Form::nfc}, "a\u0308\u0323"), "\u1ea1\u0308");  // the dot below comes first and joins
+    EXPECT_EQ(normalized({Form::nfc}, "\u0958\u212b"),
               "\u0915\u093c\u00c5"); // what composition leaves out, and what stands for another
-    EXPECT_EQ(run({Form::nfc}, "\u1100\u1161\u11a8\u11a8"), "각\u11a8");
-    EXPECT_EQ(run({Form::nfc}, "a\u0327\u0334\u0301"), "\u00e1\u0334\u0327"); // past marks of lower classes
-    EXPECT_EQ(run({Form::nfc}, "a\u0305\u0301"), "a\u0305\u0301");            // not past one of its own
+    EXPECT_EQ(normalized({Form::nfc}, "\u1100\u1161\u11a8\u11a8"), "각\u11a8");
+    EXPECT_EQ(normalized({Form::nfc}, "a\u0327\u0334\u0301"), "\u00e1\u0334\u0327"); // past marks of lower classes
+    EXPECT_EQ(normalized({Form::nfc}, "a\u0305\u0301"), "a\u0305\u0301");            // not past one of its own
 }
 
 TEST(Normalizer, SaysWhereComposedCharactersComeFrom)
@@ -103,32 +93,32 @@ TEST(Normalizer, SaysWhereComposedCharactersComeFrom)
 
 TEST(Normalizer, StripsSpacePrependsAndReplaces)
 {
-    EXPECT_EQ(run({Strip{true, true}}, " \u3000a b\n "), "a b");
-    EXPECT_EQ(run({Strip{true, false}}, " a "), "a ");
-    EXPECT_EQ(run({Strip{false, true}}, " a "), " a");
-    EXPECT_EQ(run({Strip{true, true}}, "  "), "");
-    EXPECT_EQ(run({Strip{false, false}}, " "), " ");
+    EXPECT_EQ(normalized({Strip{true, true}}, " \u3000a b\n "), "a b");
+    EXPECT_EQ(normalized({Strip{true, false}}, " a "), "a ");
+    EXPECT_EQ(normalized({Strip{false, true}}, " a "), " a");
+    EXPECT_EQ(normalized({Strip{true, true}}, "  "), "");
+    EXPECT_EQ(normalized({Strip{false, false}}, " "), " ");
     EXPECT_EQ(aligned({Strip{true, true}}, "  ab "), "ab|2-3 3-4");
-    EXPECT_EQ(run({Prepend{"▁"}}, "a"), "▁a");
-    EXPECT_EQ(run({Prepend{"▁"}}, ""), "");
+    EXPECT_EQ(normalized({Prepend{"▁"}}, "a"), "▁a");
+    EXPECT_EQ(normalized({Prepend{"▁"}}, ""), "");
     EXPECT_EQ(aligned({Prepend{"<"}}, "éa"), "<éa|0-2 0-2 0-2 2-3");
-    EXPECT_EQ(run({replace(Pattern::Kind::literal, " ", "▁")}, "a b  c"), "a▁b▁▁c");
-    EXPECT_EQ(run({replace(Pattern::Kind::regex, " {2,}", " ")}, "a    b c"), "a b c");
-    EXPECT_EQ(run({replace(Pattern::Kind::literal, "", "x")}, "ab"), "ab");
+    EXPECT_EQ(normalized({replace(Pattern::Kind::literal, " ", "▁")}, "a b  c"), "a▁b▁▁c");
+    EXPECT_EQ(normalized({replace(Pattern::Kind::regex, " {2,}", " ")}, "a    b c"), "a b c");
+    EXPECT_EQ(normalized({replace(Pattern::Kind::literal, "", "x")}, "ab"), "ab");
     EXPECT_EQ(aligned({replace(Pattern::Kind::regex, " +", "_")}, "a  b"), "a_b|0-1 2-3 3-4");
 }
 
 TEST(Normalizer, RunsItsStepsInTheirOrder)
 {
-    EXPECT_EQ(run({Prepend{"A"}, Lowercase()}, "B"), "ab");
-    EXPECT_EQ(run({Lowercase(), Prepend{"A"}}, "B"), "Ab");
+    EXPECT_EQ(normalized({Prepend{"A"}, Lowercase()}, "B"), "ab");
+    EXPECT_EQ(normalized({Lowercase(), Prepend{"A"}}, "B"), "Ab");
 }
 
 TEST(Normalizer, DoesNotMakeTextOutOfNothing)
 {
     const NormalizerStep tenfold = replace(Pattern::Kind::literal, "a", std::string(100, 'a'));
-    EXPECT_EQ(refusal([&] {
-                  (void)run({tenfold, tenfold, tenfold}, "a");
+    EXPECT_EQ(error_of([&] {
+                  (void)normalized({tenfold, tenfold, tenfold}, "a");
               }),
               "the normalizer: got more than 4128 bytes of text; allowed: up to 32 for each byte of the sentence, and 4096");
 }
@@ -166,23 +156,25 @@ std::string map_by_hand()
 TEST(CharacterMap, ReplacesByCluster)
 {
     EXPECT_EQ(aligned({CharacterMap{map_by_hand()}}, "baéb"), "bxyzb|0-1 1-2 1-2 1-2 4-5");
-    EXPECT_EQ(run({CharacterMap{map_by_hand()}}, "a\u0301b"), "xyzb"); // the cluster, by what it begins with
-    EXPECT_EQ(run({CharacterMap{map_by_hand()}}, "a\u0301\u0301\u0301"), "xyz\u0301\u0301\u0301"); // too long a cluster
+    EXPECT_EQ(normalized({CharacterMap{map_by_hand()}}, "a\u0301b"), "xyzb"); // the cluster, by what it begins with
+    EXPECT_EQ(normalized({CharacterMap{map_by_hand()}}, "a\u0301\u0301\u0301"), "xyz\u0301\u0301\u0301"); // too long a cluster
 }
 
 TEST(CharacterMap, RefusesWhatLeadsOutOfItself)
 {
     const std::string map = map_by_hand();
-    EXPECT_NE(refusal([] { (void)run({CharacterMap{""}}, "a"); }).find("got 0 bytes"), std::string::npos);
-    EXPECT_NE(refusal([&] { (void)run({CharacterMap{map.substr(0, 4000)}}, "a"); }).find("got 4000 bytes"), std::string::npos);
+    EXPECT_NE(error_of([] { (void)normalized({CharacterMap{""}}, "a"); }).find("got 0 bytes"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)normalized({CharacterMap{map.substr(0, 4000)}}, "a"); }).find("got 4000 bytes"),
+              std::string::npos);
     std::string astray = map;
     astray[4 + 1] = '\xff'; // the root's offset
     astray[4 + 2] = '\xff';
-    EXPECT_NE(refusal([&] { (void)run({CharacterMap{astray}}, "a"); }).find("a step to unit "), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)normalized({CharacterMap{astray}}, "a"); }).find("a step to unit "), std::string::npos);
     std::string late = map;
     late[4 + 4 * ((1 ^ 'a') ^ 512)] = 77;
-    EXPECT_NE(refusal([&] { (void)run({CharacterMap{late}}, "a"); }).find("a replacement at byte 77"), std::string::npos);
-    EXPECT_NE(refusal([&] { (void)run({CharacterMap{map + "\xff"}}, "a"); }).find("no UTF-8"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)normalized({CharacterMap{late}}, "a"); }).find("a replacement at byte 77"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] { (void)normalized({CharacterMap{map + "\xff"}}, "a"); }).find("no UTF-8"), std::string::npos);
 }
 
 } // namespace

@@ -10,7 +10,7 @@ using namespace attn::text;
 
 using Words = std::vector<std::string>;
 
-Words run(const std::vector<SplitterStep>& steps, std::string_view sentence)
+Words words_of(const std::vector<SplitterStep>& steps, std::string_view sentence)
 {
     Budget budget(sentence.size());
     const attn::text::Words words =
@@ -29,13 +29,13 @@ Split at(Pattern::Kind kind, Behavior behavior, std::string text = {})
 
 TEST(Splitter, KeepsTheWholeTextWithoutSteps)
 {
-    EXPECT_EQ(run({}, "a b"), Words{"a b"});
-    EXPECT_EQ(run({}, ""), Words{});
+    EXPECT_EQ(words_of({}, "a b"), Words{"a b"});
+    EXPECT_EQ(words_of({}, ""), Words{});
 }
 
 TEST(Splitter, DoesWhatTheBehaviorSays)
 {
-    const auto split = [](Behavior behavior) { return run({at(Pattern::Kind::literal, behavior, "-")}, "a-b--c-"); };
+    const auto split = [](Behavior behavior) { return words_of({at(Pattern::Kind::literal, behavior, "-")}, "a-b--c-"); };
     EXPECT_EQ(split(Behavior::removed), (Words{"a", "b", "c"}));
     EXPECT_EQ(split(Behavior::isolated), (Words{"a", "-", "b", "-", "-", "c", "-"}));
     EXPECT_EQ(split(Behavior::contiguous), (Words{"a", "-", "b", "--", "c", "-"}));
@@ -47,29 +47,30 @@ TEST(Splitter, SwapsMatchesAndGapsWhenInverted)
 {
     Split split = at(Pattern::Kind::regex, Behavior::removed, "[a-z]+");
     split.invert = true;
-    EXPECT_EQ(run({split}, "1ab2cd3"), (Words{"ab", "cd"}));
+    EXPECT_EQ(words_of({split}, "1ab2cd3"), (Words{"ab", "cd"}));
 }
 
 TEST(Splitter, SplitsAsBertDoes)
 {
     const std::vector<SplitterStep> bert{at(Pattern::Kind::white_space, Behavior::removed),
                                          at(Pattern::Kind::punctuation, Behavior::isolated)};
-    EXPECT_EQ(run(bert, "didn't\u3000cost $5 \u2014 no"), (Words{"didn", "'", "t", "cost", "$", "5", "\u2014", "no"}));
-    EXPECT_EQ(run(bert, "a\u20acb\u180ec"), (Words{"a\u20acb\u180ec"})); // a currency sign beyond ASCII is none, nor a space
+    EXPECT_EQ(words_of(bert, "didn't\u3000cost $5 \u2014 no"), (Words{"didn", "'", "t", "cost", "$", "5", "\u2014", "no"}));
+    EXPECT_EQ(words_of(bert, "a\u20acb\u180ec"),
+              (Words{"a\u20acb\u180ec"})); // a currency sign beyond ASCII is none, nor a space
 }
 
 TEST(Splitter, SplitsDigits)
 {
-    EXPECT_EQ(run({at(Pattern::Kind::numeric, Behavior::isolated)}, "a12½٣b"), (Words{"a", "1", "2", "½", "٣", "b"}));
-    EXPECT_EQ(run({at(Pattern::Kind::numeric, Behavior::contiguous)}, "a12½b"), (Words{"a", "12½", "b"}));
+    EXPECT_EQ(words_of({at(Pattern::Kind::numeric, Behavior::isolated)}, "a12½٣b"), (Words{"a", "1", "2", "½", "٣", "b"}));
+    EXPECT_EQ(words_of({at(Pattern::Kind::numeric, Behavior::contiguous)}, "a12½b"), (Words{"a", "12½", "b"}));
 }
 
 TEST(Splitter, WritesBytesAsCharacters)
 {
-    EXPECT_EQ(run({ByteAlphabet()}, "a b\n"), Words{"aĠbĊ"});
-    EXPECT_EQ(run({ByteAlphabet()}, "é中"), Words{"Ã©ä¸Ń"});
-    EXPECT_EQ(run({PrefixSpace(), ByteAlphabet()}, "a"), Words{"Ġa"});
-    EXPECT_EQ(run({PrefixSpace(), ByteAlphabet()}, " a"), Words{"Ġa"});
+    EXPECT_EQ(words_of({ByteAlphabet()}, "a b\n"), Words{"aĠbĊ"});
+    EXPECT_EQ(words_of({ByteAlphabet()}, "é中"), Words{"Ã©ä¸Ń"});
+    EXPECT_EQ(words_of({PrefixSpace(), ByteAlphabet()}, "a"), Words{"Ġa"});
+    EXPECT_EQ(words_of({PrefixSpace(), ByteAlphabet()}, " a"), Words{"Ġa"});
 }
 
 TEST(Splitter, KnowsWhereBytesComeFrom)
@@ -102,7 +103,7 @@ TEST(Splitter, WritesSpacesAsSentencePieceDoes)
         if (split) {
             steps.emplace_back(at(Pattern::Kind::literal, Behavior::merged_with_next, "▁"));
         }
-        return run(steps, text);
+        return words_of(steps, text);
     };
     EXPECT_EQ(meta(Scheme::always, true, "a b  c"), (Words{"▁a", "▁b", "▁", "▁c"}));
     EXPECT_EQ(meta(Scheme::always, false, "a b"), Words{"▁a▁b"});
@@ -116,7 +117,7 @@ TEST(Splitter, PutsTheFirstMarkWhereTheSentenceBegins)
 {
     const std::vector<SplitterStep> steps{at(Pattern::Kind::literal, Behavior::isolated, "|"),
                                           Metaspace{.scheme = Metaspace::Scheme::first}};
-    EXPECT_EQ(run(steps, "a|b"), (Words{"▁a", "|", "b"}));
+    EXPECT_EQ(words_of(steps, "a|b"), (Words{"▁a", "|", "b"}));
     Budget budget(2);
     const attn::text::Words later = Splitter(steps).words(AlignedText("xa", {1, 2}, budget)); // behind an added token
     EXPECT_EQ(later.text.text(), "a");
