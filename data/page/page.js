@@ -14,9 +14,10 @@ function firstChoice(head) {
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
   const seen = Array.from({ length: result.T }, (_, row) => result.columns.filter((_, column) => !isMasked(head, row, column)).length);
-  const half = Math.max(...seen) / 2;
-  const distance = (row) => (seen[row] < half ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));
-  let row = seen.findIndex((count) => count >= half);
+  const most = Math.max(...seen);
+  const enough = Math.max(most / 2, Math.min(most, 2)); // with one the mask says the weight
+  const distance = (row) => (seen[row] < enough ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));
+  let row = seen.findIndex((count) => count >= enough);
   for (let i = row + 1; i < result.T; ++i) {
     row = distance(i) < distance(row) ? i : row;
   }

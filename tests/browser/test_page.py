@@ -23,6 +23,11 @@ def test_it_opens_with_the_words_their_weights_and_the_first_step(page):
     assert browser.driver.title == "Attention: Life is short eat dessert first"
 
 
+def test_under_a_causal_mask_it_opens_at_a_row_that_sees_much(page):
+    assert page("a b", "--causal").chosen()[1] == 1
+    assert page(" ".join(f"w{i}" for i in range(40)), "--causal", "--init", "xavier").chosen()[1] >= 19
+
+
 def test_a_click_on_a_word_a_cell_or_a_pair_chooses_it(page):
     browser = page(SENTENCE)
     browser.all(".token")[4].click()
