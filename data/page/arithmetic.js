@@ -139,6 +139,9 @@ function isMasked(head, row, column) {
   return weight(head, row, column) === 0 && !sees(head, row, column);
 }
 
+/// How many keys a row sees.
+const seenKeys = (head, row) => (hasMask() ? rowOf(result.weights, head, row).reduce((count, w, column) => count + (w === 0 && isMasked(head, row, column) ? 0 : 1), 0) : result.S);
+
 /// Whether any cell of the head is masked: under ALiBi, or a mask of numbers, there may be none.
 const hidesSome = ofHead((head) => hasMask() && weightsOf(head).some((w, place) => w === 0 && isMasked(head, Math.floor(place / result.S), place % result.S)));
 

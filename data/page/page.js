@@ -13,7 +13,7 @@ function firstChoice(head) {
     const [place = 0] = strongest(freeWeights(head).free, 1);
     return { row: Math.floor(place / result.S), column: place % result.S };
   }
-  const seen = Array.from({ length: result.T }, (_, row) => result.columns.filter((_, column) => !isMasked(head, row, column)).length);
+  const seen = Array.from({ length: result.T }, (_, row) => seenKeys(head, row));
   const most = Math.max(...seen);
   const enough = Math.max(most / 2, Math.min(most, 2)); // with one the mask says the weight
   const distance = (row) => (seen[row] < enough ? Infinity : Math.abs(entropy(head, row) - 0.6 * Math.log(seen[row])));

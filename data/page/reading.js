@@ -111,7 +111,7 @@ function showRow(root, head, row, column) {
       element("span", { class: "bar-track" }, bar), element("span", { class: "number", text: isMasked(head, row, i) ? masked : number(values[i]) }));
   });
   const more = result.S - places.length;
-  const count = result.columns.filter((_, i) => isMasked(head, row, i)).length;
+  const count = result.S - seenKeys(head, row);
   root.replaceChildren(
     element("h2", {}, areWeights ? "" : "Row ", wordAt(result.rows, row), areWeights ? " attends to" : ""),
     element("ol", { class: "weights" }, ...items),

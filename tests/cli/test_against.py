@@ -306,6 +306,18 @@ def test_any_file_that_compare_reads_will_do(qkv, tmp_path):
         assert done.code == 1 and 'is what "no scale of the scores" gives' in done.text, (file, done)
 
 
+def test_of_three_numbers_nan_is_named_and_a_rounding_is_not(tmp_path):
+    q, k = numpy.full((1, 3, 1), 10, "float16"), numpy.full((1, 3, 1), 2, "float16")  # exp(20) is beyond float16
+    v = numpy.array([[[1.0], [2.0], [4.1015625]]], "float16")
+    for name, array in zip("qkv", (q, k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    options = ["--scale", "1"]
+    broken = against(tmp_path, save(tmp_path, numpy.full((1, 3, 1), numpy.nan, "float16")), options=options)
+    assert broken.code == 1 and "exponentials in float16 of scores whose maximum was not subtracted" in broken.text
+    rounded = against(tmp_path, save(tmp_path, numpy.full((1, 3, 1), 2.359375, "float16")), options=options)  # 2.367 in bfloat16
+    assert rounded.code == 1 and "mine.npy is what none of" in rounded.text
+
+
 def test_an_overflow_is_named_by_its_nan(tmp_path):
     q, k, v = 40 * normal(1, 3, 4), 40 * normal(2, 3, 4), normal(3, 3, 4)
     for name, array in zip("qkv", (q, k, v)):

@@ -1,5 +1,5 @@
 // fmt, compiled once. Debian has it as a shared library, which every run would load, and as headers, which every file would
-// compile again. These are the templates that fmt/core.h and fmt/format.h leave to the library.
+// compile again. Of the templates that its headers leave to the library, these are used here.
 #include <fmt/format-inl.h>
 
 template FMT_API auto fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref) -> fmt::detail::thousands_sep_result<char>;

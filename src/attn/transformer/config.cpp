@@ -12,8 +12,6 @@
 namespace attn::transformer {
 namespace {
 
-constexpr Index largest_count = 1'000'000'000;
-
 /// Of every model: what training, generation and bookkeeping need, and what says which tokens mean what.
 // clang-format off
 constexpr std::array<std::string_view, 104> harmless{
@@ -201,14 +199,14 @@ namespace {
 
 } // namespace
 
-std::optional<Index> Config::optional_count(Keys keys, std::optional<Index> absent)
+std::optional<Index> Config::optional_count(Keys keys, std::optional<Index> absent, Index most)
 {
     const auto found = find(keys);
     if (!found) {
         return absent;
     }
     return std::holds_alternative<ConfigNull>(found->value) ? std::nullopt
-                                                            : std::optional(to_count(found->key, found->value, 1));
+                                                            : std::optional(to_count(found->key, found->value, 1, most));
 }
 
 Index Config::count(Keys keys)
@@ -219,11 +217,8 @@ Index Config::count(Keys keys)
 
 Index Config::layers(Keys keys)
 {
-    const auto found = find(keys);
-    if (!found) {
-        refuse_missing(keys);
-    }
-    return to_count(found->key, found->value, 1, most_layers);
+    const auto value = optional_count(keys, {}, most_layers);
+    return value ? *value : (refuse_missing(keys), 0);
 }
 
 Index Config::count(Keys keys, Index otherwise)

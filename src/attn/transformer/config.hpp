@@ -27,6 +27,7 @@ using ConfigValue = std::variant<ConfigNull, bool, double, std::string, ConfigOb
 /// By key; inside an object "outer.inner", and of an object or list inside a list "outer.0" and on.
 using ConfigValues = std::map<std::string, ConfigValue, std::less<>>;
 
+inline constexpr Index largest_count = 1'000'000'000;
 inline constexpr Index most_layers = 4096; ///< of a model
 
 /// A config being read. Where a function takes several keys, they are names of the same thing, and the first one that has a
@@ -50,7 +51,7 @@ public:
     /// From 1 to most_layers.
     [[nodiscard]] Index layers(Keys keys);
     /// A count; nothing when the value is null, `absent` when no key is there.
-    [[nodiscard]] std::optional<Index> optional_count(Keys keys, std::optional<Index> absent);
+    [[nodiscard]] std::optional<Index> optional_count(Keys keys, std::optional<Index> absent, Index most = largest_count);
     /// From 0 on: ids, places.
     [[nodiscard]] Index place(Keys keys, Index otherwise);
     /// Above 0 and finite.

@@ -47,6 +47,8 @@ TEST(Describe, RefusesWhatWouldChangeTheNumbers)
     EXPECT_EQ(refusal(with(bert(), "num_attention_heads", 3.0)), "hidden size: got 4; allowed: a multiple of the 3 heads");
     EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", 4097.0)),
               "num_hidden_layers: got 4097; allowed: a whole number from 1 to 4096");
+    EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", transformer::ConfigNull{})),
+              "it has no num_hidden_layers, which this model_type needs");
     EXPECT_EQ(refusal(with(bert(), "num_hidden_layers", 1e20)),
               "num_hidden_layers: got 1e+20; allowed: a whole number from 1 to 4096");
     EXPECT_EQ(refusal(with(bert(), "is_decoder", true)), "is_decoder: got true; allowed: false, the one that is computed here");

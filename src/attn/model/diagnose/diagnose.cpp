@@ -308,8 +308,9 @@ void judge(Diagnosis& diagnosis)
     const auto is_right = [&](const Candidate& each) { return each.right() && times_farther(best, each) < clearly; };
     const bool right_is_near = std::ranges::any_of(candidates, is_right);
     // Of a number or two any rounding may happen to give the same, but not NaN.
-    const auto is_finite = [](const Candidate& each) { return each.right() && std::isfinite(each.distance.worst); };
-    const bool too_few = rounds(best.variant) && best.distance.count < 4 && std::ranges::any_of(candidates, is_finite);
+    const auto right = std::ranges::find_if(candidates, &Candidate::right);
+    const bool is_broken = right != candidates.end() && right->distance.broken > 0;
+    const bool too_few = rounds(best.variant) && best.distance.count < 4 && !is_broken;
     diagnosis.verdict = diagnosis.named == 0 || right_is_near || too_few ? Verdict::unknown
                         : diagnosis.named > 1                            ? Verdict::tied
                         : diagnosis.farther < clearly                    ? Verdict::likely

@@ -53,6 +53,7 @@ void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const d
         worst = std::max(worst, measured);
         gross = std::max(gross, std::isinf(measured) ? measured : yardstick.share(at + x, values[x]));
         beyond += measured > 1 ? 1 : 0;
+        broken += std::isfinite(yardstick.numbers()[at + x]) != std::isfinite(values[x]) ? 1 : 0;
         squares += measured * measured;
     }
     count += values.size();
@@ -65,6 +66,7 @@ void Distance::add(const Distance& other)
     gross = std::max(gross, other.gross);
     beyond += other.beyond;
     squares += other.squares;
+    broken += other.broken;
     count += other.count;
 }
 

@@ -42,6 +42,7 @@ struct Distance {
     double squares = 0;     ///< of all, in tolerances
     std::size_t count = 0;  ///< of numbers
     std::size_t beyond = 0; ///< of those that differ by more than the tolerance
+    std::size_t broken = 0; ///< of those of which one alone is finite
 
     void add(const Yardstick& yardstick, std::size_t at, std::span<const double> values);
     void add(const Distance& other);

@@ -204,8 +204,8 @@ void ArcPanels::append_line(std::string& out, const model::Pair& line, double fr
 {
     const double start = mirrored(place.x + left_ + word_gap, place);
     const double end = mirrored(place.x + left_ + word_gap + span_, place);
-    const std::string curve = fmt::format("M{0} {3}C{1} {3} {1} {4} {2} {4}", length(start), length((start + end) / 2),
-                                          length(end), length(from), length(to));
+    const std::string curve = fmt::format("M{0} {1}C{2} {1} {2} {3} {4} {3}", length(start), length(from),
+                                          length((start + end) / 2), length(to), length(end));
     out += "<path" + attribute("d", curve) + style(share(line.weight));
     out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }

@@ -2,8 +2,9 @@
 
 #include "attn/tensor/error.hpp"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/core.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include <array>

@@ -34,6 +34,7 @@ std::vector<Step> with_draws(const std::string& draws)
 
 std::string recipe_error(const std::string& json)
 {
+    SCOPED_TRACE(json);
     return error_of([&] { (void)parse_recipe(json); });
 }
 

@@ -24,6 +24,7 @@ std::string object(const std::string& members)
 
 std::string message_of(const std::string& json)
 {
+    SCOPED_TRACE(json);
     return error_of([&] { (void)parse_tensor_json(json); });
 }
 
