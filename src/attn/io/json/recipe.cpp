@@ -552,7 +552,7 @@ Recipe parse_recipe(std::string_view json)
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         const auto* draw = std::get_if<Draw>(&recipe.draws[step]);
         if (draw != nullptr && draw->target == Target::W_o && draw->init == model::Initialisation::linear && !draw->side) {
-            throw Error(ErrorKind::data, fmt::format("draws[{}]: side of W_o", step), "none",
+            throw Error(ErrorKind::data, model::place_of_step(step) + ": side of W_o", "none",
                         R"("left", as nn.Linear draws it, or "right", its transpose)");
         }
     }

@@ -15,12 +15,6 @@
 namespace attn::model {
 namespace {
 
-/// "draws[2]"
-std::string place_of(std::size_t step)
-{
-    return fmt::format("draws[{}]", step);
-}
-
 /// "W_q", or "W_q of head 1"
 std::string name_with_head(Target target, std::optional<Index> head)
 {
@@ -309,7 +303,7 @@ Places places_of(const Recipe& recipe, const ParameterInputs& inputs)
         const auto* drawn = std::get_if<Draw>(&recipe.draws[step]);
         for (const Draw& draw : drawn == nullptr ? std::vector<Draw>() : parts_of(*drawn)) {
             if (draw.target != Target::none) {
-                add_place(places[draw.target], draw, place_of(step), inputs.dims);
+                add_place(places[draw.target], draw, place_of_step(step), inputs.dims);
             }
         }
     }
@@ -524,11 +518,11 @@ Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
     }
     for (std::size_t step = 0; step < recipe.draws.size(); ++step) {
         if (const auto* seed = std::get_if<Seed>(&recipe.draws[step])) {
-            stream = start_stream(recipe.generator, seed->value, place_of(step));
+            stream = start_stream(recipe.generator, seed->value, place_of_step(step));
             continue;
         }
         for (const Draw& draw : parts_of(std::get<Draw>(recipe.draws[step]))) {
-            const PlacedDraw placed{draw, shape_of(draw, dims), place_of(step), &recipe};
+            const PlacedDraw placed{draw, shape_of(draw, dims), place_of_step(step), &recipe};
             if (draw.values) {
                 require_shape(placed, placed.shape, dims);
                 Tensor<Scalar> stated = flat(tensor_of<Scalar>(*draw.values, placed.place + ".values"), draw.target);

@@ -1,6 +1,13 @@
 #include "attn/model/recipe/recipe.hpp"
 
+#include <fmt/core.h>
+
 namespace attn::model {
+
+std::string place_of_step(std::size_t step)
+{
+    return fmt::format("draws[{}]", step);
+}
 
 std::vector<Draw> parts_of(const Draw& draw)
 {

@@ -324,6 +324,9 @@ struct Recipe {
     std::vector<PrecisionClaim> precision;
 };
 
+/// "draws[2]"
+[[nodiscard]] std::string place_of_step(std::size_t step);
+
 /// The draws that one of a recipe stands for, in their order: those of every tensor of nn.MultiheadAttention, or itself.
 [[nodiscard]] std::vector<Draw> parts_of(const Draw& draw);
 /// The first draw of the tensor, or of a head of it.

@@ -69,7 +69,7 @@ Memory required_memory(const Recipe& recipe, const ModelDims& l, Index rows, con
             const Shape shape = shape_of(draw, l);
             if (element_count(shape) > largest_draw) {
                 largest_draw = element_count(shape);
-                memory.largest_draw = fmt::format("draws[{}], {} {}", step, name_of(draw.target), to_string(shape));
+                memory.largest_draw = fmt::format("{}, {} {}", place_of_step(step), name_of(draw.target), to_string(shape));
             }
             parameters.add(shape, draw.target == Target::none ? 0 : 1);
         }

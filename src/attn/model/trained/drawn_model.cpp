@@ -136,7 +136,6 @@ private:
 std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architecture, const ModelDraws& draws)
 {
     WeightDrawing drawing(architecture, draws.generator);
-    const auto place = [](std::size_t step) { return fmt::format("draws[{}]", step); };
     const auto star = [&](std::size_t step) {
         const auto* draw = std::get_if<TensorDraw>(&draws.steps[step]);
         return draw == nullptr ? std::string::npos : draw->tensor.find('*');
@@ -151,15 +150,15 @@ std::vector<DrawnTensor> draw_weights(const transformer::Architecture& architect
             for (std::size_t i = step; i < end; ++i) {
                 const auto& draw = std::get<TensorDraw>(draws.steps[i]);
                 drawing.draw(draw.tensor, std::string(draw.tensor).replace(star(i), 1, std::to_string(layer)), draw.numbers,
-                             place(i));
+                             place_of_step(i));
             }
         }
         if (end == step) {
             if (const auto* seed = std::get_if<Seed>(&draws.steps[step])) {
-                drawing.seed(seed->value, place(step));
+                drawing.seed(seed->value, place_of_step(step));
             } else {
                 const auto& draw = std::get<TensorDraw>(draws.steps[step]);
-                drawing.draw(draw.tensor, draw.tensor, draw.numbers, place(step));
+                drawing.draw(draw.tensor, draw.tensor, draw.numbers, place_of_step(step));
             }
             ++end;
         }

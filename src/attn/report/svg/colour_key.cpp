@@ -14,9 +14,7 @@ constexpr double bar_font = 11;
 constexpr double bar_gap = 8;     // between the bar and its numbers
 constexpr double swatch_gap = 14; // between the bar and what a blank cell means
 
-} // namespace
-
-/// Any grey would be read as a weight.
+/// Of a blank cell: any grey would be read as a weight.
 std::string blank_pattern(const Palette& palette)
 {
     return fmt::format(
@@ -35,6 +33,13 @@ std::string shades(const Palette& palette)
         out += "<stop" + attribute("offset", share) + attribute("stop-color", hex(palette.colour(share))) + "/>\n";
     }
     return out + "</linearGradient>\n";
+}
+
+} // namespace
+
+std::string definitions_of(const Palette& palette)
+{
+    return fmt::format("<defs>{}{}</defs>\n", shades(palette), blank_pattern(palette));
 }
 
 double ColourKey::width() const

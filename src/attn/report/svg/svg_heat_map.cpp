@@ -275,7 +275,7 @@ double HeatMapPanels::key_width() const
 
 std::string HeatMapPanels::definitions() const
 {
-    return fmt::format("<defs>{}{}</defs>\n", shades(palette_), blank_pattern(palette_));
+    return definitions_of(palette_);
 }
 
 void HeatMapPanels::append_key(std::string& out, double x, double y) const

@@ -179,7 +179,7 @@ public:
         const double width =
             std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
         std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
-        out += fmt::format("<defs>{}{}</defs>\n", shades(palette_), blank_pattern(palette_));
+        out += definitions_of(palette_);
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
             append_layer(out, row, top + static_cast<double>(row) * step_y());

@@ -39,8 +39,9 @@ struct PictureSize {
 /// How wide a picture has to be for its heading and caption.
 [[nodiscard]] double least_width(const Heading& heading, const SvgOptions& options);
 
-/// The pattern of places without a colour of the scale, and what it fills them with.
-[[nodiscard]] std::string blank_pattern(const Palette& palette);
+/// The <defs> of a picture: the colours of its key, and the pattern of places without a colour of the scale.
+[[nodiscard]] std::string definitions_of(const Palette& palette);
+/// Fills such a place.
 inline constexpr std::string_view blank_fill = "url(#blank)";
 
 /// The colour bar with its numbers, and what blank places are.
@@ -52,8 +53,6 @@ struct ColourKey {
     /// Top left at (x, y).
     void append(std::string& out, double x, double y) const;
 };
-/// What goes into <defs> for it.
-[[nodiscard]] std::string shades(const Palette& palette);
 
 /// Several layers.
 [[nodiscard]] std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
@@ -91,7 +90,7 @@ public:
     void append_key(std::string& out, double x, double y) const;
     [[nodiscard]] double key_height() const;
     [[nodiscard]] double key_width() const;
-    /// What goes into <defs>.
+    /// Its <defs>.
     [[nodiscard]] std::string definitions() const;
 
 private:

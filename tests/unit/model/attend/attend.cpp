@@ -2,11 +2,11 @@
 
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 
 namespace {
@@ -21,7 +21,6 @@ using attn::model::AttendInputs;
 using attn::model::AttendResult;
 using attn::model::Item;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 
 /// Keeps the bytes of tensors that a test writes down.

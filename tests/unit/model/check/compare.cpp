@@ -1,6 +1,7 @@
 #include "attn/model/check/compare.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,6 @@ using attn::model::Comparison;
 using attn::model::Contents;
 using attn::model::TensorComparison;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 
 StoredTensor tensor(const std::string& name, const Shape& shape, const std::vector<double>& values,

@@ -1,6 +1,7 @@
 #include "attn/model/layer/float32_range.hpp"
 
 #include "unit/error_of.hpp"
+#include "unit/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +11,6 @@ namespace {
 
 using attn::ElementType;
 using attn::Shape;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string range_error(const std::vector<double>& values, const Shape& shape)
 {

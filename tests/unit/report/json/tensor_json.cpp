@@ -1,6 +1,7 @@
 #include "attn/report/json/tensor_json.hpp"
 
 #include "attn/tensor/stored.hpp"
+#include "unit/infinity.hpp"
 #include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@ namespace {
 
 using attn::ElementType;
 using attn::Shape;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string tensor_json(ElementType type, const Shape& shape, const std::vector<double>& values,
                         const attn::report::TensorJson& options = {})
