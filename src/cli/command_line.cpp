@@ -452,7 +452,8 @@ int execute(std::span<const char* const> arguments, Log& log)
     }
     const bool asked = globals.help || globals.short_help;
     if (asked && (command != nullptr || parsed.extras.empty())) {
-        print(command == nullptr ? help() : globals.short_help ? short_help(*command) : help(*command));
+        const bool briefly = globals.short_help;
+        print(command == nullptr ? (briefly ? short_help() : help()) : briefly ? short_help(*command) : help(*command));
         return success;
     }
     refuse_unrecognised(parsed, declared);

@@ -2,6 +2,7 @@
 
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/prose.hpp"
+#include "attn/tensor/suggest.hpp"
 #include "attn/tensor/tensor.hpp" // Eigen's version
 #include "cli/system/exit_code.hpp"
 
@@ -35,6 +36,16 @@ std::string entry(std::string name, std::string_view text)
     return wrapped(name.append(text_column - width, ' '), text, text_column);
 }
 
+/// "kind of SVG: heatmap, arcs, lines": the first phrase, and the choices that follow it, if few.
+std::string brief_meaning(const ListedOption& option)
+{
+    const std::string phrase = first_phrase(option.meaning);
+    const std::string with_choices =
+        phrase + ": " + joined(std::vector<std::string_view>(option.offered.begin(), option.offered.end()));
+    return option.meaning.starts_with(with_choices) && with_choices.size() <= 100 && !option.offered.empty() ? with_choices
+                                                                                                             : phrase;
+}
+
 /// "-q, --queries FILE[:NAME]" beside what it means.
 std::string describe(const ListedOption& option, bool briefly)
 {
@@ -42,8 +53,7 @@ std::string describe(const ListedOption& option, bool briefly)
     for (const std::string& name : option.names) {
         head += (head.empty() ? "  " : ", ") + name;
     }
-    return entry(head + (option.symbol.empty() ? "" : " ") + option.symbol,
-                 briefly ? first_phrase(option.meaning) : option.meaning);
+    return entry(head + (option.symbol.empty() ? "" : " ") + option.symbol, briefly ? brief_meaning(option) : option.meaning);
 }
 
 /// The options of each group below its title.
@@ -127,7 +137,9 @@ std::string short_help(const Command& command)
 
 std::string short_help()
 {
-    return fmt::format("Usage: attn-cli COMMAND [OPTION]…\n\n{}\n`attn-cli --help` tells more.\n", command_list());
+    return "Usage: attn-cli COMMAND [OPTION]…\n\n" + command_list() + "\n" + describe(overview_examples) +
+           "\n`attn-cli COMMAND -h` shows the options used most.\n"
+           "`attn-cli --help` and `attn-cli COMMAND --help` show everything.\n";
 }
 
 std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&))

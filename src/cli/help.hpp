@@ -18,12 +18,12 @@ inline constexpr std::array<Example, 3> overview_examples{{
     {"attn-cli check --all", "recompute what the built-in tutorials print, and compare"},
 }};
 
-[[nodiscard]] std::string help(); ///< of the program
-/// Examples first, then the options in groups.
+/// Examples first, then commands and options.
+[[nodiscard]] std::string help();
 [[nodiscard]] std::string help(const Command& command);
-/// At most 40 lines: usage, the options used most, three examples.
+/// At most 40 lines: usage, commands or the options used most, three examples.
+[[nodiscard]] std::string short_help();
 [[nodiscard]] std::string short_help(const Command& command);
-[[nodiscard]] std::string short_help(); ///< for who typed nothing
 /// A line for each file: its name, and its title in a column.
 [[nodiscard]] std::string list_of(std::span<const io::BuiltinFile> files, std::string (*title)(const io::BuiltinFile&));
 /// What an option means, without choices and conditions.

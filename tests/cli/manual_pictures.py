@@ -22,6 +22,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import captures
+from program import all_of_terminal
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "pictures"
@@ -43,20 +44,9 @@ def output_of(picture):
             return subprocess.run(command, stdout=subprocess.PIPE, timeout=120, check=True, **options).stdout
         leader, follower = pty.openpty()
         with subprocess.Popen(command, stdout=follower, stderr=subprocess.STDOUT, **options) as process:
-            os.close(follower)
-            got = b""
-            while piece := read(leader):
-                got += piece
-            os.close(leader)
-            assert process.wait(120) == 0, got
-        return got.replace(b"\r\n", b"\n")
-
-
-def read(terminal):
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # that is how a terminal ends
-        return b""
+            got = all_of_terminal(leader, follower, process)
+        assert process.returncode == 0, got
+        return got
 
 
 def digest_of(output):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,6 +131,26 @@ def assert_fails(done, code, *parts):
     assert lines[0].startswith("attn-cli: error: "), done.message
     for part in parts:
         assert part in lines[0], done.message
+
+
+def all_of_terminal(leader, follower, process):
+    """What a process writes to the terminal before it ends; closes both sides. Who reads until the terminal is closed may miss the
+    end, once in some thousand times (Linux 6.18), so it stays open until a mark behind the last byte has come."""
+    mark = b"\0end\0"
+
+    def write_mark():
+        process.wait(120)
+        os.write(follower, mark)
+
+    writer = threading.Thread(target=write_mark)
+    writer.start()
+    got = b""
+    while not got.endswith(mark):
+        got += os.read(leader, 65536)
+    writer.join()
+    os.close(leader)
+    os.close(follower)
+    return got.removesuffix(mark).replace(b"\r\n", b"\n")
 
 
 def succeeds(*arguments, **options):

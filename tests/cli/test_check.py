@@ -123,6 +123,13 @@ def test_null_is_a_masked_score_beside_printed_digits_too(tmp_path):
     assert_fails(run("check", file), 65)
 
 
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_tensors_are_no_statement(tmp_path, ending):
+    file = tmp_path / f"weights.{ending}"
+    succeeds("run", SENTENCE, "-o", file)
+    assert_fails(run("check", file), 65, "got tensors; allowed: a recipe or a saved result, as JSON; compare is for tensors")
+
+
 def test_a_result_that_was_laid_out_by_jq_passes(golden):
     golden.write_text(json.dumps(json.loads(golden.read_text()), indent=2))
     assert "passed" in succeeds("check", golden).text

@@ -18,9 +18,15 @@ def test_nothing_typed_gives_a_short_help_on_stderr_and_exit_2():
         assert f"\n  {command} " in done.message
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_shows_examples_first_on_stdout(flag):
-    text = succeeds(flag).text
+def test_the_short_help_is_that_and_fits_a_screen():
+    text = succeeds("-h").text
+    assert text == run().message
+    assert len(text.splitlines()) <= 40
+    assert text.count("\n  attn-cli ") == 3
+
+
+def test_help_shows_examples_first_on_stdout():
+    text = succeeds("--help").text
     assert text.index("Examples:") < text.index("Usage:") < text.index("Commands:") < text.index("Exit codes:")
 
 
@@ -33,7 +39,7 @@ def test_help_of_a_command_shows_examples_first(command, place):
     assert text.index("Usage:") < text.index("Global options")
 
 
-@pytest.mark.parametrize("arguments", [["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
+@pytest.mark.parametrize("arguments", [["-h"], ["--help"]] + [[command, flag] for command in COMMANDS for flag in ("-h", "--help")])
 def test_help_fits_80_columns(arguments):
     lines = succeeds(*arguments).text.splitlines()
     assert max(len(line) for line in lines if not line.startswith("  attn-cli ")) <= 80  # an example is one line, to be copied
@@ -57,6 +63,16 @@ def test_the_short_help_is_part_of_the_whole(command):
     whole, short = succeeds(command, "--help").text, succeeds(command, "-h").text
     assert names(short) <= names(whole)
     assert all(example in whole for example in re.findall(r"^  attn-cli .*$", short, re.MULTILINE))
+
+
+DEFAULTS = "--tokenizer --max-input-bytes --generator --dtype --rounding --embed-dim --heads --d-k --d-v --seed --init --score --positions --format --digits --notation --color --isa"
+
+
+@pytest.mark.parametrize("option", DEFAULTS.split())
+def test_the_default_that_help_states_is_the_one_that_is_used(option):
+    entry = re.search(rf"^  {option}\b.*?(?=^  ?-|\n\n)", succeeds("run", "--help").text, re.MULTILINE | re.DOTALL)[0]
+    default = re.search(r"\(default\s+([\w.]+)", entry)[1]
+    assert succeeds("run", SENTENCE, option, default).text.splitlines()[1:] == succeeds("run", SENTENCE).text.splitlines()[1:]
 
 
 def test_help_names_every_option_of_run():

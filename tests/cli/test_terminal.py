@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, SANITIZED, SENTENCE, assert_fails, run, succeeds
+from program import PROGRAM, SANITIZED, SENTENCE, all_of_terminal, assert_fails, run, succeeds
 from tensors import numpy
 
 ESCAPE = b"\x1b"
@@ -25,19 +25,8 @@ def on_terminal(*arguments, columns=80, env=None, stderr_too=True, stdin=subproc
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **(env or {})}
     stderr = follower if stderr_too else subprocess.DEVNULL
     with subprocess.Popen([PROGRAM, *arguments], stdin=stdin, stdout=follower, stderr=stderr, env=environment) as process:
-        os.close(follower)
-        got = b""
-        while True:
-            try:
-                piece = os.read(leader, 65536)
-            except OSError:  # the last one closed the terminal
-                break
-            if not piece:
-                break
-            got += piece
-        code = process.wait(60)
-    os.close(leader)
-    return code, got.replace(b"\r\n", b"\n")
+        got = all_of_terminal(leader, follower, process)
+    return process.returncode, got
 
 
 def test_a_terminal_as_standard_input_is_no_sentence():

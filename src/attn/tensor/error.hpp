@@ -1,6 +1,6 @@
 // The one exception of the library: what was wrong, the value received, what is allowed.
 //
-// The library throws it and never catches it; `main` alone turns it into one line on stderr and an exit code.
+// The library throws it and never catches it; the program turns it into one line on stderr and an exit code.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
+#include "attn/io/tensors/tensor_file.hpp"
 #include "attn/report/json/check_json.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
@@ -211,6 +212,9 @@ void Checker::document(std::string_view json, const std::string& name, const std
 void Checker::file(const std::string& path)
 {
     const std::string contents = read_json_file(path, most_bytes_);
+    if (io::is_tensor_file(std::as_bytes(std::span(contents)))) {
+        throw Error(ErrorKind::data, "file", "tensors", "a recipe or a saved result, as JSON; compare is for tensors");
+    }
     std::vector<JsonText> documents = split_documents(contents);
     if (documents.empty()) {
         throw Error(ErrorKind::data, "the file is empty; allowed: a recipe or a saved result");

@@ -160,7 +160,7 @@ Execute declare(Options& options)
     const auto explain = std::make_shared<ExplainOptions>();
     options.group("What to explain");
     OptionInfo query = option_of(model::field::query);
-    query.meaning = "the word whose row is explained: a word or a position from 0";
+    query.meaning = "the word whose row is explained, or its position from 0";
     query.usual = "the first word";
     query.symbol = "POS|WORD";
     options.add(query, [&into = explain->overrides](const model::FieldValue& rows) { into.set(model::field::query, rows); });

@@ -60,8 +60,8 @@ constexpr std::array examples{
     Example{"attn-cli run \"Life is short\" -o my.recipe.json", "a recipe that states what was printed; check tests it"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--model", "--layer", "--query",
-                                                  "--recipe", "--lines",  "--show",  "--json",  "-o"};
+constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--model", "--seed", "--query",
+                                                  "--recipe", "--lines",  "--show",  "--json", "-o"};
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"

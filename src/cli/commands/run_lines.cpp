@@ -179,7 +179,11 @@ private:
         switch (options.format) {
         case Format::json: report::write_json(result, index, config_, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default: buffer_.append(fmt::format("\n{}\n", name_of_line(index))); report::write_table(result, run_.table, buffer_);
+        case Format::table:
+            buffer_.append(fmt::format("\n{}\n", name_of_line(index)));
+            report::write_table(result, run_.table, buffer_);
+            break;
+        default: throw Error(ErrorKind::internal, "run --lines: no format of several results");
         }
     }
 
@@ -188,7 +192,11 @@ private:
         switch (run_.options.format) {
         case Format::json: report::write_json(result, index, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        default: buffer_.append(fmt::format("\n{}\n", name_of_line(index))); report::write_table(result, run_.table, buffer_);
+        case Format::table:
+            buffer_.append(fmt::format("\n{}\n", name_of_line(index)));
+            report::write_table(result, run_.table, buffer_);
+            break;
+        default: throw Error(ErrorKind::internal, "run --lines: no format of several results");
         }
     }
 

@@ -16,6 +16,7 @@ constexpr std::array examples{
     Example{"attn-cli schema > result.schema.json", "of what `run --json` writes"},
     Example{"attn-cli schema recipe", "of recipes"},
     Example{"attn-cli schema check", "of what `check --json` prints"},
+    Example{"attn-cli schema diagnosis", "of what `attend --against --json` prints"},
 };
 
 int execute_schema(const Operands& operands, const Globals&, Log&)
@@ -40,8 +41,7 @@ Execute declare(Options&)
 constinit const Command schema_command{
     .name = "schema",
     .operands = "[result|recipe|tensor|explanation|check|diagnosis]",
-    .summary = "Print the JSON Schema (draft 2020-12) of a result (the default), recipe, tensor, explanation, check (a report "
-               "of check) or diagnosis (of attend --against).",
+    .summary = "Print a JSON Schema (draft 2020-12), that of a result by default.",
     .examples = examples,
     .common = {},
     .notes = {},

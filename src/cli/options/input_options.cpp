@@ -20,7 +20,7 @@ namespace draw_field = model::draw_field;
 
 /// Fields without an option of their own: they describe a recipe, are set by another option or a hand-made one (--query,
 /// --entry, --verify, --positions), or only articles need them.
-constexpr std::array<const FieldInfo*, 25> without_option{
+constexpr auto without_option = std::to_array<const FieldInfo*>({
     &field::schema,
     &field::name,
     &field::title,
@@ -46,7 +46,7 @@ constexpr std::array<const FieldInfo*, 25> without_option{
     &field::head,
     &field::entry,
     &field::verify,
-};
+});
 
 struct Group {
     std::string_view title;
@@ -59,12 +59,17 @@ constexpr std::array<Group, 4> groups{
      {"Word vectors", {"embeddings", "embeddings.words", none, none}},
      {"Attention", {"attention", "attention.mask", "attention.positions", "attention.dropout"}}}};
 
-bool has_option(const FieldInfo& field)
+constexpr bool has_option(const FieldInfo& field)
 {
     const FieldType type = field.allowed.type;
     return type != FieldType::digest && type != FieldType::objects && type != FieldType::mask &&
            std::ranges::find(without_option, &field) == without_option.end();
 }
+static_assert(std::ranges::all_of(field::all, [](const FieldInfo* field) {
+    return !has_option(*field) || std::ranges::any_of(groups, [&](const Group& group) {
+        return std::ranges::find(group.sections, field->section()) != group.sections.end();
+    });
+}));
 
 /// "none", "alibi", or "rope:base=500000,dim=32,style=interleaved".
 void read_positions(std::string_view text, model::Overrides& overrides)

@@ -22,7 +22,7 @@ using model::FieldValue;
 namespace field = model::field;
 
 /// Where the key does not give the name.
-constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 13> other_names{{
+constexpr auto other_names = std::to_array<std::pair<const FieldInfo*, std::string_view>>({
     {&field::parameters_file, "--params"},
     {&field::embeddings_file, "--embeddings"},
     {&field::words_file, "--embedding-words"},
@@ -36,13 +36,13 @@ constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 13> other_na
     {&field::dropout_mkl, "--dropout-mkl"},
     {&model::trained_field::name, "--model"},
     {&model::trained_field::layers, "--layer"},
-}};
+});
 
 /// Whose endings the symbol does not give.
-constexpr std::array<std::pair<const FieldInfo*, std::string_view>, 2> other_files{{
+constexpr auto other_files = std::to_array<std::pair<const FieldInfo*, std::string_view>>({
     {&field::parameters_file, "*.npz, *.safetensors"},
     {&field::embeddings_file, "*.txt, *.vec, *.npy, *.npz, *.safetensors"},
-}};
+});
 
 std::vector<Index> integers_of(std::string_view option, std::string_view text, const Allowed& allowed)
 {

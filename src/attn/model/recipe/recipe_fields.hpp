@@ -309,14 +309,12 @@ inline constexpr Recipes scale{
 inline constexpr Recipes softcap{{.key = "attention.softcap",
                                   .allowed = allow::real_above(0, "a finite number above 0 such as 30"),
                                   .meaning = "X·tanh(scores/X) before masks",
-                                  .usual = "none",
                                   .symbol = "X"},
                                  at<&Recipe::attention, &Attention::softcap>};
 inline constexpr Recipes dropout{{.key = "attention.dropout.p",
                                   .allowed = allow::real_between(0, 1, "a finite number from 0 and below 1, such as 0.5"),
                                   .meaning = "share of the weights that is set to 0 at random, as nn.Dropout does in training; "
                                              "the others are divided by 1 - P",
-                                  .usual = "none",
                                   .symbol = "P",
                                   .required = true},
                                  at<&Recipe::attention, &Attention::dropout, &core::Dropout::p>};

@@ -101,8 +101,8 @@ TEST(ExplanationText, PutsTheNumbersIntoTheFormulas)
    Its first number, from the first of each value:
    0.75·8.00 + 0.25·(-4.00) = 5.00
 
-Print rounds each number to 2 digits after the point, so that the printed terms
-of a sum may differ from it in the last digit; --digits and --json show more.
+Print rounds each number to 2 digits after the point, so that sums and products
+of printed numbers may differ in the last digits; --digits and --json show more.
 The arithmetic is in float64, and each number is rounded to float32 once it is
 done.
 )");
