@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <bitset>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace attn::math {
 namespace {
@@ -134,6 +138,59 @@ double float32_step(double value)
     return std::ldexp(1.0, exponent);
 }
 
+/// The shortest decimal of a finite number.
+template <typename Scalar>
+struct Decimal {
+    Scalar value;
+    std::uint8_t size;
+    /// The longest are "-12345678901234.0" and "-1234567890123456774144.0".
+    std::array<char, sizeof(Scalar) == sizeof(float) ? 19 : 31> text;
+
+    Decimal() = default; // not initialised, so that memory which is not needed is not touched either
+    explicit Decimal(Scalar number) : value(number), text{}
+    {
+        char* end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+        if (number == std::floor(number) && std::find(text.data(), end, 'e') == end) { // of others the point is there already
+            *end++ = '.';
+            *end++ = '0';
+        }
+        size = static_cast<std::uint8_t>(end - text.data());
+    }
+
+    void append_to(std::string& out) const
+    {
+        const std::size_t before = out.size();
+        out.append(text.data(), text.size()); // a fixed length is a few moves
+        out.resize(before + size);
+    }
+};
+
+/// Decimals written before, each in the slot that its number's bits choose. Lines repeat each other's numbers: drawn weights
+/// depend on the places of the words in the vocabulary alone.
+template <typename Scalar>
+class RecentDecimals {
+public:
+    static constexpr std::size_t slots = 16384;
+
+    const Decimal<Scalar>& of(Scalar value)
+    {
+        using Bits = std::conditional_t<sizeof(Scalar) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+        constexpr std::uint64_t golden =
+            0x9E3779B97F4A7C15; // 2^64 over the golden ratio spreads numbers that lie close together
+        const auto bits = std::bit_cast<Bits>(value);
+        const auto slot = static_cast<std::size_t>((bits * golden) / (std::uint64_t{1} << 32U) % slots);
+        if (!written_[slot] || std::bit_cast<Bits>(decimals_[slot].value) != bits) {
+            decimals_[slot] = Decimal<Scalar>(value);
+            written_[slot] = true;
+        }
+        return decimals_[slot];
+    }
+
+private:
+    std::bitset<slots> written_;
+    std::array<Decimal<Scalar>, slots> decimals_;
+};
+
 } // namespace
 
 template <typename Scalar>
@@ -143,14 +200,14 @@ void append_shortest(std::string& out, Scalar value)
         out += nonfinite_name(static_cast<double>(value));
         return;
     }
-    constexpr std::size_t room = 32; // the longest, "-1234567890123456774144.0", has 25 characters
-    std::array<char, room> text;     // NOLINT(cppcoreguidelines-pro-type-member-init): millions of calls
-    char* end = std::to_chars(text.data(), text.data() + room, value).ptr;
-    if (value == std::floor(value) && std::find(text.data(), end, 'e') == end) { // of others the point stands there already
-        *end++ = '.';
-        *end++ = '0';
+    thread_local std::size_t numbers = 0;
+    if (numbers < RecentDecimals<Scalar>::slots) { // too few repeat to be worth the memory
+        ++numbers;
+        Decimal<Scalar>(value).append_to(out);
+        return;
     }
-    out.append(text.data(), end);
+    thread_local const auto recent = std::make_unique_for_overwrite<RecentDecimals<Scalar>>();
+    recent->of(value).append_to(out);
 }
 
 template void append_shortest(std::string&, float);

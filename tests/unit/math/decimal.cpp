@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -104,6 +105,23 @@ TEST(AppendShortest, KeepsWhatStandsThere)
     text += ",";
     append_shortest(text, -3.0);
     EXPECT_EQ(text, "[2.5,-3.0");
+}
+
+TEST(AppendShortest, KnowsNumbersApartHoweverOftenTheyCome)
+{
+    std::mt19937_64 random(2);
+    std::vector<float> numbers = {0.0F, -0.0F, 1.0F, std::nextafter(1.0F, 2.0F)};
+    while (numbers.size() < 40000) { // more than are remembered
+        const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+        if (std::isfinite(number)) {
+            numbers.push_back(number);
+        }
+    }
+    for (int round = 0; round < 3; ++round) {
+        for (const float number : numbers) {
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(nearest<float>(shortest(number))), std::bit_cast<std::uint32_t>(number));
+        }
+    }
 }
 
 // ---- canonical --------------------------------------------------------------------------------------------------------
