@@ -95,20 +95,22 @@ std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const
     return layers;
 }
 
+/// A summary is made of weights and entropy.
+Show what_is_kept(Show show)
+{
+    if (show.contains(Item::summary)) {
+        show.insert({Item::weights, Item::entropy});
+    }
+    return show;
+}
+
 transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
 {
-    const bool summary = show.contains(Item::summary);
     transformer::Asked asked;
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
         asked.layers = layers;
     }
-    asked.stages = {.scores = show.contains(Item::scores),
-                    .scaled_scores = show.contains(Item::scaled_scores),
-                    .capped_scores = show.contains(Item::capped_scores),
-                    .masked_scores = show.contains(Item::masked_scores),
-                    .weights = summary || show.contains(Item::weights),
-                    .entropy = summary || show.contains(Item::entropy),
-                    .lse = show.contains(Item::lse)};
+    asked.stages = stages_of(what_is_kept(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
     asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
@@ -182,12 +184,6 @@ Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const 
     return kept;
 }
 
-/// In the order of items.
-void sort_arrays(std::vector<Array>& arrays)
-{
-    std::ranges::stable_sort(arrays, {}, [](const Array& array) { return item_called(array.name); });
-}
-
 /// Of an architecture's layer, as far as reports read it.
 Attention attention_of(const transformer::Architecture& architecture, Index layer)
 {
@@ -247,7 +243,7 @@ public:
         result.portable_because = stages.stages.portable_because;
         result.heads = heads_of(config_.head, part.H, settings_.origin);
         result.key_heads = key_heads_of(result.heads, part.H, part.H_kv);
-        const Show keep = what_is_kept();
+        const Show keep = what_is_kept(show_);
         const auto add = [&](Item item, Tensor<float>& tensor) {
             if (keep.contains(item) && !tensor.shape.empty()) {
                 const bool cut = info_of(item).axes.row == Axis::queries && !result.query_positions.empty();
@@ -255,27 +251,26 @@ public:
                                          cut ? with_rows(tensor, info_of(item), result.query_positions) : std::move(tensor)});
             }
         };
+        using core::Stage;
         core::Stages<float>& each = stages.stages;
         add(Item::queries, stages.queries);
         add(Item::keys, stages.keys);
         add(Item::values, stages.values);
-        add(Item::head_context, each.head_context);
+        add(Item::head_context, each[Stage::head_context]);
         add(Item::context, stages.context);
         add(Item::output, stages.output);
-        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the stages are of these heads already
+        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the other stages are of these heads already
         if (chosen) {
             keep_heads(result.arrays, {result.heads, result.key_heads});
         }
-        add(Item::scores, each.scores);
-        add(Item::scaled_scores, each.scaled_scores);
-        add(Item::capped_scores, each.capped_scores);
-        add(Item::masked_scores, each.masked_scores);
-        if (!tokens_.word_of.empty() && !each.weights.shape.empty()) {
-            each.weights = joined(each.weights, tokens_.word_of);
+        if (!tokens_.word_of.empty() && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] = joined(each[Stage::weights], tokens_.word_of);
         }
-        add(Item::weights, each.weights);
-        add(Item::entropy, each.entropy);
-        add(Item::lse, each.lse);
+        for (const Stage stage : core::every_stage) {
+            if (stage != Stage::head_context) {
+                add(item_of(stage), each[stage]);
+            }
+        }
         if (!chosen) {
             keep_heads(result.arrays, {result.heads, result.key_heads});
         }
@@ -288,15 +283,6 @@ public:
     }
 
 private:
-    [[nodiscard]] Show what_is_kept() const
-    {
-        Show keep = show_;
-        if (show_.contains(Item::summary)) {
-            keep.insert({Item::weights, Item::entropy});
-        }
-        return keep;
-    }
-
     const Trained& trained_;
     const RunSettings& settings_;
     Show show_;
