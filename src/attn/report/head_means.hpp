@@ -1,38 +1,31 @@
-// What the numbers of a head's summary are called, in the order in which they are shown, and what the largest of them says that
-// the head does.
+// What people are told of the means of a head, in the order in which they are shown, and what the largest of them says that the
+// head does.
 #pragma once
 
-#include "attn/model/run/summary.hpp"
+#include "attn/model/check/summary_members.hpp"
 
-#include <array>
 #include <string>
 
 namespace attn::report {
 
-/// A mean that a head has, or all of them have not: that depends on words and rows alone.
-struct HeadMean {
-    const char* name;    ///< in JSON
-    const char* header;  ///< for people
+struct HeadMean : model::HeadMean {
     const char* meaning; ///< "mean weight of …"
     const char* colour;  ///< of a head that does this most: of a middling lightness, so that it stands out on both grounds
-    std::optional<double> (*value)(const model::HeadSummary&);
-    bool is_share = true; ///< of each row: between 0 and 1
+    std::string_view header = name; ///< for people
+    bool is_share = true;           ///< of each row: between 0 and 1
 };
 inline constexpr std::array head_means{
-    HeadMean{"entropy", "entropy", "mean entropy of the rows, in nats", "#808890",
-             [](const model::HeadSummary& head) { return std::optional(head.entropy); }, false},
-    HeadMean{"itself", "itself", "mean weight of the word itself", "#8c564b",
-             [](const model::HeadSummary& head) { return head.itself; }},
-    HeadMean{"first", "first word", "mean weight of the first word", "#2e8b57",
-             [](const model::HeadSummary& head) { return std::optional(head.first); }},
-    HeadMean{"previous", "previous", "mean weight of the word before", "#1f6fb4",
-             [](const model::HeadSummary& head) { return head.previous; }},
-    HeadMean{"next", "next", "mean weight of the word after", "#8a63c9",
-             [](const model::HeadSummary& head) { return head.next; }},
-    HeadMean{"same", "same word", "mean weight of the same word elsewhere, over the words that repeat", "#c44e8a",
-             [](const model::HeadSummary& head) { return head.same; }},
-    HeadMean{"induction", "induction", "mean weight of what followed the same word before, over the words that repeat",
-             "#b07d00", [](const model::HeadSummary& head) { return head.induction; }},
+    HeadMean{
+        {model::head_mean::entropy}, "mean entropy of the rows, in nats", "#808890", model::head_mean::entropy.name, false},
+    HeadMean{{model::head_mean::itself}, "mean weight of the word itself", "#8c564b"},
+    HeadMean{{model::head_mean::first}, "mean weight of the first word", "#2e8b57", "first word"},
+    HeadMean{{model::head_mean::previous}, "mean weight of the word before", "#1f6fb4"},
+    HeadMean{{model::head_mean::next}, "mean weight of the word after", "#8a63c9"},
+    HeadMean{
+        {model::head_mean::same}, "mean weight of the same word elsewhere, over the words that repeat", "#c44e8a", "same word"},
+    HeadMean{{model::head_mean::induction},
+             "mean weight of what followed the same word before, over the words that repeat",
+             "#b07d00"},
 };
 
 /// What a head does: the largest of its means that are shares, of those that are at least least_role and twice what equal

@@ -1,6 +1,7 @@
 #include "attn/report/json_writer.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/utf8.hpp"
 
 #include <algorithm>
@@ -195,9 +196,9 @@ void JsonWriter::begin_object(std::string_view name)
 
 void JsonWriter::error(int code, std::string_view message)
 {
-    begin_object("error");
-    member("code", code);
-    member("message", message);
+    begin_object(model::key::error);
+    member(model::key::code, code);
+    member(model::key::message, message);
     end_object();
 }
 
@@ -205,13 +206,6 @@ void JsonWriter::begin_array(std::string_view name)
 {
     key(name);
     begin_array();
-}
-
-void JsonWriter::member_unless(std::string_view name, double value, double usual)
-{
-    if (value != usual) {
-        member(name, value);
-    }
 }
 
 void JsonWriter::strings(const std::vector<std::string>& texts)

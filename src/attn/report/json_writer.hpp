@@ -4,6 +4,7 @@
 #include "attn/report/buffer.hpp"
 #include "attn/tensor/tensor.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -54,8 +55,25 @@ public:
             member(name, *value);
         }
     }
-    void member_unless(std::string_view name, double value, double usual); ///< nothing where it is as usual
     void error(int code, std::string_view message); ///< "error":{"code":65,"message":"…"}, the code that of an exit
+    /// A name and a list, of which `write(element)` writes each element.
+    template <typename Range, typename Write>
+    void array(std::string_view name, const Range& range, Write write)
+    {
+        begin_array(name);
+        std::ranges::for_each(range, write);
+        end_array();
+    }
+    /// The same of objects, of which `write(element)` writes the members of each.
+    template <typename Range, typename Write>
+    void objects(std::string_view name, const Range& range, Write write)
+    {
+        array(name, range, [&](const auto& element) {
+            begin_object();
+            write(element);
+            end_object();
+        });
+    }
     void strings(const std::vector<std::string>& texts);
     void integers(const std::vector<Index>& values);
 
@@ -95,6 +113,25 @@ void JsonWriter::member(std::string_view name, const Value& value)
     } else {
         integers(value);
     }
+}
+
+/// An object on a line of its own; `write(json)` writes its members.
+template <typename Write>
+void write_json_line(Buffer& buffer, Write write)
+{
+    JsonWriter json(buffer);
+    json.begin_object();
+    write(json);
+    json.end_object();
+    json.newline();
+}
+/// The same to a sink, which gets all of it.
+template <typename Write>
+void write_json_line(const Sink& sink, Write write)
+{
+    Buffer buffer(sink);
+    write_json_line(buffer, write);
+    buffer.flush();
 }
 
 } // namespace attn::report

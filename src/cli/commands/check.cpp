@@ -206,7 +206,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
     case io::Document::tensor:
     case io::Document::unknown: break;
     }
-    io::refuse_schema(json, "attn-cli/recipe/1, attn-cli/result/1, attn-cli/result/2");
+    io::refuse_schema(json, {model::Document::recipe, model::Document::result, model::Document::layers});
 }
 
 void Checker::file(const std::string& path)

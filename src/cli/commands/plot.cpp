@@ -168,7 +168,7 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
     }
     const bool layers = io::kind_of(json) == io::Document::layers;
     if (!layers && io::kind_of(json) != io::Document::result) {
-        io::refuse_schema(json, "attn-cli/result/1, attn-cli/result/2, attn-cli/tensor/1");
+        io::refuse_schema(json, {model::Document::result, model::Document::layers, model::Document::tensor});
     }
     for (const auto& [given, name] :
          {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),

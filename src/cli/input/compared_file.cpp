@@ -146,7 +146,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     }
     case io::Document::failed_line:
         throw Error(ErrorKind::data, "holds an error in place of a result: " + io::parse_failed_line(json));
-    default: io::refuse_schema(json, "attn-cli/result/1, attn-cli/result/2, attn-cli/tensor/1");
+    default: io::refuse_schema(json, {model::Document::result, model::Document::layers, model::Document::tensor});
     }
 }
 

@@ -6,6 +6,7 @@
 #include "attn/model/layer/literal.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/embeddings.hpp"
@@ -83,11 +84,11 @@ void take_hints(io::TensorFile& tensors, model::Recipe& recipe, const std::strin
     if (const auto right = find_text(tensors, model::right_matrices)) {
         return turn_matrices(tensors, model::sides_in_text(*right), layout);
     }
-    if (find_text(tensors, "schema") != "attn-cli/result/1") {
+    if (find_text(tensors, model::key::schema) != name_of(model::Document::result)) {
         return;
     }
-    const model::Recipe config =
-        named(file + ": config in its metadata", [&] { return io::parse_config(find_text(tensors, "config").value_or("")); });
+    const model::Recipe config = named(file + ": config in its metadata",
+                                       [&] { return io::parse_config(find_text(tensors, model::key::config).value_or("")); });
     turn_matrices(tensors, model::sides_of(config), layout);
     if (!recipe.dims.heads) {
         recipe.dims.heads = model::dims_of(config).heads.value_or(1);

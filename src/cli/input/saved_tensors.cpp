@@ -48,9 +48,7 @@ io::TensorFile read(std::string_view text)
         std::ranges::copy(tensor.bytes, kept.get());
         file.entries.push_back({tensor.name, row_major_view(tensor.type, tensor.shape, {kept.get(), size})});
     }
-    std::string config;
-    report::write_recipe(saved.config, [&](std::string_view part) { config += part; });
-    file.metadata = {{"schema", "attn-cli/result/1"}, {"config", std::move(config)}};
+    file.metadata = report::metadata_of(saved.config);
     return file;
 }
 

@@ -95,20 +95,16 @@ void write_result_tensors(const model::LayeredResult& result, Format format, Out
 {
     const Collector collector(result);
     require_numbers(collector);
-    std::string config;
-    report::write_config(result.config, [&](std::string_view json) { config += json; });
-    const io::Metadata of_config{{"schema", "attn-cli/result/2"}, {"config", config}};
-    write_tensors(collector.tensors(), format, format == Format::npz ? io::Metadata() : of_config, output);
+    const io::Metadata metadata = format == Format::npz ? io::Metadata() : report::metadata_of(result.config);
+    write_tensors(collector.tensors(), format, metadata, output);
 }
 
 void write_result_tensors(const model::Result& result, Format format, Output& output)
 {
     const Collector collector(result);
     require_numbers(collector);
-    std::string config;
-    report::write_recipe(result.config, [&](std::string_view json) { config += json; });
-    const io::Metadata of_config{{"schema", "attn-cli/result/1"}, {"config", config}};
-    write_tensors(collector.tensors(), format, format == Format::npz ? sides_of(result) : of_config, output);
+    const io::Metadata metadata = format == Format::npz ? sides_of(result) : report::metadata_of(result.config);
+    write_tensors(collector.tensors(), format, metadata, output);
 }
 
 } // namespace attn::cli

@@ -17,7 +17,7 @@ HeadSummary summary(double itself, double first, double previous)
 std::string role_name(const HeadSummary& head, const HeadSummary& equal = summary(0, 0, 0))
 {
     const HeadMean* role = role_of(head, equal);
-    return role == nullptr ? "" : role->name;
+    return role == nullptr ? "" : std::string(role->name);
 }
 
 TEST(HeadMeans, AHeadDoesWhatItsLargestShareSays)

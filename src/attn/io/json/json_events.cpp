@@ -50,11 +50,12 @@ std::string JsonEvents::prefix() const
     return what_.empty() ? "" : std::string(what_) + ": ";
 }
 
-void JsonEvents::enter()
+bool JsonEvents::enter()
 {
     if (++depth_ > deepest_json) {
         fail(fmt::format("nested deeper than {} levels", deepest_json), here() - 1);
     }
+    return true;
 }
 
 void JsonEvents::refuse_nul() const

@@ -44,7 +44,7 @@ private:
 };
 
 /// What all ways of reading share: where the parser is, and how it fails. Whoever derives has a function for each event of the
-/// parser (nlohmann's SAX interface); one that says false ends the walk.
+/// parser (nlohmann's SAX interface) that it asks for; one that says false ends the walk.
 class JsonEvents {
 public:
     explicit JsonEvents(std::string_view text, std::string_view what = {}) : text_(text), what_(what), reached_(text.data()) {}
@@ -56,7 +56,19 @@ public:
         refuse_nul();
         Json::sax_parse(JsonWalk(text_.data(), &reached_), JsonWalk(text_.data() + text_.size(), &reached_), &self);
     }
-    bool binary(Json::binary_t&) { return false; }
+    // Nobody asks for these: the walk goes on.
+    static bool null() { return true; }
+    static bool boolean(bool) { return true; }
+    static bool number_integer(Json::number_integer_t) { return true; }
+    static bool number_unsigned(Json::number_unsigned_t) { return true; }
+    static bool number_float(Json::number_float_t, const std::string&) { return true; }
+    static bool string(std::string&) { return true; }
+    static bool key(std::string&) { return true; }
+    bool start_object(std::size_t) { return enter(); }
+    bool start_array(std::size_t) { return enter(); }
+    bool end_object() { return leave(); }
+    bool end_array() { return leave(); }
+    static bool binary(Json::binary_t&) { return false; }
     /// `read` counts the bytes up to the one that is wrong, and one more at the end of the text.
     bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error);
 
@@ -65,8 +77,12 @@ protected:
     /// What is no JSON; and what is, but not what it should be.
     [[noreturn]] void fail(const std::string& reason, std::size_t offset) const;
     [[noreturn]] void refuse(const std::string& reason, std::size_t offset) const;
-    void enter();
-    void leave() { --depth_; }
+    bool enter(); ///< says true, like leave
+    bool leave()
+    {
+        --depth_;
+        return true;
+    }
     [[nodiscard]] std::size_t depth() const { return depth_; }
     [[nodiscard]] std::string_view text() const { return text_; }
 

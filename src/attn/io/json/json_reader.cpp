@@ -1,6 +1,7 @@
 #include "attn/io/json/json_reader.hpp"
 
 #include "attn/io/json/json_events.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -92,8 +93,7 @@ private:
     {
         nodes_[open_.back()].extent = narrow(nodes_.size());
         open_.pop_back();
-        leave();
-        return true;
+        return leave();
     }
     void refuse_repeated_keys()
     {
@@ -115,7 +115,7 @@ private:
     std::vector<std::size_t> open_;
 };
 
-/// Stops at the outermost "schema".
+/// Stops at the outermost key::schema.
 class SchemaFinder : public JsonEvents {
 public:
     using JsonEvents::JsonEvents;
@@ -136,31 +136,11 @@ public:
     }
     bool key(std::string& value)
     {
-        found_ = depth() == 1 && value == "schema";
+        found_ = depth() == 1 && value == model::key::schema;
         return true;
     }
-    bool start_object(std::size_t)
-    {
-        const bool on = depth() == 0 || other();
-        enter();
-        return on;
-    }
-    bool start_array(std::size_t)
-    {
-        const bool on = other();
-        enter();
-        return on;
-    }
-    bool end_object()
-    {
-        leave();
-        return true;
-    }
-    bool end_array()
-    {
-        leave();
-        return true;
-    }
+    bool start_object(std::size_t) { return (depth() == 0 || other()) && enter(); }
+    bool start_array(std::size_t) { return other() && enter(); }
 
 private:
     /// Goes on, unless this was the value looked for.

@@ -67,7 +67,6 @@ public:
     [[nodiscard]] Index integer(Index least, Index most) const;  ///< digits alone: 3.0 and 3e0 are refused
     [[nodiscard]] std::uint64_t unsigned_integer() const;        ///< 0 … 2^64-1, exactly
     [[nodiscard]] double number(std::string_view allowed) const; ///< finite
-    [[nodiscard]] double non_negative() const;                   ///< finite, ≥ 0
     [[nodiscard]] std::vector<JsonValue> elements() const;       ///< of an array
     [[nodiscard]] std::vector<std::string> strings() const;      ///< of an array of strings
     using Member = std::pair<std::string, JsonValue>;
@@ -128,10 +127,13 @@ private:
     std::vector<JsonValue::Member> members_;
 };
 
+/// The text of a number, or of one of the strings "inf", "-inf" and "nan", which stand for what JSON cannot write.
+[[nodiscard]] std::optional<std::string_view> decimal(JsonKind kind, std::string_view text);
+
 /// "a.b", or a['b c'] for a key that is no plain name: what errors call a member of the object at `place`.
 [[nodiscard]] std::string member_place(const std::string& place, std::string_view key);
 
-/// The string that an object gives for "schema", read no further than needed. Nothing when there is none. Throws Error(data)
+/// The string that an object gives for key::schema, read no further than needed. Nothing when there is none. Throws Error(data)
 /// when the text is no JSON object.
 [[nodiscard]] std::optional<std::string> schema_of(std::string_view text);
 

@@ -9,36 +9,6 @@
 namespace attn::io {
 namespace {
 
-/// Takes everything: what it throws says what is malformed, and where.
-class Reviewer : public JsonEvents {
-public:
-    using JsonEvents::JsonEvents;
-
-    bool null() { return true; }
-    bool boolean(bool) { return true; }
-    bool number_integer(Json::number_integer_t) { return true; }
-    bool number_unsigned(Json::number_unsigned_t) { return true; }
-    bool number_float(Json::number_float_t, const std::string&) { return true; }
-    bool string(std::string&) { return true; }
-    bool key(std::string&) { return true; }
-    bool start_object(std::size_t) { return deeper(); }
-    bool start_array(std::size_t) { return deeper(); }
-    bool end_object() { return higher(); }
-    bool end_array() { return higher(); }
-
-private:
-    bool deeper()
-    {
-        enter();
-        return true;
-    }
-    bool higher()
-    {
-        leave();
-        return true;
-    }
-};
-
 bool is_plain(char c)
 {
     const auto byte = static_cast<unsigned char>(c);
@@ -49,7 +19,7 @@ bool is_plain(char c)
 
 void JsonScanner::malformed() const
 {
-    Reviewer reviewer(text_);
+    JsonEvents reviewer(text_); // what it throws says what is malformed, and where
     reviewer.walk(reviewer);
     throw Error(ErrorKind::data, fmt::format("byte {}", at_), "a value of another kind or the end",
                 "what a tokenizer has there");

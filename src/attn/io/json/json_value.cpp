@@ -125,16 +125,6 @@ double JsonValue::number(std::string_view allowed) const
     return *value;
 }
 
-double JsonValue::non_negative() const
-{
-    constexpr std::string_view allowed = "a finite number, 0 or more";
-    const double value = number(allowed);
-    if (value < 0) {
-        refuse(allowed);
-    }
-    return value;
-}
-
 std::size_t JsonValue::behind(std::size_t node) const
 {
     const JsonDocument::Node& value = document_->nodes_[node];
@@ -241,6 +231,12 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
         here().refuse(allowed);
     }
     out.leaves.emplace_back(*text);
+}
+
+std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+{
+    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
 }
 
 JsonObject::JsonObject(const JsonValue& value, std::span<const std::string_view> known)

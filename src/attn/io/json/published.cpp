@@ -3,7 +3,7 @@
 #include "attn/io/json/printed_array.hpp"
 #include "attn/io/json/recipe.hpp"
 #include "attn/math/decimal.hpp"
-#include "attn/model/run/result.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -16,6 +16,7 @@ namespace {
 
 using model::ItemKind;
 using model::Published;
+namespace key = model::key;
 
 constexpr Index largest_index = 2147483648; // 2^31
 constexpr int most_units = 1000000;         ///< more would forgive anything
@@ -125,41 +126,49 @@ void read_values(const JsonValue& values, Published& published)
     }
 }
 
+double tolerance_of(const JsonValue& value)
+{
+    constexpr std::string_view allowed = "a finite number, 0 or more";
+    const double tolerance = value.number(allowed);
+    if (tolerance < 0) {
+        value.refuse(allowed);
+    }
+    return tolerance;
+}
+
 void read_tolerances(const JsonObject& object, Published& published)
 {
-    const auto tolerance = [&](std::string_view key, bool fits, double& out) {
-        const JsonValue* given = object.find(key);
-        if (given == nullptr) {
-            return;
-        }
-        out = given->non_negative();
-        if (out > 0 && !fits) {
-            given->refuse(key == "units" ? "only with printed values (strings)" : "only with computed values (numbers)");
-        }
-    };
     const ItemKind kind = model::kind_of(published.array);
     const bool words = kind == ItemKind::vocabulary || kind == ItemKind::words;
     const bool computed = !published.printed && !published.values.empty() && !words;
-    tolerance("units", published.printed, published.units);
+    const auto tolerance = [&](std::string_view key, bool fits, const char* allowed) {
+        const JsonValue* given = object.find(key);
+        const double tolerance = given == nullptr ? 0 : tolerance_of(*given);
+        if (tolerance > 0 && !fits) {
+            given->refuse(allowed);
+        }
+        return tolerance;
+    };
+    published.units = tolerance(key::units, published.printed, "only with printed values (strings)");
     if (published.units > most_units) {
-        object.at("units").refuse(fmt::format("0 to {}", most_units));
+        object.at(key::units).refuse(fmt::format("0 to {}", most_units));
     }
-    tolerance("rtol", computed, published.rtol);
-    tolerance("atol", computed, published.atol);
+    published.rtol = tolerance(key::rtol, computed, "only with computed values (numbers)");
+    published.atol = tolerance(key::atol, computed, "only with computed values (numbers)");
 }
 
 Published statement_of(const JsonValue& value)
 {
-    const JsonObject object(value, {"array", "at", "shape", "values", "units", "rtol", "atol", "dtype"});
+    const JsonObject object(value, key::of_published);
     Published published;
-    published.array = array_of(object.at("array"));
-    if (const JsonValue* at = object.find("at")) {
+    published.array = array_of(object.at(key::array));
+    if (const JsonValue* at = object.find(key::at)) {
         published.at = at_of(*at);
     }
-    if (const JsonValue* values = object.find("values")) {
+    if (const JsonValue* values = object.find(key::values)) {
         read_values(*values, published);
     }
-    if (const JsonValue* shape = object.find("shape")) {
+    if (const JsonValue* shape = object.find(key::shape)) {
         Shape stated = shape_of(*shape);
         if (!published.values.empty() && stated != published.shape) {
             shape->refuse("the shape of values, " + to_string(published.shape));
@@ -169,10 +178,27 @@ Published statement_of(const JsonValue& value)
         value.refuse("values, shape, or both");
     }
     read_tolerances(object, published);
-    if (const JsonValue* dtype = object.find("dtype")) {
-        published.dtype = dtype_of_numbers(*dtype);
+    if (const JsonValue* dtype = object.find(key::dtype)) {
+        published.dtype = static_cast<Dtype>(dtype->one_of(dtype_names));
     }
     return published;
+}
+
+model::PrecisionClaim claim_of(const JsonValue& value)
+{
+    const JsonObject object(value, key::of_precision);
+    const auto tolerance = [&](std::string_view key) { return object.has(key) ? tolerance_of(object.at(key)) : 0; };
+    return {.array = array_of(object.at(key::array)), .rtol = tolerance(key::rtol), .atol = tolerance(key::atol)};
+}
+
+template <typename Read>
+auto each_of(const JsonValue& list, Read read)
+{
+    std::vector<decltype(read(list))> all;
+    for (const JsonValue& element : list.elements()) {
+        all.push_back(read(element));
+    }
+    return all;
 }
 
 } // namespace
@@ -201,29 +227,12 @@ std::vector<std::string_view> stated_names()
 
 std::vector<Published> published_of(const JsonValue& value)
 {
-    std::vector<Published> all;
-    for (const JsonValue& statement : value.elements()) {
-        all.push_back(statement_of(statement));
-    }
-    return all;
+    return each_of(value, statement_of);
 }
 
 std::vector<model::PrecisionClaim> precision_of(const JsonValue& value)
 {
-    std::vector<model::PrecisionClaim> all;
-    for (const JsonValue& claim : value.elements()) {
-        const JsonObject object(claim, {"array", "rtol", "atol"});
-        model::PrecisionClaim precision;
-        precision.array = array_of(object.at("array"));
-        if (const JsonValue* rtol = object.find("rtol")) {
-            precision.rtol = rtol->non_negative();
-        }
-        if (const JsonValue* atol = object.find("atol")) {
-            precision.atol = atol->non_negative();
-        }
-        all.push_back(std::move(precision));
-    }
-    return all;
+    return each_of(value, claim_of);
 }
 
 } // namespace attn::io

@@ -506,11 +506,6 @@ model::ModelDraws parse_model_draws(std::string_view json)
     return draws;
 }
 
-Dtype dtype_of_numbers(const JsonValue& value)
-{
-    return static_cast<Dtype>(value.one_of(dtype_names));
-}
-
 Recipe recipe_of(const JsonValue& value)
 {
     Recipe recipe;

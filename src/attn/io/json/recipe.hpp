@@ -26,9 +26,6 @@ void read_section(const JsonValue& value, std::string_view section, model::Recip
 /// draws.json of a tutorial's model.
 [[nodiscard]] model::ModelDraws parse_model_draws(std::string_view json);
 
-/// "float32" or "float64".
-[[nodiscard]] Dtype dtype_of_numbers(const JsonValue& value);
-
 /// The two lists of a recipe that state numbers, "published" and "precision" (published.cpp).
 [[nodiscard]] std::vector<model::Published> published_of(const JsonValue& value);
 [[nodiscard]] std::vector<model::PrecisionClaim> precision_of(const JsonValue& value);

@@ -2,13 +2,13 @@
 
 #include "attn/io/json/json_reader.hpp"
 #include "attn/io/json/recipe.hpp"
-#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/check/summary_members.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
 
 namespace attn::io {
@@ -18,15 +18,9 @@ using model::Item;
 using model::ItemKind;
 using model::SavedResult;
 using model::StatedArray;
+namespace key = model::key;
 
 constexpr Index largest = std::numeric_limits<Index>::max();
-
-/// A number, or one of the strings that stand for what JSON cannot write.
-std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
-{
-    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
-    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
-}
 
 std::optional<std::string_view> decimal_or_null(JsonKind kind, std::string_view text)
 {
@@ -57,6 +51,15 @@ StatedArray integers_of(std::string name, const JsonValue& value)
     return {std::move(name), std::move(shape), std::move(decimals)};
 }
 
+/// What was read of `value`, if it is no list.
+StatedArray one(StatedArray stated, const JsonValue& value)
+{
+    if (!stated.shape.empty()) {
+        value.refuse("one number");
+    }
+    return stated;
+}
+
 void read_vocabulary(const JsonValue& value, SavedResult& saved)
 {
     saved.vocabulary.emplace();
@@ -78,38 +81,36 @@ model::StatedSummary stated_summary(const JsonValue& value)
     model::StatedSummary stated;
     const std::size_t before = value.place().rfind(name_of(Item::summary)); // "layers[0]."
     const auto name = [&](const JsonValue& leaf) { return leaf.place().substr(before); };
-    const auto add = [&](const JsonValue* leaf, StatedArray one) {
-        if (!one.shape.empty()) {
-            leaf->refuse("one number");
-        }
-        stated.values.push_back(std::move(one));
-    };
     const auto add_number = [&](const JsonValue* leaf) {
         if (leaf != nullptr) {
-            add(leaf, numbers_of(name(*leaf), *leaf));
+            stated.values.push_back(one(numbers_of(name(*leaf), *leaf), *leaf));
         }
     };
-    const JsonObject summary(value, {"largest_entropy", "heads"});
-    add_number(summary.find("largest_entropy"));
-    for (const JsonValue& member : summary.at("heads").elements()) {
-        const JsonObject head(member, {"entropy", "itself", "first", "previous", "next", "same", "induction", "pairs"});
-        for (const char* mean : {"entropy", "itself", "first", "previous", "next", "same", "induction"}) {
-            add_number(head.find(mean));
+    const JsonObject summary(value, {key::largest_entropy, key::heads});
+    add_number(summary.find(key::largest_entropy));
+    std::vector<std::string_view> of_head{key::pairs};
+    std::ranges::transform(model::head_mean::all, std::inserter(of_head, of_head.begin()), &model::HeadMean::name);
+    for (const JsonValue& member : summary.at(key::heads).elements()) {
+        const JsonObject head(member, of_head);
+        for (const model::HeadMean& mean : model::head_mean::all) {
+            add_number(head.find(mean.name));
         }
-        const std::vector<JsonValue> pairs = head.at("pairs").elements();
+        const std::vector<JsonValue> pairs = head.at(key::pairs).elements();
         if (std::ssize(pairs) > model::largest_top) {
-            head.at("pairs").refuse(fmt::format("up to {} pairs", model::largest_top));
+            head.at(key::pairs).refuse(fmt::format("up to {} pairs", model::largest_top));
         }
         stated.top = std::max(stated.top, std::ssize(pairs));
         for (const JsonValue& element : pairs) {
-            const JsonObject pair(element, {"query", "query_token", "key", "key_token", "weight"});
-            for (const char* key : {"query", "key"}) {
-                add(&pair.at(key), integers_of(name(pair.at(key)), pair.at(key)));
+            constexpr auto& ends = model::pair_ends;
+            const JsonObject pair(element, {ends[0].position, ends[0].token, ends[1].position, ends[1].token, key::weight});
+            for (const model::PairEnd& end : ends) {
+                const JsonValue& position = pair.at(end.position);
+                stated.values.push_back(one(integers_of(name(position), position), position));
             }
-            for (const char* key : {"query_token", "key_token"}) {
-                stated.values.push_back({name(pair.at(key)), {}, {pair.at(key).string()}});
+            for (const model::PairEnd& end : ends) {
+                stated.values.push_back({name(pair.at(end.token)), {}, {pair.at(end.token).string()}});
             }
-            add_number(&pair.at("weight"));
+            add_number(&pair.at(key::weight));
         }
     }
     return stated;
@@ -117,18 +118,12 @@ model::StatedSummary stated_summary(const JsonValue& value)
 
 void read_verify(const JsonValue& value, SavedResult& saved)
 {
-    const auto number = [](const JsonValue& given) { return given.nested(decimal, R"(a number, "inf", "-inf" or "nan")"); };
     for (const auto& [array, difference] : value.members()) {
-        const JsonObject object(difference, {"absolute", "relative"});
-        model::StatedDifference stated{array, "", ""};
-        for (const auto& [key, decimals] : {std::pair("absolute", &stated.absolute), std::pair("relative", &stated.relative)}) {
-            JsonValue::Nested scalar = number(object.at(key));
-            if (!scalar.shape.empty()) {
-                object.at(key).refuse("one number");
-            }
-            *decimals = std::move(scalar.leaves.front());
-        }
-        saved.verify.push_back(std::move(stated));
+        const JsonObject object(difference, key::of_difference);
+        const auto decimal = [&](std::string_view key) {
+            return one(numbers_of("", object.at(key)), object.at(key)).decimals.front();
+        };
+        saved.verify.push_back({array, decimal(key::absolute), decimal(key::relative)});
     }
 }
 
@@ -144,48 +139,6 @@ void read_item(const JsonValue& value, const model::ItemInfo& info, SavedResult&
     }
 }
 
-SavedResult saved_result_of(const JsonValue& value)
-{
-    std::vector<std::string_view> keys{"schema", "index", "config", "verify", "warnings"};
-    for (const model::ItemInfo& info : model::items) {
-        if (info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model) {
-            keys.push_back(info.name);
-        }
-    }
-    const JsonObject object(value, keys);
-    (void)object.at("schema").one_of({"attn-cli/result/1"});
-    SavedResult saved;
-    saved.config = recipe_of(object.at("config"));
-    if (const JsonValue* index = object.find("index")) {
-        saved.index = index->integer(0, largest);
-    }
-    for (const model::ItemInfo& info : model::items) {
-        if (const JsonValue* item = object.find(info.name)) {
-            read_item(*item, info, saved);
-        }
-    }
-    if (const JsonValue* verify = object.find("verify")) {
-        read_verify(*verify, saved);
-    }
-    if (const JsonValue* warnings = object.find("warnings")) {
-        saved.warnings = warnings->strings();
-    }
-    return saved;
-}
-
-// ---- whole trained models --------------------------------------------------------------------------------------------
-
-/// The items that stand there, behind other keys.
-std::vector<std::string_view> keys_with(std::vector<std::string_view> keys, model::Standing standing)
-{
-    for (const model::ItemInfo& info : model::items) {
-        if (model::standing_of(info.item) == standing) {
-            keys.push_back(info.name);
-        }
-    }
-    return keys;
-}
-
 void read_items(const JsonObject& object, SavedResult& saved)
 {
     for (const model::ItemInfo& info : model::items) {
@@ -195,17 +148,64 @@ void read_items(const JsonObject& object, SavedResult& saved)
     }
 }
 
+/// These keys, and the items that are there.
+template <typename IsThere>
+std::vector<std::string_view> keys_with(std::span<const std::string_view> keys, IsThere is_there)
+{
+    std::vector<std::string_view> all(keys.begin(), keys.end());
+    for (const model::ItemInfo& info : model::items) {
+        if (is_there(info)) {
+            all.push_back(info.name);
+        }
+    }
+    return all;
+}
+
+std::optional<Index> index_of(const JsonObject& object)
+{
+    const JsonValue* index = object.find(key::index);
+    return index == nullptr ? std::nullopt : std::optional(index->integer(0, largest));
+}
+
+void read_warnings(const JsonObject& object, SavedResult& saved)
+{
+    if (const JsonValue* warnings = object.find(key::warnings)) {
+        saved.warnings = warnings->strings();
+    }
+}
+
+SavedResult saved_result_of(const JsonValue& value)
+{
+    const JsonObject object(value, keys_with(key::of_result, [](const model::ItemInfo& info) {
+                                return info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model;
+                            }));
+    (void)object.at(key::schema).one_of({name_of(Document::result)});
+    SavedResult saved;
+    saved.config = recipe_of(object.at(key::config));
+    saved.index = index_of(object);
+    read_items(object, saved);
+    if (const JsonValue* verify = object.find(key::verify)) {
+        read_verify(*verify, saved);
+    }
+    read_warnings(object, saved);
+    return saved;
+}
+
+// ---- whole trained models --------------------------------------------------------------------------------------------
+
 std::vector<StatedArray> stated_guesses(const JsonValue& value)
 {
     std::vector<StatedArray> stated;
+    const auto integer = [&](const JsonValue& given) { stated.push_back(one(integers_of(given.place(), given), given)); };
     for (const JsonValue& member : value.elements()) {
-        const JsonObject place(member, {"position", "words"});
-        stated.push_back(integers_of(place.at("position").place(), place.at("position")));
-        for (const JsonValue& element : place.at("words").elements()) {
-            const JsonObject word(element, {"token", "id", "probability"});
-            stated.push_back({word.at("token").place(), {}, {word.at("token").string()}});
-            stated.push_back(integers_of(word.at("id").place(), word.at("id")));
-            stated.push_back(numbers_of(word.at("probability").place(), word.at("probability")));
+        const JsonObject place(member, key::of_place);
+        integer(place.at(key::position));
+        for (const JsonValue& element : place.at(key::words).elements()) {
+            const JsonObject word(element, key::of_word);
+            const JsonValue& probability = word.at(key::probability);
+            stated.push_back({word.at(key::token).place(), {}, {word.at(key::token).string()}});
+            integer(word.at(key::id));
+            stated.push_back(one(numbers_of(probability.place(), probability), probability));
         }
     }
     return stated;
@@ -213,24 +213,22 @@ std::vector<StatedArray> stated_guesses(const JsonValue& value)
 
 model::SavedLayers saved_layers_of(const JsonValue& value)
 {
-    const JsonObject object(value,
-                            keys_with({"schema", "index", "config", "layers", name_of(Item::logits), "likeliest", "warnings"},
-                                      model::Standing::before_layers));
-    (void)object.at("schema").one_of({"attn-cli/result/2"});
+    const auto stands = [](model::Standing standing) {
+        return [standing](const model::ItemInfo& info) { return model::standing_of(info.item) == standing; };
+    };
+    const JsonObject object(value, keys_with(key::of_layers, stands(model::Standing::before_layers)));
+    (void)object.at(key::schema).one_of({name_of(Document::layers)});
     model::SavedLayers saved;
-    saved.config = trained_config_of(object.at("config"));
-    if (const JsonValue* index = object.find("index")) {
-        saved.index = index->integer(0, largest);
-    }
-    constexpr std::array sections{model::field::heads.section(), model::field::causal.section()};
-    for (const JsonValue& element : object.at("layers").elements()) {
-        const JsonObject layer(element, keys_with({"layer", sections[0], sections[1]}, model::Standing::in_layer));
+    saved.config = trained_config_of(object.at(key::config));
+    saved.index = index_of(object);
+    for (const JsonValue& element : object.at(key::layers).elements()) {
+        const JsonObject layer(element, keys_with(key::of_layer, stands(model::Standing::in_layer)));
         SavedResult& one = saved.layers.emplace_back();
-        one.layer = layer.at("layer").integer(0, model::trained_field::most_layers - 1);
+        one.layer = layer.at(key::layer).integer(0, model::trained_field::most_layers - 1);
         if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].layer >= one.layer) {
-            layer.at("layer").refuse("ascending layers");
+            layer.at(key::layer).refuse("ascending layers");
         }
-        for (const std::string_view section : sections) {
+        for (const std::string_view section : key::sections_of_layer) {
             if (const JsonValue* stated = layer.find(section)) {
                 read_section(*stated, section, one.config);
             }
@@ -238,7 +236,7 @@ model::SavedLayers saved_layers_of(const JsonValue& value)
         read_items(layer, one);
     }
     if (saved.layers.empty()) {
-        object.at("layers").refuse("at least one layer");
+        object.at(key::layers).refuse("at least one layer");
     }
     SavedResult& first = saved.layers.front();
     for (const model::ItemInfo& info : model::items) {
@@ -250,12 +248,10 @@ model::SavedLayers saved_layers_of(const JsonValue& value)
     if (const JsonValue* logits = object.find(name_of(Item::logits))) {
         saved.logits = numbers_of(std::string(name_of(Item::logits)), *logits);
     }
-    if (const JsonValue* guesses = object.find("likeliest")) {
+    if (const JsonValue* guesses = object.find(key::likeliest)) {
         saved.guesses = stated_guesses(*guesses);
     }
-    if (const JsonValue* warnings = object.find("warnings")) {
-        first.warnings = warnings->strings();
-    }
+    read_warnings(object, first);
     return saved;
 }
 
@@ -264,7 +260,7 @@ bool is_failed_line(std::string_view json)
 {
     const JsonDocument document(json);
     const std::vector<JsonValue::Member> members = document.root().members();
-    return members.size() == 2 && members[0].first == "index" && members[1].first == "error";
+    return members.size() == 2 && members[0].first == key::index && members[1].first == key::error;
 }
 
 } // namespace
@@ -284,35 +280,30 @@ model::SavedLayers parse_saved_layers(std::string_view json)
 Document kind_of(std::string_view json)
 {
     const std::optional<std::string> schema = schema_of(json);
-    if (schema == "attn-cli/recipe/1") {
-        return Document::recipe;
+    if (!schema) {
+        return is_failed_line(json) ? Document::failed_line : Document::unknown;
     }
-    if (schema == "attn-cli/result/1") {
-        return Document::result;
-    }
-    if (schema == "attn-cli/result/2") {
-        return Document::layers;
-    }
-    if (schema == "attn-cli/tensor/1") {
-        return Document::tensor;
-    }
-    return !schema && is_failed_line(json) ? Document::failed_line : Document::unknown;
+    const auto* const known = std::ranges::find(model::document_names, *schema);
+    return known == model::document_names.end() ? Document::unknown
+                                                : static_cast<Document>(known - model::document_names.begin());
 }
 
-void refuse_schema(std::string_view json, std::string_view allowed)
+void refuse_schema(std::string_view json, std::initializer_list<Document> allowed)
 {
     const std::optional<std::string> schema = schema_of(json);
-    throw Error(ErrorKind::data, R"("schema")", schema ? in_quotes(*schema) : "none", std::string(allowed));
+    std::vector<std::string_view> names;
+    std::ranges::transform(allowed, std::back_inserter(names), [](Document document) { return name_of(document); });
+    throw Error(ErrorKind::data, fmt::format(R"("{}")", key::schema), schema ? in_quotes(*schema) : "none", joined(names));
 }
 
 std::string parse_failed_line(std::string_view json)
 {
     const JsonDocument document(json);
-    const JsonObject object(document.root(), {"index", "error"});
-    [[maybe_unused]] const Index index = object.at("index").integer(0, largest);
-    const JsonObject error(object.at("error"), {"code", "message"});
-    [[maybe_unused]] const Index code = error.at("code").integer(0, 255);
-    return error.at("message").string();
+    const JsonObject object(document.root(), key::of_failed_line);
+    [[maybe_unused]] const Index index = object.at(key::index).integer(0, largest);
+    const JsonObject error(object.at(key::error), key::of_error);
+    [[maybe_unused]] const Index code = error.at(key::code).integer(0, 255);
+    return error.at(key::message).string();
 }
 
 } // namespace attn::io

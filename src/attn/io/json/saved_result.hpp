@@ -1,8 +1,10 @@
 // Saved results ("attn-cli/result/1") as JSON, kept decimal by decimal.
 #pragma once
 
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/trained/saved_layers.hpp"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -16,12 +18,12 @@ namespace attn::io {
 /// What `run --lines` wrote in the place of a line that could not be computed: the message. Throws Error(data).
 [[nodiscard]] std::string parse_failed_line(std::string_view json);
 
-enum class Document { recipe, result, layers, tensor, failed_line, unknown };
+using model::Document;
 
 /// What a JSON text says it is by its "schema" (a failed line has none), without looking at the rest more than needed. Throws
 /// Error(data) when it is no JSON object.
 [[nodiscard]] Document kind_of(std::string_view json);
 /// Throws Error(data) that says what the "schema" of a text is, and what it may be.
-[[noreturn]] void refuse_schema(std::string_view json, std::string_view allowed);
+[[noreturn]] void refuse_schema(std::string_view json, std::initializer_list<Document> allowed);
 
 } // namespace attn::io

@@ -2,6 +2,7 @@
 
 #include "attn/io/builtin.hpp"
 #include "attn/io/json/recipe.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/trained/layered_result.hpp"
 
 #include <fmt/core.h>
@@ -253,7 +254,7 @@ OrderedJson recipe_schema(Form form)
     OrderedJson schema = skeleton("recipe");
     schema.update(object_schema({field::all.begin(), field::all.end()}, ""));
     OrderedJson& parts = schema["$defs"];
-    parts["draws"]["items"] = step_schema(form);
+    parts[std::string(field::draws.name())]["items"] = step_schema(form);
     parts["array_name"]["enum"] = stated_names();
     return schema;
 }
@@ -294,14 +295,14 @@ OrderedJson item_schema(const ItemInfo& item)
 {
     switch (item.kind) {
     case ItemKind::words: return reference("words");
-    case ItemKind::vocabulary: return reference("vocabulary");
+    case ItemKind::vocabulary:
+    case ItemKind::summary: return reference(std::string(item.name));
     case ItemKind::integers:
         if (is_paired(item.item)) {
             return reference("bounds");
         }
         return item.item == model::Item::heads ? value_schema(field::head) : reference("integers");
     case ItemKind::parameters: return parameters_schema();
-    case ItemKind::summary: return reference("summary");
     case ItemKind::numbers: break;
     }
     return numbers_schema(item);
@@ -310,7 +311,9 @@ OrderedJson item_schema(const ItemInfo& item)
 OrderedJson result_schema()
 {
     OrderedJson schema = skeleton("result");
-    const auto properties = [&](const char* part) -> OrderedJson& { return schema["$defs"][part]["properties"]; };
+    const auto properties = [&](std::string_view part) -> OrderedJson& {
+        return schema["$defs"][std::string(part)]["properties"];
+    };
     for (const ItemInfo& item : model::items) {
         const std::string name(item.name);
         const bool of_model = item.needs == model::Needs::model;
@@ -322,7 +325,7 @@ OrderedJson result_schema()
         }
         const model::Standing standing = model::standing_of(item.item);
         if (standing != model::Standing::nowhere) {
-            properties(standing == model::Standing::in_layer ? "layer" : "layered_result")[name] = item_schema(item);
+            properties(standing == model::Standing::in_layer ? model::key::layer : "layered_result")[name] = item_schema(item);
         }
     }
     return schema;
@@ -333,12 +336,13 @@ OrderedJson result_schema()
 std::string json_schema(std::string_view name)
 {
     OrderedJson schema = name == "recipe" ? recipe_schema(Form::recipe) : name == "result" ? result_schema() : skeleton(name);
-    if (OrderedJson& parts = schema["$defs"]; parts.contains("config")) {
-        parts["config"] = recipe_schema(Form::config);
-        parts["config"].erase("$schema");
+    OrderedJson& parts = schema["$defs"];
+    if (const auto config = parts.find(model::key::config); config != parts.end()) {
+        *config = recipe_schema(Form::config);
+        config->erase("$schema");
     }
-    if (OrderedJson& parts = schema["$defs"]; parts.contains("model_config")) {
-        parts["model_config"] = object_schema({model::trained_field::all.begin(), model::trained_field::all.end()}, "");
+    if (const auto config = parts.find("model_config"); config != parts.end()) {
+        *config = object_schema({model::trained_field::all.begin(), model::trained_field::all.end()}, "");
     }
     return schema.dump(2) + "\n";
 }

@@ -111,22 +111,22 @@ void write_safetensors(const std::vector<TensorBytes>& tensors, const ByteSink& 
                std::pair(-size_of(b->type), std::string_view(b->name));
     });
     std::string json = "{";
+    const auto add = [&](std::string_view name, const nlohmann::ordered_json& described) {
+        json += json.size() == 1 ? "" : ",";
+        json += nlohmann::json(name).dump() + ":" + described.dump();
+    };
     if (!metadata.empty()) {
         nlohmann::ordered_json described = nlohmann::ordered_json::object();
         for (const auto& [key, text] : metadata) {
             described[key] = text;
         }
-        json.append("\"__metadata__\":").append(described.dump());
+        add(safetensors_key::metadata, described);
     }
     std::size_t offset = 0;
     for (const TensorBytes* tensor : sorted) {
-        const nlohmann::ordered_json described{{"dtype", safetensors_name(tensor->type)},
-                                               {"shape", tensor->shape},
-                                               {"data_offsets", {offset, offset + tensor->bytes.size()}}};
-        json += json.size() == 1 ? "" : ",";
-        json += nlohmann::json(tensor->name).dump();
-        json += ":";
-        json += described.dump();
+        add(tensor->name, {{safetensors_key::dtype, safetensors_name(tensor->type)},
+                           {safetensors_key::shape, tensor->shape},
+                           {safetensors_key::data_offsets, {offset, offset + tensor->bytes.size()}}});
         offset += tensor->bytes.size();
     }
     json += '}';

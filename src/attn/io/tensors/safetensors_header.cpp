@@ -3,6 +3,7 @@
 #include "attn/io/bytes.hpp"
 #include "attn/io/json/json_events.hpp"
 #include "attn/io/json/json_reader.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -44,7 +45,7 @@ constexpr std::array types{
     SafetensorsType{"U64", 64, {}},
 };
 
-constexpr std::array<std::string_view, 3> keys{"dtype", "shape", "data_offsets"};
+constexpr std::array<std::string_view, 3> keys{safetensors_key::dtype, safetensors_key::shape, safetensors_key::data_offsets};
 enum Key : std::size_t { dtype, shape, data_offsets };
 
 /// Keys side by side, for there may be millions. A header has at most 100 MB, so that 32 bits count its bytes.
@@ -102,6 +103,7 @@ private:
     [[nodiscard]] std::string allowed() const;
     /// The next value is of the wrong kind or out of range.
     [[noreturn]] void unexpected(const std::string& value) const { throw Error(ErrorKind::data, place(), value, allowed()); }
+    [[nodiscard]] std::string metadata_place() const { return member_place(what_, safetensors_key::metadata); }
     [[nodiscard]] std::string tensor_place() const { return member_place(what_, tensors.back().name); }
     void finish_tensor();
     /// Refuses keys of the object that ends here.
@@ -146,8 +148,8 @@ std::string Header::place() const
 {
     switch (in_) {
     case In::nothing: return what_;
-    case In::header: return is_metadata_ ? member_place(what_, "__metadata__") : tensor_place();
-    case In::metadata: return member_place(member_place(what_, "__metadata__"), last_key_);
+    case In::header: return is_metadata_ ? metadata_place() : tensor_place();
+    case In::metadata: return member_place(metadata_place(), last_key_);
     case In::tensor: return member_place(tensor_place(), keys.at(key_));
     case In::shape: return fmt::format("{}.shape[{}]", tensor_place(), tensors.back().shape.size());
     case In::offsets: break;
@@ -197,7 +199,7 @@ bool Header::number_unsigned(Json::number_unsigned_t value)
 bool Header::string(std::string& value)
 {
     if (in_ == In::metadata) {
-        if (last_key_ == "schema" || last_key_ == "config") {
+        if (last_key_ == model::key::schema || last_key_ == model::key::config) {
             known_metadata.emplace_back(last_key_, std::move(value));
         }
         return true;
@@ -222,9 +224,9 @@ bool Header::key(std::string& value)
         return true;
     }
     if (in_ == In::header) {
-        is_metadata_ = value == "__metadata__";
+        is_metadata_ = value == safetensors_key::metadata;
         if (is_metadata_ && std::exchange(has_metadata_, true)) {
-            fail("key '__metadata__' given twice", here() - 1);
+            fail(fmt::format("key {} given twice", in_quotes(value)), here() - 1);
         }
         if (!is_metadata_) {
             tensors.emplace_back().name = std::move(value);
@@ -235,7 +237,7 @@ bool Header::key(std::string& value)
     }
     const auto* const found = std::find(keys.begin(), keys.end(), value);
     if (found == keys.end()) {
-        throw Error(ErrorKind::data, tensor_place() + ": key", in_quotes(value), "dtype, shape, data_offsets");
+        throw Error(ErrorKind::data, tensor_place() + ": key", in_quotes(value), joined(keys));
     }
     key_ = static_cast<std::size_t>(found - keys.begin());
     if (std::exchange(seen_.at(key_), true)) {

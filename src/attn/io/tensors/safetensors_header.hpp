@@ -13,6 +13,11 @@
 
 namespace attn::io {
 
+/// The keys of a tensor, and the one that is no tensor's name.
+namespace safetensors_key {
+inline constexpr std::string_view dtype = "dtype", shape = "shape", data_offsets = "data_offsets", metadata = "__metadata__";
+} // namespace safetensors_key
+
 /// An element type of the format.
 struct SafetensorsType {
     std::string_view name;

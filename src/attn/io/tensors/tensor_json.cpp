@@ -3,6 +3,7 @@
 #include "attn/io/bytes.hpp"
 #include "attn/io/json/json_reader.hpp"
 #include "attn/math/decimal.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -15,19 +16,20 @@
 namespace attn::io {
 namespace {
 
-std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
+namespace key = model::key;
+
+/// null is a masked score.
+std::optional<std::string_view> decimal_or_masked(JsonKind kind, std::string_view text)
 {
-    if (kind == JsonKind::null) {
-        return "-inf";
-    }
-    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
-    return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
+    return kind == JsonKind::null ? "-inf" : decimal(kind, text);
 }
 
 ElementType type_of(const JsonValue& value)
 {
     constexpr std::array types{ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64};
-    return types.at(value.one_of({"float16", "bfloat16", "float32", "float64"}));
+    std::array<std::string_view, types.size()> names;
+    std::ranges::transform(types, names.begin(), [](ElementType type) { return name_of(type); });
+    return types.at(value.one_of(names));
 }
 
 Shape shape_of(const JsonValue& value)
@@ -47,17 +49,18 @@ Shape shape_of(const JsonValue& value)
 StoredTensor parse_tensor_json(std::string_view json)
 {
     const JsonDocument document(json);
-    const JsonObject object(document.root(), {"schema", "name", "dtype", "shape", "data"});
-    (void)object.at("schema").one_of({"attn-cli/tensor/1"});
+    const JsonObject object(document.root(), key::of_tensor);
+    (void)object.at(key::schema).one_of({name_of(model::Document::tensor)});
     StoredTensor tensor;
-    tensor.name = object.has("name") ? object.at("name").string() : "";
-    tensor.type = type_of(object.at("dtype"));
-    tensor.shape = shape_of(object.at("shape"));
-    const JsonValue::Nested nested = object.at("data").nested(decimal, R"(a number, "inf", "-inf", "nan" or null)");
+    tensor.name = object.has(key::name) ? object.at(key::name).string() : "";
+    tensor.type = type_of(object.at(key::dtype));
+    tensor.shape = shape_of(object.at(key::shape));
+    const JsonValue::Nested nested =
+        object.at(key::data).nested(decimal_or_masked, R"(a number, "inf", "-inf", "nan" or null)");
     // (2, 0) and (0, 2) can look alike.
     const bool empty = nested.leaves.empty() && std::ranges::find(tensor.shape, Index{0}) != tensor.shape.end();
     if (nested.shape != tensor.shape && !empty) {
-        throw Error(ErrorKind::data, "data", "arrays of the shape " + to_string(nested.shape),
+        throw Error(ErrorKind::data, key::data, "arrays of the shape " + to_string(nested.shape),
                     to_string(tensor.shape) + ", the shape stated");
     }
     std::vector<double> values;

@@ -3,6 +3,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
 #include "attn/model/layer/batch.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -259,16 +260,15 @@ Finding compare(const StatedArray& stated, const std::optional<Computed>& comput
 
 Finding compare(const StatedDifference& stated, const Result& result, const Tolerance& tolerance)
 {
-    const std::string name = "verify." + stated.array;
-    const auto found = std::find_if(result.verify.begin(), result.verify.end(),
-                                    [&](const Difference& difference) { return difference.array == stated.array; });
+    const std::string name = fmt::format("{}.{}", key::verify, stated.array);
+    const auto found = std::ranges::find(result.verify, stated.array, &Difference::array);
     if (found == result.verify.end()) {
         return mismatch(name, name + ": stated, but no part of this run");
     }
     Finding both{name, 0, 0, "", 0, 0};
-    for (const auto& [key, decimal, value] : {std::tuple(".absolute", stated.absolute, found->absolute),
-                                              std::tuple(".relative", stated.relative, found->relative)}) {
-        add(both, compare(StatedArray{name + key, {}, {decimal}}, computed_number(value), tolerance));
+    for (const auto& [key, decimal, value] : {std::tuple(key::absolute, stated.absolute, found->absolute),
+                                              std::tuple(key::relative, stated.relative, found->relative)}) {
+        add(both, compare(StatedArray{fmt::format("{}.{}", name, key), {}, {decimal}}, computed_number(value), tolerance));
     }
     return both;
 }
@@ -276,14 +276,15 @@ Finding compare(const StatedDifference& stated, const Result& result, const Tole
 Finding compare(const StatedSummary& stated, const Result& result, const Tolerance& tolerance)
 {
     const std::map<std::string, Computed> computed = computed_summary(result);
-    Finding all{"summary", 0, 0, "", 0, 0};
+    const std::string summary(name_of(Item::summary));
+    Finding all{summary, 0, 0, "", 0, 0};
     for (const StatedArray& value : stated.values) {
         const auto found = computed.find(value.name);
         add(all, compare(value, found == computed.end() ? std::nullopt : std::optional(found->second), tolerance));
     }
     if (all.mismatched == 0 && stated.values.size() != computed.size()) {
-        return mismatch(
-            "summary", fmt::format("summary: stated {} numbers and words, computed {}", stated.values.size(), computed.size()));
+        return mismatch(summary, fmt::format("{}: stated {} numbers and words, computed {}", summary, stated.values.size(),
+                                             computed.size()));
     }
     return all;
 }
@@ -338,8 +339,9 @@ bool CheckReport::passed() const
 CheckReport check(const Recipe& recipe, const RunSettings& settings)
 {
     if (recipe.published.empty() && recipe.precision.empty()) {
-        throw Error(ErrorKind::data, R"(the recipe states nothing to compare with, no "published" and no "precision"; )"
-                                     "run --recipe computes it");
+        throw Error(ErrorKind::data, fmt::format(R"(the recipe states nothing to compare with, no "{}" and no "{}"; )"
+                                                 "run --recipe computes it",
+                                                 field::published.name(), field::precision.name()));
     }
     std::map<Dtype, std::vector<std::string>> wanted;
     for (const Published& published : recipe.published) {
@@ -402,7 +404,7 @@ std::vector<Finding> findings_of(const SavedResult& saved, const Result& result,
         findings.push_back(compare(difference, result, tolerance));
     }
     if (saved.warnings) {
-        findings.push_back(compare(stated_words("warnings", without_advice(*saved.warnings)),
+        findings.push_back(compare(stated_words(key::warnings, without_advice(*saved.warnings)),
                                    computed_words(without_advice(result.warnings)), tolerance));
     }
     return findings;

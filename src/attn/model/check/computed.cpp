@@ -1,6 +1,8 @@
 #include "attn/model/check/computed.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/check/summary_members.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -56,8 +58,8 @@ std::string name_of(std::string array, const Shape& whole, std::size_t place)
 bool is_word(const std::string& array, std::size_t place)
 {
     const ItemKind kind = kind_of(array);
-    return kind == ItemKind::words || (kind == ItemKind::vocabulary && place % 2 == 0) || array == "warnings" ||
-           array.ends_with("_token");
+    return kind == ItemKind::words || (kind == ItemKind::vocabulary && place % 2 == 0) || array == key::warnings ||
+           is_word_of_pair(array);
 }
 
 /// A value for a message: words between quotes, overlong decimals cut.
@@ -81,9 +83,9 @@ Computed computed_words(const std::vector<std::string>& list)
     return {{static_cast<Index>(list.size())}, [&list](std::size_t i) { return list[i]; }, {}};
 }
 
-Computed computed_number(const double& number)
+Computed computed_number(double number)
 {
-    return {{}, [&number](std::size_t) { return math::shortest(number); }, [&number](std::size_t) { return number; }};
+    return {{}, [number](std::size_t) { return math::shortest(number); }, [number](std::size_t) { return number; }};
 }
 
 std::optional<Computed> find_computed(const Result& result, const std::string& name)
@@ -134,35 +136,31 @@ std::map<std::string, Computed> computed_summary(const Result& result)
         return values;
     }
     const Dtype dtype = result.summary->dtype;
-    const std::vector<std::string>& queries = result.tokens;
-    const std::vector<std::string>& keys = result.words_of_keys();
-    const auto add_position = [&](const std::string& name, const std::vector<std::string>& words, Index position) {
-        const std::string& word = words[static_cast<std::size_t>(position)];
-        values[name] = {{}, [position](std::size_t) { return std::to_string(position); }, {}};
-        values[name + "_token"] = {{}, [&word](std::size_t) { return word; }, {}};
+    const auto add_position = [&](const std::string& pair_name, const PairEnd& end, const Pair& pair) {
+        const auto position = [place = pair.*end.place](std::size_t) { return std::to_string(place); };
+        values[pair_name + std::string(end.position)] = {{}, position, {}};
+        values[pair_name + std::string(end.token)] = {{}, [&word = end.word(result, pair)](std::size_t) { return word; }, {}};
     };
-    values["summary.largest_entropy"] = computed_number(result.summary->largest_entropy);
+    const std::string summary = std::string(name_of(Item::summary)) + '.';
+    values[summary + std::string(key::largest_entropy)] = computed_number(result.summary->largest_entropy);
     for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
         const HeadSummary& head = result.summary->heads[h];
-        const std::string place = "summary.heads[" + std::to_string(h) + "].";
-        values[place + "entropy"] = computed_number(head.entropy);
-        values[place + "first"] = computed_number(head.first);
-        for (const auto& [name, mean] :
-             {std::pair("itself", &head.itself), std::pair("previous", &head.previous), std::pair("next", &head.next),
-              std::pair("same", &head.same), std::pair("induction", &head.induction)}) {
-            if (*mean) {
-                values[place + name] = computed_number(**mean);
+        const std::string place = fmt::format("{}{}[{}].", summary, key::heads, h);
+        for (const HeadMean& each : head_mean::all) {
+            if (const std::optional<double> mean = each.value(head)) {
+                values[place + std::string(each.name)] = computed_number(*mean);
             }
         }
         for (std::size_t p = 0; p < head.pairs.size(); ++p) {
             const Pair& pair = head.pairs[p];
-            const std::string at = place + "pairs[" + std::to_string(p) + "].";
-            add_position(at + "query", queries, pair.query);
-            add_position(at + "key", keys, pair.key);
+            const std::string at = fmt::format("{}{}[{}].", place, key::pairs, p);
+            for (const PairEnd& end : pair_ends) {
+                add_position(at, end, pair);
+            }
             const auto text = [&pair, dtype](std::size_t) {
                 return dtype == Dtype::float32 ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight);
             };
-            values[at + "weight"] = {{}, text, [&pair](std::size_t) { return pair.weight; }, dtype};
+            values[at + std::string(key::weight)] = {{}, text, [&pair](std::size_t) { return pair.weight; }, dtype};
         }
     }
     return values;

@@ -16,7 +16,7 @@ struct Computed {
 };
 
 [[nodiscard]] Computed computed_words(const std::vector<std::string>& list);
-[[nodiscard]] Computed computed_number(const double& number);
+[[nodiscard]] Computed computed_number(double number);
 /// By its name in JSON, or a parameter by its own; the vocabulary as rows of a word and its id. Nothing when the run has none.
 [[nodiscard]] std::optional<Computed> find_computed(const Result& result, const std::string& name);
 

@@ -2,6 +2,8 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
+#include "attn/model/check/summary_members.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -56,8 +58,7 @@ void add_summary(ResultTensors& to, const StatedSummary& summary)
 {
     for (const StatedArray& value : summary.values) {
         const std::string name = without_places(value.name);
-        const bool word = name.ends_with("token");
-        if (word) {
+        if (is_word_of_pair(name)) {
             auto words = std::ranges::find(to.words, name, &NamedWords::name);
             if (words == to.words.end()) {
                 words = to.words.insert(words, {name, {}});
@@ -80,15 +81,18 @@ void add_summary(ResultTensors& to, const StatedSummary& summary)
 std::vector<StatedArray> stated(const std::vector<Guesses>& guesses)
 {
     std::vector<StatedArray> list;
+    const auto add = [&](const std::string& place, std::string_view member, std::string text) {
+        list.push_back({place + std::string(member), {}, {std::move(text)}});
+    };
     for (std::size_t g = 0; g < guesses.size(); ++g) {
-        const std::string place = "likeliest[" + std::to_string(g) + "].";
-        list.push_back({place + "position", {}, {std::to_string(guesses[g].position)}});
+        const std::string place = fmt::format("{}[{}].", key::likeliest, g);
+        add(place, key::position, std::to_string(guesses[g].position));
         for (std::size_t w = 0; w < guesses[g].words.size(); ++w) {
             const Guess& word = guesses[g].words[w];
-            const std::string at = place + "words[" + std::to_string(w) + "].";
-            list.push_back({at + "token", {}, {word.token}});
-            list.push_back({at + "id", {}, {std::to_string(word.id)}});
-            list.push_back({at + "probability", {}, {math::shortest(word.probability)}});
+            const std::string at = fmt::format("{}{}[{}].", place, key::words, w);
+            add(at, key::token, word.token);
+            add(at, key::id, std::to_string(word.id));
+            add(at, key::probability, math::shortest(word.probability));
         }
     }
     return list;
@@ -97,7 +101,7 @@ std::vector<StatedArray> stated(const std::vector<Guesses>& guesses)
 bool agrees(const StatedArray& given, const std::string& computed, const Tolerance& tolerance)
 {
     const std::string& decimal = given.decimals.front();
-    if (!given.name.ends_with("probability")) {
+    if (!given.name.ends_with(key::probability)) {
         return decimal == computed;
     }
     return tolerance.exact() ? math::canonical_decimal(decimal) == math::canonical_decimal(computed)
@@ -109,7 +113,7 @@ Finding compare_guesses(const std::vector<StatedArray>& given, const std::vector
 {
     const std::vector<StatedArray> wanted = stated(computed);
     Finding finding;
-    finding.what = "likeliest";
+    finding.what = key::likeliest;
     finding.compared = static_cast<Index>(given.size());
     for (const StatedArray& one : given) {
         const auto found = std::ranges::find(wanted, one.name, &StatedArray::name);
@@ -184,7 +188,7 @@ ResultTensors tensors_of(const SavedLayers& saved)
 {
     ResultTensors all;
     for (const SavedResult& layer : saved.layers) {
-        const std::string prefix = "layers." + std::to_string(layer.layer.value_or(0)) + ".";
+        const std::string prefix = fmt::format("{}.{}.", key::layers, layer.layer.value_or(0));
         ResultTensors one = tensors_of(layer);
         if (layer.summary) {
             add_summary(one, *layer.summary);

@@ -1,5 +1,6 @@
 #include "attn/report/json/diagnosis_json.hpp"
 
+#include "attn/model/recipe/documents.hpp"
 #include "attn/report/json_writer.hpp"
 
 namespace attn::report {
@@ -10,64 +11,51 @@ using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
 using model::diagnose::MistakeInfo;
 using model::diagnose::Where;
+namespace key = model::key;
+
+// Of the whole, and of its parts.
+constexpr std::string_view mistakes = "mistakes", largest_difference = "largest_difference", tried = "tried", file_key = "file";
 
 /// A text of each mistake: its name, what it is, or what to do.
 template <class Text>
-void write_each(JsonWriter& json, std::string_view key, const Candidate& candidate, Text MistakeInfo::*text)
+std::vector<std::string> of_each(const Candidate& candidate, Text MistakeInfo::*text)
 {
-    json.begin_array(key);
+    std::vector<std::string> texts;
     for (const MistakeInfo* mistake : candidate.mistakes) {
-        json.string(mistake->*text);
+        texts.emplace_back(mistake->*text);
     }
-    json.end_array();
+    return texts;
 }
 
 std::vector<std::string> names_of(const Candidate& candidate)
 {
-    std::vector<std::string> names;
-    for (const MistakeInfo* mistake : candidate.mistakes) {
-        names.push_back(mistake->name);
-    }
-    return names;
-}
-
-void write_candidate(JsonWriter& json, const Candidate& candidate)
-{
-    json.begin_object();
-    write_each(json, "mistakes", candidate, &MistakeInfo::name);
-    json.member("largest_difference", candidate.distance.largest);
-    json.member("largest_in_tolerances", candidate.distance.worst);
-    json.member("typical_in_tolerances", candidate.distance.typical());
-    json.member("complete", candidate.complete);
-    json.end_object();
+    return of_each(candidate, &MistakeInfo::name);
 }
 
 void write(JsonWriter& json, const Diagnosis& diagnosis)
 {
     json.member("verdict", model::diagnose::verdict_names[static_cast<std::size_t>(diagnosis.verdict)]);
-    json.begin_array("named");
-    for (std::size_t n = 0; n < diagnosis.named; ++n) {
-        json.begin_object();
-        write_each(json, "mistakes", diagnosis.candidates[n], &MistakeInfo::name);
-        write_each(json, "what", diagnosis.candidates[n], &MistakeInfo::what);
-        write_each(json, "advice", diagnosis.candidates[n], &MistakeInfo::advice);
-        json.end_object();
-    }
-    json.end_array();
+    json.objects("named", std::span(diagnosis.candidates).first(diagnosis.named), [&](const Candidate& candidate) {
+        json.member(mistakes, names_of(candidate));
+        json.member("what", of_each(candidate, &MistakeInfo::what));
+        json.member("advice", of_each(candidate, &MistakeInfo::advice));
+    });
     if (diagnosis.named == 1) {
         json.member("times_farther", diagnosis.farther);
     }
     const Candidate* best = diagnosis.named == 0 ? nearest(diagnosis) : nullptr;
     if (best != nullptr) {
-        write_each(json, "nearest", *best, &MistakeInfo::name);
+        json.member("nearest", names_of(*best));
     }
-    json.member("tried", static_cast<Index>(diagnosis.tried));
+    json.member(tried, static_cast<Index>(diagnosis.tried));
     json.member("all_pairs", diagnosis.all_pairs);
-    json.begin_array("candidates");
-    for (const Candidate& candidate : diagnosis.candidates) {
-        write_candidate(json, candidate);
-    }
-    json.end_array();
+    json.objects("candidates", diagnosis.candidates, [&](const Candidate& candidate) {
+        json.member(mistakes, names_of(candidate));
+        json.member(largest_difference, candidate.distance.largest);
+        json.member("largest_in_tolerances", candidate.distance.worst);
+        json.member("typical_in_tolerances", candidate.distance.typical());
+        json.member("complete", candidate.complete);
+    });
 }
 
 void write(JsonWriter& json, const Where& where)
@@ -83,20 +71,18 @@ void write(JsonWriter& json, const Where& where)
 void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnosis)
 {
     json.begin_object("suggested_input");
-    json.member("tried", static_cast<Index>(file.suggestion.tried));
+    json.member(tried, static_cast<Index>(file.suggestion.tried));
     if (!file.path.empty()) {
-        json.member("file", file.path);
+        json.member(file_key, file.path);
         json.member("command", file.command);
         json.member("same_shapes", file.suggestion.same_shapes);
-        json.begin_array("alike");
-        for (const std::vector<std::size_t>& group : file.suggestion.alike) {
+        json.array("alike", file.suggestion.alike, [&](const std::vector<std::size_t>& group) {
             json.begin_array();
             for (const std::size_t at : group) {
                 json.strings(names_of(diagnosis.candidates[at]));
             }
             json.end_array();
-        }
-        json.end_array();
+        });
     }
     json.end_object();
 }
@@ -105,33 +91,29 @@ void write(JsonWriter& json, const SuggestedFile& file, const Diagnosis& diagnos
 
 void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
 {
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
-    json.begin_object();
-    json.member("schema", "attn-cli/diagnosis/1");
-    json.member("file", file.name);
-    if (!against.array.empty()) {
-        json.member("array", against.array);
-    }
-    json.member("agrees", compared.agrees());
-    json.member("compared", compared.compared);
-    json.member("mismatched", compared.mismatched);
-    json.member("largest_difference", compared.largest_difference());
-    if (against.beyond_lengths) {
-        json.member("beyond_lengths", true);
-    }
-    if (against.diagnosis) {
-        write(json, *against.diagnosis);
-        write(json, *against.where);
-    }
-    if (file.suggested != nullptr) {
-        write(json, *file.suggested, *against.diagnosis);
-    }
-    json.end_object();
-    json.newline();
-    buffer.flush();
+    write_json_line(sink, [&](JsonWriter& json) {
+        json.member(key::schema, "attn-cli/diagnosis/1");
+        json.member(file_key, file.name);
+        if (!against.array.empty()) {
+            json.member(key::array, against.array);
+        }
+        json.member("agrees", compared.agrees());
+        json.member("compared", compared.compared);
+        json.member("mismatched", compared.mismatched);
+        json.member(largest_difference, compared.largest_difference());
+        if (against.beyond_lengths) {
+            json.member("beyond_lengths", true);
+        }
+        if (against.diagnosis) {
+            write(json, *against.diagnosis);
+            write(json, *against.where);
+        }
+        if (file.suggested != nullptr) {
+            write(json, *file.suggested, *against.diagnosis);
+        }
+    });
 }
 
 } // namespace attn::report

@@ -1,16 +1,19 @@
 #include "attn/report/json/json.hpp"
 
-#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/report/json/recipe_json.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/summary.hpp"
+
+#include <fmt/core.h>
 
 namespace attn::report {
 namespace {
 
 using model::ItemKind;
 using model::Result;
+namespace key = model::key;
 
 /// {"Life":0,"dessert":1,…}
 void write_vocabulary(JsonWriter& json, const std::vector<std::string>& words)
@@ -31,16 +34,6 @@ void write_pairs(JsonWriter& json, std::string_view name, const std::vector<Inde
         json.integers({list[i], list[i + 1]});
     }
     json.end_array();
-}
-
-void write_named_arrays(JsonWriter& json, const std::vector<model::Array>& arrays)
-{
-    json.begin_object();
-    for (const model::Array& array : arrays) {
-        json.key(array.name);
-        json.tensor(array.tensor);
-    }
-    json.end_object();
 }
 
 /// What the result shows of one item.
@@ -67,7 +60,13 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
             write_vocabulary(json, *words);
         }
         return;
-    case ItemKind::parameters: json.key(info.name); return write_named_arrays(json, result.parameters);
+    case ItemKind::parameters:
+        json.begin_object(info.name);
+        for (const model::Array& array : result.parameters) {
+            json.key(array.name);
+            json.tensor(array.tensor);
+        }
+        return json.end_object();
     case ItemKind::numbers:
         if (const AnyTensor* tensor = result.find(info.item)) {
             json.key(info.name);
@@ -82,25 +81,11 @@ void write_item(JsonWriter& json, const Result& result, const model::ItemInfo& i
     }
 }
 
-/// {"weights":{"absolute":1e-08,"relative":2e-07},…}
-void write_verify(JsonWriter& json, const std::vector<model::Difference>& differences)
+void begin_result(JsonWriter& json, model::Document document, std::optional<Index> index)
 {
-    json.begin_object();
-    for (const model::Difference& difference : differences) {
-        json.begin_object(difference.array);
-        json.member("absolute", difference.absolute);
-        json.member("relative", difference.relative);
-        json.end_object();
-    }
-    json.end_object();
-}
-
-void begin_result(JsonWriter& json, std::string_view schema, std::optional<Index> index)
-{
-    json.begin_object();
-    json.member("schema", schema);
-    json.member("index", index);
-    json.key("config");
+    json.member(key::schema, name_of(document));
+    json.member(key::index, index);
+    json.key(key::config);
 }
 
 void write_after_config(JsonWriter& json, const Result& result)
@@ -110,13 +95,17 @@ void write_after_config(JsonWriter& json, const Result& result)
             write_item(json, result, info);
         }
     }
-    if (result.config.verify) {
-        json.key("verify");
-        write_verify(json, result.verify);
+    if (result.config.verify) { // {"weights":{"absolute":1e-08,"relative":2e-07},…}
+        json.begin_object(key::verify);
+        for (const model::Difference& difference : result.verify) {
+            json.begin_object(difference.array);
+            json.member(key::absolute, difference.absolute);
+            json.member(key::relative, difference.relative);
+            json.end_object();
+        }
+        json.end_object();
     }
-    json.member("warnings", result.warnings);
-    json.end_object();
-    json.newline();
+    json.member(key::warnings, result.warnings);
 }
 
 /// The items that stand there.
@@ -131,22 +120,31 @@ void write_items(JsonWriter& json, const Result& result, model::Standing standin
 
 void write_guesses(JsonWriter& json, const std::vector<model::Guesses>& guesses)
 {
-    json.begin_array("likeliest");
-    for (const model::Guesses& place : guesses) {
-        json.begin_object();
-        json.member("position", place.position);
-        json.begin_array("words");
-        for (const model::Guess& word : place.words) {
-            json.begin_object();
-            json.member("token", word.token);
-            json.member("id", word.id);
-            json.member("probability", word.probability);
-            json.end_object();
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
+    json.objects(key::likeliest, guesses, [&](const model::Guesses& place) {
+        json.member(key::position, place.position);
+        json.objects(key::words, place.words, [&](const model::Guess& word) {
+            json.member(key::token, word.token);
+            json.member(key::id, word.id);
+            json.member(key::probability, word.probability);
+        });
+    });
+}
+
+template <typename Write>
+std::string text_of(Write write)
+{
+    std::string text;
+    const Sink sink = [&](std::string_view bytes) { text += bytes; };
+    Buffer buffer(sink);
+    JsonWriter json(buffer);
+    write(json);
+    buffer.flush();
+    return text;
+}
+
+Texts metadata(model::Document document, std::string config)
+{
+    return {{std::string(key::schema), std::string(name_of(document))}, {std::string(key::config), std::move(config)}};
 }
 
 } // namespace
@@ -160,73 +158,61 @@ void write_json(const model::LayeredResult& result, std::optional<Index> index, 
 
 void write_json(const model::LayeredResult& result, std::optional<Index> index, Buffer& buffer)
 {
-    JsonWriter json(buffer);
-    begin_result(json, "attn-cli/result/2", index);
-    write_config_object(json, result.config);
-    write_items(json, result.layers.front(), model::Standing::before_layers);
-    json.begin_array("layers");
-    for (const Result& layer : result.layers) {
-        json.begin_object();
-        json.member("layer", layer.layer);
-        write_dims_and_attention(json, layer.config);
-        write_items(json, layer, model::Standing::in_layer);
-        json.end_object();
-    }
-    json.end_array();
-    if (result.logits) {
-        json.key(name_of(model::Item::logits));
-        json.tensor(*result.logits);
-        write_guesses(json, result.guesses);
-    }
-    json.member("warnings", result.warnings);
-    json.end_object();
-    json.newline();
+    write_json_line(buffer, [&](JsonWriter& json) {
+        begin_result(json, model::Document::layers, index);
+        write_config_object(json, result.config);
+        write_items(json, result.layers.front(), model::Standing::before_layers);
+        json.objects(key::layers, result.layers, [&](const Result& layer) {
+            json.member(key::layer, layer.layer);
+            write_dims_and_attention(json, layer.config);
+            write_items(json, layer, model::Standing::in_layer);
+        });
+        if (result.logits) {
+            json.key(name_of(model::Item::logits));
+            json.tensor(*result.logits);
+            write_guesses(json, result.guesses);
+        }
+        json.member(key::warnings, result.warnings);
+    });
 }
 
 void write_json(const Result& result, std::optional<Index> index, const Sink& sink)
 {
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
-    begin_result(json, "attn-cli/result/1", index);
-    write_recipe_object(json, result.config, WithPublished::no);
-    write_after_config(json, result);
-    buffer.flush();
+    write_json_line(sink, [&](JsonWriter& json) {
+        begin_result(json, model::Document::result, index);
+        write_recipe_object(json, result.config, WithPublished::no);
+        write_after_config(json, result);
+    });
 }
 
 ConfigText config_text(const model::Recipe& recipe)
 {
     model::Recipe without = recipe;
     std::get<model::SentenceInput>(without.input).sentence.clear();
-    std::string text;
-    const Sink sink = [&](std::string_view bytes) { text += bytes; };
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
-    write_recipe_object(json, without, WithPublished::no);
-    buffer.flush();
+    const std::string text = text_of([&](JsonWriter& json) { write_recipe_object(json, without, WithPublished::no); });
     // Inside a text the quotes of this key would be escaped.
-    constexpr std::string_view key = R"("sentence":)";
-    const std::size_t end = text.find(std::string(key) + R"("")") + key.size();
+    const std::string key = fmt::format(R"("{}":)", model::field::sentence.name());
+    const std::size_t end = text.find(key + R"("")") + key.size();
     return {text.substr(0, end), text.substr(end + 2)};
 }
 
 void write_json(const Result& result, Index index, const ConfigText& config, Buffer& buffer)
 {
-    JsonWriter json(buffer);
-    begin_result(json, "attn-cli/result/1", index);
-    json.raw(config.before);
-    json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
-    json.more(config.after);
-    write_after_config(json, result);
+    write_json_line(buffer, [&](JsonWriter& json) {
+        begin_result(json, model::Document::result, index);
+        json.raw(config.before);
+        json.string_more(std::get<model::SentenceInput>(result.config.input).sentence);
+        json.more(config.after);
+        write_after_config(json, result);
+    });
 }
 
 void write_json_error(Index index, int code, std::string_view message, Buffer& buffer)
 {
-    JsonWriter json(buffer);
-    json.begin_object();
-    json.member("index", index);
-    json.error(code, message);
-    json.end_object();
-    json.newline();
+    write_json_line(buffer, [&](JsonWriter& json) {
+        json.member(key::index, index);
+        json.error(code, message);
+    });
 }
 
 void write_recipe(const model::Recipe& recipe, const Sink& sink)
@@ -237,12 +223,15 @@ void write_recipe(const model::Recipe& recipe, const Sink& sink)
     buffer.flush();
 }
 
-void write_config(const model::TrainedConfig& config, const Sink& sink)
+Texts metadata_of(const model::Recipe& config)
 {
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
-    write_config_object(json, config);
-    buffer.flush();
+    return metadata(model::Document::result,
+                    text_of([&](JsonWriter& json) { write_recipe_object(json, config, WithPublished::yes); }));
+}
+
+Texts metadata_of(const model::TrainedConfig& config)
+{
+    return metadata(model::Document::layers, text_of([&](JsonWriter& json) { write_config_object(json, config); }));
 }
 
 } // namespace attn::report

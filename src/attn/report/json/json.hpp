@@ -11,6 +11,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace attn::report {
 
@@ -37,7 +39,9 @@ void write_json_error(Index index, int code, std::string_view message, Buffer& b
 /// A recipe as parse_config reads it: the round trip gives an equal recipe. No newline. This is also the "config" of a result.
 void write_recipe(const model::Recipe& recipe, const Sink& sink);
 
-/// The config of a whole trained model, likewise.
-void write_config(const model::TrainedConfig& config, const Sink& sink);
+/// What a .safetensors of a result says beside its tensors: texts by name, the "schema" and the "config" of the JSON.
+using Texts = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Texts metadata_of(const model::Recipe& config);
+[[nodiscard]] Texts metadata_of(const model::TrainedConfig& config);
 
 } // namespace attn::report

@@ -1,9 +1,13 @@
 #include "attn/report/json/published_json.hpp"
 
+#include "attn/model/recipe/documents.hpp"
+
 #include <optional>
 
 namespace attn::report {
 namespace {
+
+namespace key = model::key;
 
 /// Rows of a word and its id, as an object.
 void write_stated_vocabulary(JsonWriter& json, const std::vector<std::string>& values)
@@ -38,10 +42,10 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
 void write_stated_values(JsonWriter& json, const model::Published& published)
 {
     if (published.values.empty()) {
-        json.member("shape", published.shape);
+        json.member(key::shape, published.shape);
         return;
     }
-    json.key("values");
+    json.key(key::values);
     const model::ItemKind kind = model::kind_of(published.array);
     if (kind == model::ItemKind::vocabulary) {
         write_stated_vocabulary(json, published.values);
@@ -53,27 +57,21 @@ void write_stated_values(JsonWriter& json, const model::Published& published)
 
 void write_statement(JsonWriter& json, const model::Published& published)
 {
-    json.begin_object();
-    json.member("array", published.array);
+    json.member(key::array, published.array);
     if (!published.at.empty()) {
-        json.begin_array("at");
-        for (const std::optional<Index>& index : published.at) {
-            if (index) {
-                json.integer(*index);
-            } else {
-                json.null();
-            }
-        }
-        json.end_array();
+        json.array(key::at, published.at,
+                   [&](const std::optional<Index>& index) { index ? json.integer(*index) : json.null(); });
     }
     write_stated_values(json, published);
-    json.member_unless("units", published.units, 0);
-    json.member_unless("rtol", published.rtol, 0);
-    json.member_unless("atol", published.atol, 0);
-    if (published.dtype) {
-        json.member("dtype", name_of(*published.dtype));
+    for (const auto& [name, tolerance] :
+         {std::pair(key::units, published.units), {key::rtol, published.rtol}, {key::atol, published.atol}}) {
+        if (tolerance != 0) {
+            json.member(name, tolerance);
+        }
     }
-    json.end_object();
+    if (published.dtype) {
+        json.member(key::dtype, name_of(*published.dtype));
+    }
 }
 
 } // namespace
@@ -81,22 +79,15 @@ void write_statement(JsonWriter& json, const model::Published& published)
 void write_published(JsonWriter& json, const model::Recipe& recipe)
 {
     if (!recipe.published.empty()) {
-        json.begin_array("published");
-        for (const model::Published& published : recipe.published) {
-            write_statement(json, published);
-        }
-        json.end_array();
+        json.objects(model::field::published.name(), recipe.published,
+                     [&](const model::Published& published) { write_statement(json, published); });
     }
     if (!recipe.precision.empty()) {
-        json.begin_array("precision");
-        for (const model::PrecisionClaim& claim : recipe.precision) {
-            json.begin_object();
-            json.member("array", claim.array);
-            json.member("rtol", claim.rtol);
-            json.member("atol", claim.atol);
-            json.end_object();
-        }
-        json.end_array();
+        json.objects(model::field::precision.name(), recipe.precision, [&](const model::PrecisionClaim& claim) {
+            json.member(key::array, claim.array);
+            json.member(key::rtol, claim.rtol);
+            json.member(key::atol, claim.atol);
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 #include "attn/report/json/tensor_json.hpp"
 
+#include "attn/model/recipe/documents.hpp"
 #include "attn/report/json_writer.hpp"
 
 namespace attn::report {
@@ -36,23 +37,20 @@ void write_part(JsonWriter& json, const TensorView& tensor, Shape& leading, bool
 
 void write_tensor_json(const TensorView& tensor, const TensorJson& options, const Sink& sink)
 {
-    Buffer buffer(sink);
-    JsonWriter json(buffer);
-    json.begin_object();
-    json.member("schema", "attn-cli/tensor/1");
-    json.member("name", options.name);
-    json.member("dtype", name_of(tensor.type));
-    json.member("shape", tensor.shape);
-    json.key("data");
-    Shape leading;
-    if (tensor.type == ElementType::float64) {
-        write_part<double>(json, tensor, leading, options.masked);
-    } else {
-        write_part<float>(json, tensor, leading, options.masked);
-    }
-    json.end_object();
-    json.newline();
-    buffer.flush();
+    namespace key = model::key;
+    write_json_line(sink, [&](JsonWriter& json) {
+        json.member(key::schema, name_of(model::Document::tensor));
+        json.member(key::name, options.name);
+        json.member(key::dtype, name_of(tensor.type));
+        json.member(key::shape, tensor.shape);
+        json.key(key::data);
+        Shape leading;
+        if (tensor.type == ElementType::float64) {
+            write_part<double>(json, tensor, leading, options.masked);
+        } else {
+            write_part<float>(json, tensor, leading, options.masked);
+        }
+    });
 }
 
 } // namespace attn::report

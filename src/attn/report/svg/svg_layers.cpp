@@ -303,7 +303,7 @@ private:
 
     [[nodiscard]] static std::string key_text(const HeadMean& mean)
     {
-        return mean.is_share ? mean.header : "none above " + math::fixed(least_role, 1);
+        return mean.is_share ? std::string(mean.header) : "none above " + math::fixed(least_role, 1);
     }
 
     static void append_means(std::string& out, const std::set<const HeadMean*>& means, double x, double y)

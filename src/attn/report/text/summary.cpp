@@ -107,15 +107,13 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
 
 void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
 {
-    json.begin_object();
-    json.member("query", pair.query);
-    json.member("query_token", result.tokens[static_cast<std::size_t>(pair.query)]);
-    json.member("key", pair.key);
-    json.member("key_token", result.words_of_keys()[static_cast<std::size_t>(pair.key)]);
-    json.key("weight");
+    for (const model::PairEnd& end : model::pair_ends) {
+        json.member(end.position, pair.*end.place);
+        json.member(end.token, end.word(result, pair));
+    }
+    json.key(model::key::weight);
     const bool single = result.summary->dtype == Dtype::float32; // the decimal that stands in the weights
     json.raw(single ? math::shortest(static_cast<float>(pair.weight)) : math::shortest(pair.weight));
-    json.end_object();
 }
 
 } // namespace
@@ -149,21 +147,13 @@ void write_summary(Buffer& buffer, const std::vector<Result>& layers, const Tabl
 void write_summary(JsonWriter& json, const Result& result)
 {
     json.begin_object();
-    json.member("largest_entropy", result.summary->largest_entropy);
-    json.begin_array("heads");
-    for (const HeadSummary& head : result.summary->heads) {
-        json.begin_object();
+    json.member(model::key::largest_entropy, result.summary->largest_entropy);
+    json.objects(model::key::heads, result.summary->heads, [&](const HeadSummary& head) {
         for (const HeadMean& column : head_means) {
             json.member(column.name, column.value(head));
         }
-        json.begin_array("pairs");
-        for (const model::Pair& pair : head.pairs) {
-            write_pair(json, result, pair);
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
+        json.objects(model::key::pairs, head.pairs, [&](const model::Pair& pair) { write_pair(json, result, pair); });
+    });
     json.end_object();
 }
 

@@ -3,6 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace {
@@ -111,6 +112,20 @@ TEST(SavedResult, IsToldFromARecipeByItsSchema)
     EXPECT_EQ(kind_of(R"({"index":0,"error":1})"), Document::failed_line);
     EXPECT_EQ(kind_of(R"({"index":0,"error":1,"schema":"attn-cli/result/1"})"), Document::result);
     EXPECT_EQ(kind_of(R"({"index":0,"errors":1})"), Document::unknown);
+}
+
+TEST(SavedLayers, ALikelyWordHasNumbersAndNoLists)
+{
+    const auto refused = [](const char* position, const char* probability) {
+        return error_of([&] {
+            (void)attn::io::parse_saved_layers(fmt::format(
+                R"({{"schema":"attn-cli/result/2","config":{{"input":{{"sentence":"a b"}},"model":{{"name":"induction"}}}},)"
+                R"("layers":[{{"layer":0}}],"likeliest":[{{"position":{},"words":[{{"token":"a","id":2,"probability":{}}}]}}]}})",
+                position, probability));
+        });
+    };
+    EXPECT_EQ(refused("[]", "0.5"), "likeliest[0].position: got an array of 0 elements; allowed: one number");
+    EXPECT_EQ(refused("1", "[]"), "likeliest[0].words[0].probability: got an array of 0 elements; allowed: one number");
 }
 
 TEST(FailedLine, GivesItsMessageAndNothingElse)
