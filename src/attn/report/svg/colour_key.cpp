@@ -37,7 +37,7 @@ std::string shades(const Palette& palette)
 
 } // namespace
 
-std::string definitions_of(const Palette& palette)
+std::string ColourKey::definitions() const
 {
     return fmt::format("<defs>{}{}</defs>\n", shades(palette), blank_pattern(palette));
 }

@@ -58,8 +58,15 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 } // namespace
 
+LineKey::LineKey(const Picture& picture, const Palette& colours)
+    : palette(colours), thickest(picture.scale.high > 0 ? picture.scale.high : 1), samples(round_ticks(0, thickest)),
+      height(sample_pitch * static_cast<double>(samples.values.size() - 1))
+{
+    samples.values.erase(samples.values.begin()); // 0 is no line
+}
+
 ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
-    : picture_(picture), palette_(palette_of(options.ground)), most_(options.most)
+    : picture_(picture), key_(picture, palette_of(options.ground)), most_(options.most)
 {
     constexpr Index many_words = 64;
     constexpr Index most_named = 4096;
@@ -68,8 +75,6 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
         most_ = 2 * words;
     }
     some_words_ = most_ && words > many_words;
-    samples_ = round_ticks(0, thickest_value());
-    samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
     for (Index head = 0; head < picture.heads; ++head) {
         panels_.push_back(panel_of(head, most_lines - lines));
@@ -98,7 +103,7 @@ std::vector<model::Pair> ArcPanels::visible_lines(Index head, Index most) const
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (!(value > 0 && share(value) >= least_share)) {
+            if (!(value > 0 && key_.share(value) >= least_share)) {
                 continue;
             }
             if (std::ssize(lines) == most) {
@@ -182,7 +187,7 @@ void ArcPanels::measure()
 
 void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
 {
-    const std::string grey = attribute("fill", palette_.grey_ink);
+    const std::string grey = attribute("fill", key_.palette.grey_ink);
     const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
     const double left = mirrored(place.x + left_, place);
     const double right = mirrored(place.x + size_.width - right_, place);
@@ -206,14 +211,14 @@ void ArcPanels::append_line(std::string& out, const model::Pair& line, double fr
     const double end = mirrored(place.x + left_ + word_gap + span_, place);
     const std::string curve = fmt::format("M{0} {1}C{2} {1} {2} {3} {4} {3}", length(start), length(from),
                                           length((start + end) / 2), length(to), length(end));
-    out += "<path" + attribute("d", curve) + style(share(line.weight));
+    out += "<path" + attribute("d", curve) + style(key_.share(line.weight));
     out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }
 
 void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
 {
     const Panel& panel = panels_[static_cast<std::size_t>(head)];
-    out += "<g" + attribute("fill", "none") + attribute("stroke", palette_.line) + ">\n";
+    out += "<g" + attribute("fill", "none") + attribute("stroke", key_.palette.line) + ">\n";
     for (const model::Pair& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
         append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
@@ -223,28 +228,22 @@ void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& pla
     append_words(out, panel, place);
 }
 
-double ArcPanels::key_height() const
+double LineKey::width() const
 {
-    return sample_pitch * static_cast<double>(samples_.values.size());
-}
-
-double ArcPanels::key_width() const
-{
-    double width = 0;
-    for (const double sample : samples_.values) {
-        width = std::max(width, text_width(samples_.text(sample)));
+    double widest = 0;
+    for (const double sample : samples.values) {
+        widest = std::max(widest, text_width(samples.text(sample)));
     }
-    return sample_length + word_gap + width * caption_font;
+    return sample_length + word_gap + widest * caption_font;
 }
 
-/// Sample lines and the weights that they stand for, the heaviest on top.
-void ArcPanels::append_key(std::string& out, double x, double y) const
+void LineKey::append(std::string& out, double x, double y) const
 {
-    double middle = y + key_height() - sample_pitch / 2;
-    for (const double sample : samples_.values) {
+    double middle = y + height - sample_pitch / 2;
+    for (const double sample : samples.values) {
         const std::string sample_line = fmt::format("M{} {}h{}", length(x), length(middle), length(sample_length));
-        out += "<path" + attribute("d", sample_line) + attribute("stroke", palette_.line) + style(share(sample)) + "/>\n";
-        append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", palette.line) + style(share(sample)) + "/>\n";
+        append_text(out, samples.text(sample), x + sample_length + word_gap, middle, caption_font);
         middle -= sample_pitch;
     }
 }

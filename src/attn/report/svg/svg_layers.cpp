@@ -80,38 +80,21 @@ public:
         }
     }
 
-    /// One path a colour, neighbours in a row one stroke. The unit is a cell.
-    void append(std::string& out, const Palette& palette) const
+    /// `move` says where it is.
+    void append(std::string& out, const Palette& palette, const std::string& move) const
     {
         std::array<std::string, levels> paths;
-        for (Index i = 0; i < rows_; ++i) {
-            for (Index j = 0; j < columns_;) {
-                Index end = j + 1;
-                while (end < columns_ && level(i, end) == level(i, j)) {
-                    ++end;
-                }
-                if (level(i, j) >= 0) {
-                    std::string& path = paths.at(static_cast<std::size_t>(level(i, j)));
-                    path += 'M' + std::to_string(j) + ' ' + std::to_string(i) + 'h' + std::to_string(end - j);
-                }
-                j = end;
-            }
-        }
-        for (std::size_t i = 0; i < paths.size(); ++i) {
-            if (!paths.at(i).empty()) {
-                const Rgb colour = palette.colour(static_cast<double>(i) / (levels - 1));
-                out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i)) + "/>\n";
-            }
-        }
+        const auto level = [&](Index row, Index column) -> Index {
+            const double share = shares_[static_cast<std::size_t>(row * columns_ + column)];
+            return share < 0 ? -1 : static_cast<Index>(step_of(share, levels));
+        };
+        for_each_run(rows_, columns_, level, [&](Index row, Index begin, Index end, std::size_t of) {
+            paths.at(of) += fmt::format("M{} {}h{}", begin, row, end - begin);
+        });
+        append_strokes(out, paths, palette, move);
     }
 
 private:
-    [[nodiscard]] Index level(Index row, Index column) const
-    {
-        const double share = shares_[static_cast<std::size_t>(row * columns_ + column)];
-        return share < 0 ? -1 : static_cast<Index>(step_of(share, levels));
-    }
-
     Index rows_, columns_;
     std::vector<double> shares_;
 };
@@ -148,10 +131,7 @@ public:
         for (const Result& layer : layers) {
             heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
         }
-        const auto cells = [&](Index count) {
-            const Index whole = (count + merged_ - 1) / merged_;
-            return static_cast<double>(whole);
-        };
+        const auto cells = [&](Index count) { return static_cast<double>((count + merged_ - 1) / merged_); };
         const double target = heads_ <= 8 ? 160 : heads_ <= 16 ? 128 : 96;
         unit_ = std::clamp(std::floor(target / cells(std::max(first_.rows, first_.columns))), 1.0, 16.0);
         width_ = unit_ * cells(first_.columns);
@@ -179,7 +159,7 @@ public:
         const double width =
             std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
         std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
-        out += definitions_of(palette_);
+        out += key.definitions();
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
             append_layer(out, row, top + static_cast<double>(row) * step_y());
@@ -279,10 +259,7 @@ private:
         rectangle(0, attribute("fill", blank_fill));
         const std::string move =
             fmt::format("translate({} {}) scale({})", length(place.x), length(place.y + unit_ / 2), length(unit_));
-        out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) +
-               ">\n";
-        Thumbnail(picture, place.head, merged_).append(out, palette_);
-        out += "</g>\n";
+        Thumbnail(picture, place.head, merged_).append(out, palette_, move);
         const double line = frame_of(mean);
         rectangle(line / 2, attribute("fill", "none") + attribute("stroke", mean.colour) + attribute("stroke-width", line));
         out += "</g>\n";
