@@ -173,12 +173,10 @@ void ExplanationSteps::write_context()
 /// What the one key gives.
 void ExplanationSteps::write_share()
 {
-    const Index d_v = std::ssize(e_.context);
     const std::string v = vector_of("v", cell_owner());
     const std::string x = vector_of("x", cell_word());
-    prose_.paragraph(
-        fmt::format("{} = {}", v,
-                    cell_is_bias() ? "bias_v: " + shape_text({d_v}) : words_.projection(Target::W_v, x, d_v, e_.values_read)));
+    const std::string bias = "bias_v: " + shape_text({std::ssize(e_.context)});
+    prose_.paragraph(fmt::format("{} = {}", v, cell_is_bias() ? bias : words_.projection(Target::W_v, x)));
     write_vector(cell().value);
     write_projection(Target::W_v, v, x);
     prose_.paragraph(fmt::format("its share, {}·{}", words_.number(cell().last_weight()), v));
@@ -194,10 +192,10 @@ void ExplanationSteps::write_output()
         write_vector(e_.joined);
     }
     if (!e_.output.empty()) {
-        step("Output = " +
-             words_.projection(Target::W_o, e_.heads > 1 ? "heads" : "context", std::ssize(e_.output), std::ssize(e_.joined)));
+        const std::string x = e_.heads > 1 ? "heads" : "context";
+        step("Output = " + words_.projection(Target::W_o, x));
         write_vector(e_.output);
-        write_projection(Target::W_o, "output", e_.heads > 1 ? "heads" : "context");
+        write_projection(Target::W_o, "output", x);
     }
 }
 

@@ -42,8 +42,11 @@ public:
     [[nodiscard]] bool is_bias(std::size_t j) const { return j >= (e_.cross ? e_.key_tokens : e_.tokens).size(); }
     [[nodiscard]] std::string own_vector() const; ///< "q(is)", or where scores are K·Qᵀ "k(is)"
     [[nodiscard]] std::string other_vector(const std::string& word) const;
+    /// What makes them.
+    [[nodiscard]] model::Target own_matrix() const { return e_.swapped ? model::Target::W_k : model::Target::W_q; }
+    [[nodiscard]] model::Target other_matrix() const { return e_.swapped ? model::Target::W_q : model::Target::W_k; }
     /// "W_q·x(is): (24,) = (24, 16)·(16,)" or "x(is)·W_q: …", with its bias if there is one.
-    [[nodiscard]] std::string projection(model::Target W, const std::string& of, Index made, Index read) const;
+    [[nodiscard]] std::string projection(model::Target W, const std::string& of) const;
 
     [[nodiscard]] int digits() const { return digits_; }
     /// "q(is)·k(word)", or what another function of the scores makes of them.
