@@ -22,6 +22,11 @@ struct Cluster {
 /// Columns that well-formed UTF-8 takes, summed by grapheme cluster (an emoji family is 2 wide, a combining accent 0).
 [[nodiscard]] Index display_width(std::string_view text);
 
+/// So many, none below 0; and `text` with as many behind or in front of it as it takes to be so wide.
+[[nodiscard]] std::string blanks(Index count);
+[[nodiscard]] std::string aligned_left(const std::string& text, Index width);
+[[nodiscard]] std::string aligned_right(const std::string& text, Index width);
+
 /// Whether most words that have a direction begin with a letter that is read from right to left (Arabic, Hebrew, …).
 [[nodiscard]] bool runs_right_to_left(std::span<const std::string> words);
 

@@ -275,23 +275,29 @@ private:
 
 } // namespace
 
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend)
+Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Index indent)
 {
-    constexpr Index apart = 2;
-    Index used = 0;
+    Index used = indent;
     for (const std::string& part : parts) {
-        const bool fits = !width || used + 1 + display_width(part) <= *width;
-        if (used > 0) {
-            buffer.append(fits ? " " : "\n");
-            used = fits ? used + 1 : 0;
+        if (&part != &parts.front()) {
+            const bool fits = !width || used + 1 + display_width(part) <= *width;
+            buffer.append(fits ? " " : '\n' + blanks(indent));
+            used = fits ? used + 1 : indent;
         }
         buffer.append(part);
         used += display_width(part);
     }
+    return used;
+}
+
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend)
+{
+    constexpr Index apart = 2;
+    const Index used = write_parts(buffer, parts, width);
     const bool beside = !width || used + apart + widest_legend <= *width;
     const std::string meaning = legend_of(legend, width);
     if (!meaning.empty()) {
-        buffer.append(beside ? std::string(apart, ' ') : "\n");
+        buffer.append(beside ? blanks(apart) : "\n");
         buffer.append(meaning);
     }
     buffer.append("\n");

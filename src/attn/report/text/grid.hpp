@@ -38,13 +38,11 @@ void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle&
 template <typename Scalar>
 [[nodiscard]] bool fits(std::span<const Scalar> values, const GridStyle& style);
 
-/// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower. The legend of a shading
-/// stands behind it or, where that is too narrow, below it.
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
+/// Behind `indent` columns, with blanks in between; lines that would be wider are broken between parts, and begin with as many
+/// blanks. Returns how wide the last one is.
+Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Index indent = 0);
 
-extern template bool fits(std::span<const float>, const GridStyle&);
-extern template bool fits(std::span<const double>, const GridStyle&);
-extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
-extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
+/// "weights, head 0 (6, 6)". The legend of a shading stands behind it or, where the terminal is too narrow, below it.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
 
 } // namespace attn::report

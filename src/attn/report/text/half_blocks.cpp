@@ -28,12 +28,6 @@ std::vector<std::string> letters_of(const std::string& word, Index most)
     return letters;
 }
 
-void append_padded(std::string& out, std::string_view text, Index width)
-{
-    out += text;
-    out.append(static_cast<std::size_t>(std::max<Index>(width - display_width(text), 0)), ' ');
-}
-
 /// Cells of one line; an escape sequence only where the colours change.
 class ColouredLine {
 public:
@@ -72,7 +66,7 @@ public:
             buffer.append(first == 0 ? "" : "\n");
             if (!maps_.names.empty()) {
                 write_line(buffer, first, end, "", [&](std::string& out, Index map) {
-                    append_padded(out, maps_.names[static_cast<std::size_t>(map)], map_width_);
+                    out += aligned_left(maps_.names[static_cast<std::size_t>(map)], map_width_);
                 });
             }
             write_header(buffer, first, end);
@@ -123,7 +117,7 @@ private:
     {
         std::string& out = buffer.text();
         const std::size_t begin = out.size();
-        append_padded(out, labels, margin_);
+        out += aligned_left(labels, margin_);
         for (Index map = first; map < end; ++map) {
             append(out, map);
             out.append(map + 1 < end ? apart : 0, ' ');
@@ -136,7 +130,7 @@ private:
     void write_header(Buffer& buffer, Index first, Index end) const
     {
         const auto line = [&](const std::string& text) {
-            write_line(buffer, first, end, "", [&](std::string& out, Index) { append_padded(out, text, map_width_); });
+            write_line(buffer, first, end, "", [&](std::string& out, Index) { out += aligned_left(text, map_width_); });
         };
         if (ruled_) {
             return line(ruler());
@@ -169,7 +163,7 @@ private:
     {
         std::string text;
         for (Index i = row; i < std::min(row + 2, rows_) && label_width_ > 0; ++i) {
-            append_padded(text, shortened(maps_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
+            text += aligned_left(shortened(maps_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
         }
         return text;
     }
@@ -205,7 +199,7 @@ private:
         }
         line.end();
         out += shown_ < columns_ ? "…" : "";
-        out.append(static_cast<std::size_t>(map_width_ - shown_ - (shown_ < columns_ ? 1 : 0)), ' ');
+        out += blanks(map_width_ - shown_ - (shown_ < columns_ ? 1 : 0));
     }
 
     std::span<const Scalar> values_;

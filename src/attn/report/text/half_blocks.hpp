@@ -25,7 +25,4 @@ struct HalfBlockMaps {
 template <typename Scalar>
 void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const HalfBlockMaps& maps);
 
-extern template void write_half_blocks(Buffer&, std::span<const float>, const HalfBlockMaps&);
-extern template void write_half_blocks(Buffer&, std::span<const double>, const HalfBlockMaps&);
-
 } // namespace attn::report

@@ -1,6 +1,7 @@
 #include "attn/report/text/torch_text.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -36,11 +37,7 @@ struct NumberFormat {
         }
         return text_of(value, notation, digits);
     }
-    [[nodiscard]] std::string text(double value) const
-    {
-        const std::string number = unpadded(value);
-        return std::string(static_cast<std::size_t>(std::max<Index>(width - std::ssize(number), 0)), ' ') + number;
-    }
+    [[nodiscard]] std::string text(double value) const { return aligned_right(unpadded(value), width); }
 };
 
 /// Zeros and what is not finite have no say, not even in the width.
@@ -83,8 +80,7 @@ public:
         if (left == 1) {
             return vector(first, indent);
         }
-        const std::string separator =
-            "," + std::string(left - 1, '\n') + std::string(static_cast<std::size_t>(indent + 1), ' ');
+        const std::string separator = "," + std::string(left - 1, '\n') + blanks(indent + 1);
         std::string parts;
         for (const Place& place : places(depth, first)) {
             parts += (parts.empty() ? "" : separator) + (place ? text(depth + 1, *place, indent + 1) : "...");
@@ -134,7 +130,7 @@ private:
         Index in_line = 0;
         for (const Place& place : places(shape_.size() - 1, first)) {
             if (in_line == per_line) {
-                text += ",\n" + std::string(static_cast<std::size_t>(indent + 1), ' ');
+                text += ",\n" + blanks(indent + 1);
                 in_line = 0;
             }
             text += in_line == 0 ? "" : separator;
