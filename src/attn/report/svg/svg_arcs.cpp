@@ -3,6 +3,7 @@
 #include "attn/model/run/strongest.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/tensor/indices.hpp"
 
 #include <fmt/core.h>
@@ -163,17 +164,15 @@ void ArcPanels::measure()
     constexpr double least_pitch = 16;
     constexpr double largest_pitch = 28;
     constexpr double room = 640;
-    double captions = std::max(text_width("query"), text_width("key")) * caption_font;
-    left_ = right_ = captions;
+    const auto room_for = [&](const std::vector<std::string>& words, const std::vector<Index>& places) {
+        return widest(places, [&](Index place) { return text_width(label(words, place)) * font; });
+    };
+    left_ = right_ = std::max(text_width("query"), text_width("key")) * caption_font;
     Index tallest = 1;
     for (const Panel& panel : panels_) {
         tallest = std::max({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
-        for (const Index place : panel.rows) {
-            left_ = std::max(left_, text_width(label(picture_.row_words, place)) * font);
-        }
-        for (const Index place : panel.columns) {
-            right_ = std::max(right_, text_width(label(picture_.column_words, place)) * font);
-        }
+        left_ = std::max(left_, room_for(picture_.row_words, panel.rows));
+        right_ = std::max(right_, room_for(picture_.column_words, panel.columns));
     }
     pitch_ = std::clamp(std::floor(room / static_cast<double>(tallest)), least_pitch, largest_pitch);
     span_ = std::clamp(pitch_ * static_cast<double>(tallest), 140.0, picture_.heads == 1 ? 260.0 : 180.0);
@@ -230,11 +229,8 @@ void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& pla
 
 double LineKey::width() const
 {
-    double widest = 0;
-    for (const double sample : samples.values) {
-        widest = std::max(widest, text_width(samples.text(sample)));
-    }
-    return sample_length + word_gap + widest * caption_font;
+    const double text = widest(samples.values, [&](double sample) { return text_width(samples.text(sample)); });
+    return sample_length + word_gap + text * caption_font;
 }
 
 void LineKey::append(std::string& out, double x, double y) const

@@ -4,6 +4,7 @@
 #include "attn/report/colour_map.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 
 #include <fmt/core.h>
 
@@ -26,15 +27,6 @@ double font_for(double pitch)
     constexpr double small = 10;
     constexpr double usual = 12;
     return std::clamp(std::floor(pitch / line_height), small, usual);
-}
-
-double widest(std::span<const std::string> words)
-{
-    double width = 0;
-    for (const std::string& word : words) {
-        width = std::max(width, text_width(word));
-    }
-    return width;
 }
 
 } // namespace
@@ -82,7 +74,7 @@ void HeatMapPanels::choose_cells()
     // A few columns are made wide enough for their words.
     constexpr Index few = 12;
     constexpr double usual_font = 12;
-    const double longest = widest(picture_.column_words) * usual_font + 12;
+    const double longest = widest(picture_.column_words, text_width) * usual_font + 12;
     if (picture_.columns <= few && longest <= (one ? 84 : 72)) {
         cell_width_ = std::max(cell_width_, std::ceil(longest));
     }
@@ -121,10 +113,8 @@ void HeatMapPanels::choose_value_font()
     if (picture_.rows * picture_.columns > most_values || picture_.cells() > most_named_cells) {
         return;
     }
-    double longest = 0;
-    for (const double value : picture_.values) {
-        longest = std::max(longest, text_width(picture_.rounded(value, options_.digits)));
-    }
+    const double longest =
+        widest(picture_.values, [&](double value) { return text_width(picture_.rounded(value, options_.digits)); });
     for (const double font : {12.0, 11.0, 10.0, 9.0, 8.0}) {
         if (longest * font + padding <= cell_width_ && line_height * font + 2 <= cell_height_) {
             value_font_ = font;

@@ -3,6 +3,7 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/svg_panels.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -128,18 +129,15 @@ public:
         if (first_.doubtful) {
             summaries_ = {};
         }
-        for (const Result& layer : layers) {
-            heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
-        }
+        heads_ = widest(layers, heads_of);
         const auto cells = [&](Index count) { return static_cast<double>((count + merged_ - 1) / merged_); };
         const double target = heads_ <= 8 ? 160 : heads_ <= 16 ? 128 : 96;
         unit_ = std::clamp(std::floor(target / cells(std::max(first_.rows, first_.columns))), 1.0, 16.0);
         width_ = unit_ * cells(first_.columns);
         height_ = unit_ * cells(first_.rows);
         step_x_ = std::max(width_, longest_name()) + map_gap;
-        for (const Result& layer : layers) {
-            gutter_ = std::max(gutter_, std::ceil(text_width(name_of(layer)) * label_font) + map_gap);
-        }
+        gutter_ =
+            widest(layers, [](const Result& layer) { return std::ceil(text_width(name_of(layer)) * label_font); }) + map_gap;
     }
 
     [[nodiscard]] std::string draw() const
@@ -175,6 +173,7 @@ public:
     }
 
 private:
+    [[nodiscard]] static Index heads_of(const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); }
     [[nodiscard]] static std::string name_of(const Result& layer) { return fmt::format("layer {}", layer.layer.value_or(0)); }
 
     /// Those of all heads; none of numbers that are no weights.
@@ -191,11 +190,8 @@ private:
 
     [[nodiscard]] double longest_name() const
     {
-        double longest = text_width("head 00") * label_font;
-        for (const NamedHead& head : heads()) {
-            longest = std::max(longest, text_width(head.text()) * name_font);
-        }
-        return std::ceil(longest);
+        const double longest = widest(heads(), [](const NamedHead& head) { return text_width(head.text()) * name_font; });
+        return std::ceil(std::max(longest, text_width("head 00") * label_font));
     }
 
     /// In the order in which they are declared.
@@ -222,8 +218,7 @@ private:
 
     void append_names(std::string& out, double top) const
     {
-        const auto fullest = std::ranges::max_element(
-            layers_, {}, [](const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); });
+        const auto fullest = std::ranges::max_element(layers_, {}, heads_of);
         for (Index head = 0; head < heads_; ++head) {
             append_text(out, fullest->name_of_head(head), margin + gutter_ + static_cast<double>(head) * step_x_,
                         top - head_line / 2, label_font, attribute("font-weight", "bold"));
@@ -271,11 +266,7 @@ private:
 
     [[nodiscard]] static double means_width(const std::set<const HeadMean*>& means)
     {
-        double width = 0;
-        for (const HeadMean* mean : means) {
-            width = std::max(width, swatch + role_gap + text_width(key_text(*mean)) * label_font);
-        }
-        return width;
+        return widest(means, [](const HeadMean* mean) { return swatch + role_gap + text_width(key_text(*mean)) * label_font; });
     }
 
     [[nodiscard]] static std::string key_text(const HeadMean& mean)

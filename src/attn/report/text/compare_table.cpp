@@ -78,10 +78,7 @@ struct Judged {
 /// One line each; with `failures_alone` nothing of what agrees.
 void write_judged(Buffer& buffer, const std::vector<Judged>& all, bool failures_alone)
 {
-    Index width = 0;
-    for (const Judged& each : all) {
-        width = std::max(width, display_width(each.what));
-    }
+    const Index width = widest(all, [](const Judged& each) { return display_width(each.what); });
     for (const Judged& each : all) {
         if (!(failures_alone && each.agrees)) {
             const std::string_view verdict = each.agrees ? "ok        " : "MISMATCH  ";

@@ -4,9 +4,13 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace attn::report {
 
@@ -26,6 +30,17 @@ struct Cluster {
 [[nodiscard]] std::string blanks(Index count);
 [[nodiscard]] std::string aligned_left(const std::string& text, Index width);
 [[nodiscard]] std::string aligned_right(const std::string& text, Index width);
+
+/// The largest of what `measure` says of each, 0 at least.
+template <typename Range, typename Measure>
+[[nodiscard]] auto widest(const Range& range, const Measure& measure)
+{
+    std::decay_t<decltype(std::invoke(measure, *std::begin(range)))> width{};
+    for (const auto& each : range) {
+        width = std::max(width, std::invoke(measure, each));
+    }
+    return width;
+}
 
 /// Whether most words that have a direction begin with a letter that is read from right to left (Arabic, Hebrew, …).
 [[nodiscard]] bool runs_right_to_left(std::span<const std::string> words);

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -130,14 +129,9 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
         }
     }
     const std::size_t all = chosen.size();
-    if (all > most_terms) {
-        std::ranges::stable_sort(chosen, std::ranges::greater(), [&](std::size_t j) { return e_.keys[j].last_weight(); });
-        chosen.resize(most_terms);
-        std::ranges::sort(chosen);
-    }
+    keep_largest(chosen, most_terms, [&](std::size_t j) { return e_.keys[j].last_weight(); });
     const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::last_weight);
     std::vector<std::string> terms;
-    terms.reserve(chosen.size() + 1);
     for (const std::size_t j : chosen) {
         terms.push_back(weights[j] + "·" + bracketed(values[j]));
     }

@@ -6,6 +6,7 @@
 #include "attn/report/text/prose.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace attn::report {
@@ -22,6 +23,17 @@ namespace attn::report {
 /// "b_q"
 [[nodiscard]] std::string bias_name(model::Target W);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
+
+/// As many of the places as have the largest values, in their order.
+template <typename Value>
+void keep_largest(std::vector<std::size_t>& places, std::size_t count, const Value& value)
+{
+    if (count < places.size()) {
+        std::ranges::stable_sort(places, std::ranges::greater(), value);
+        places.resize(count);
+        std::ranges::sort(places);
+    }
+}
 
 /// A weight as a quotient.
 struct Quotient {

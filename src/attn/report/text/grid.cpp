@@ -6,23 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace attn::report {
 namespace {
 
 constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
 constexpr std::string_view masked_text = "masked";
-
-/// 0 when none is above it.
-template <typename Scalar>
-double largest_of(std::span<const Scalar> row)
-{
-    double largest = 0;
-    for (const Scalar value : row) {
-        largest = std::max(largest, static_cast<double>(value));
-    }
-    return largest;
-}
 
 void append_aligned_right(std::string& out, std::string_view text, Index text_width, Index width)
 {
@@ -69,14 +59,7 @@ private:
         return text_of(value, notations_[static_cast<std::size_t>(i)], style_.digits);
     }
 
-    [[nodiscard]] double total(Index i) const
-    {
-        double added = 0;
-        for (const Scalar value : row(i)) {
-            added += static_cast<double>(value);
-        }
-        return added;
-    }
+    [[nodiscard]] double total(Index i) const { return std::accumulate(row(i).begin(), row(i).end(), 0.0); }
 
     [[nodiscard]] std::string sum(Index i) const { return math::fixed(total(i), style_.digits); }
 
@@ -205,7 +188,7 @@ private:
     [[nodiscard]] bool write_shaded_cells(std::string& out, Index i) const
     {
         const bool by_column = !style_.column_scales.empty();
-        const double largest = by_column ? 0 : largest_of(row(i));
+        const double largest = by_column ? 0 : widest(row(i), [](Scalar value) { return static_cast<double>(value); });
         Scale scale = style_.scale;
         scale.high = scale.shade == Shade::row && largest > 0 ? largest : scale.high;
         bool marked = largest == 0;

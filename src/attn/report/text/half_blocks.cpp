@@ -84,10 +84,7 @@ private:
         constexpr Index shortest = 3;
         constexpr Index fewest_columns = 8;
         const Index sides = rows_ > 1 ? 2 : 1; // words on a line
-        Index longest = 0;
-        for (const std::string& label : maps_.row_labels) {
-            longest = std::max(longest, display_width(label));
-        }
+        const Index longest = widest(maps_.row_labels, display_width);
         const Index left = maps_.width / sides - 1 - (columns_ + sides - 1) / sides;
         label_width_ = std::min({longest, std::max(left, shortest), std::max(maps_.width / 8, shortest)});
         if (maps_.width < sides * (label_width_ + 1) + fewest_columns) {
@@ -96,10 +93,7 @@ private:
         margin_ = label_width_ == 0 ? 0 : sides * (label_width_ + 1);
         const Index room = std::max<Index>(maps_.width - margin_, 1);
         shown_ = columns_ <= room ? columns_ : room - 1; // beside "…"
-        map_width_ = shown_ + (shown_ < columns_ ? 1 : 0);
-        for (const std::string& name : maps_.names) {
-            map_width_ = std::max(map_width_, std::min(display_width(name), room));
-        }
+        map_width_ = std::max(shown_ + (shown_ < columns_ ? 1 : 0), std::min(widest(maps_.names, display_width), room));
         a_band_ = std::max<Index>((room + apart) / (map_width_ + apart), 1);
     }
 

@@ -16,11 +16,7 @@ constexpr std::string_view bold = "\x1b[1m";
 
 Index width_of(const Column& column)
 {
-    Index width = display_width(column.title);
-    for (const std::string& cell : column.cells) {
-        width = std::max(width, display_width(cell));
-    }
-    return width;
+    return std::max(display_width(column.title), widest(column.cells, display_width));
 }
 
 /// As display_width, for text that glue holds together.
@@ -119,12 +115,9 @@ void Prose::end_sum(const std::string& line)
 
 void Prose::vector(const std::vector<std::string>& numbers)
 {
-    Index widest = 0;
-    for (const std::string& number : numbers) {
-        widest = std::max(widest, display_width(number));
-    }
+    const Index number = widest(numbers, display_width);
     const Index label = std::ssize(fmt::format("[{}]", std::max<std::size_t>(numbers.size(), 1) - 1));
-    const Index fitting = (width_ - indent_ - label) / (widest + gap);
+    const Index fitting = (width_ - indent_ - label) / (number + gap);
     constexpr std::array<Index, 4> counts{8, 4, 2, 1};
     const auto chosen = std::ranges::find_if(counts, [&](Index count) { return count <= fitting; });
     const Index a_line = chosen == counts.end() ? 1 : *chosen;
@@ -133,7 +126,7 @@ void Prose::vector(const std::vector<std::string>& numbers)
         if (i % a_line == 0) {
             line = blanks(indent_) + aligned_right(fmt::format("[{}]", i), label);
         }
-        line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], widest);
+        line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], number);
         if (i % a_line == a_line - 1 || i + 1 == std::ssize(numbers)) {
             put(line);
         }

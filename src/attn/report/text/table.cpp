@@ -269,10 +269,7 @@ void write_table(const model::Result& result, const TableOptions& options, Buffe
         write_title(buffer, words_in(introduction(result, options.width), options), options.width);
     }
     const std::vector<Line> lines = lines_of(result, options);
-    Index name_width = 0;
-    for (const Line& line : lines) {
-        name_width = std::max(name_width, std::ssize(line.name) + 2);
-    }
+    const Index name_width = widest(lines, [](const Line& line) { return std::ssize(line.name) + 2; });
     for (const Line& line : lines) {
         write_line(buffer, line, name_width, options.width);
     }

@@ -2,10 +2,14 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/report/json_writer.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -16,7 +20,7 @@ constexpr std::array<std::string_view, 14> column_names{"seq",     "heads", "kv_
                                                         "keys",    "dtype", "threads",  "isa",      "median ms",
                                                         "GFLOP/s", "peak",  "of peak",  "peak MiB"};
 constexpr std::size_t first_common = 1, behind_common = 9; ///< what timings of one `bench` have in common
-constexpr std::size_t space = 2;                           // between columns
+constexpr Index space = 2;                                 // between columns
 
 using Row = std::array<std::string, column_names.size()>;
 
@@ -84,37 +88,33 @@ void write_timings(std::span<const Timing> timings, std::optional<Index> width, 
     std::vector<Row> rows{Row{}};
     std::ranges::copy(column_names, rows.front().begin());
     std::ranges::transform(timings, std::back_inserter(rows), row_of);
-    const auto says_nothing = [&](std::size_t column) {
-        return std::all_of(rows.begin() + 1, rows.end(), [&](const Row& row) { return row.at(column).empty(); });
+    struct Shown {
+        std::size_t place;
+        Index width;
     };
-    std::array<std::size_t, column_names.size()> widths{};
-    std::size_t all = 0;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-        const auto width_of = [&](const Row& row) { return row.at(column).size(); };
-        widths.at(column) = width_of(*std::ranges::max_element(rows, {}, width_of));
-        all += says_nothing(column) ? 0 : widths.at(column) + (column == 0 ? 0 : space);
+    std::vector<Shown> columns;
+    Index all = -space;
+    for (std::size_t place = 0; place < column_names.size(); ++place) {
+        const auto width_of = [&](const Row& row) { return std::ssize(row.at(place)); };
+        if (widest(std::span(rows).subspan(1), width_of) > 0) {
+            columns.push_back({place, widest(rows, width_of)});
+            all += space + columns.back().width;
+        }
     }
     Buffer buffer(sink);
-    const bool fits = !width || static_cast<Index>(all) <= *width || timings.empty();
-    if (!fits) {
+    if (width && all > *width) {
+        const auto is_common = [](const Shown& column) { return column.place >= first_common && column.place < behind_common; };
         std::vector<std::string> common;
-        for (std::size_t column = first_common; column < behind_common; ++column) {
-            if (!says_nothing(column)) {
-                common.push_back(std::string(column_names.at(column)) + ' ' + rows.back().at(column));
-            }
+        for (const Shown& column : columns | std::views::filter(is_common)) {
+            common.push_back(fmt::format("{} {},", column_names.at(column.place), rows.back().at(column.place)));
         }
-        for (std::size_t i = 0; i + 1 < common.size(); ++i) {
-            common[i] += ',';
-        }
+        common.back().pop_back();
         write_title(buffer, common, width);
+        std::erase_if(columns, is_common);
     }
     for (const Row& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            if (says_nothing(column) || (!fits && column >= first_common && column < behind_common)) {
-                continue;
-            }
-            buffer.append(std::string(widths.at(column) - row.at(column).size() + (column == 0 ? 0 : space), ' '));
-            buffer.append(row.at(column));
+        for (const Shown& column : columns) {
+            buffer.append(aligned_right(row.at(column.place), column.width + (column.place == 0 ? 0 : space)));
         }
         buffer.append("\n");
     }
