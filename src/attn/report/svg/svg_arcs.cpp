@@ -187,21 +187,21 @@ void ArcPanels::measure()
 void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
 {
     const std::string grey = attribute("fill", key_.palette.grey_ink);
-    const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
-    const double left = mirrored(place.x + left_, place);
-    const double right = mirrored(place.x + size_.width - right_, place);
     const std::string direction = picture_.right_to_left ? attribute("direction", "rtl") : "";
+    const auto append_side = [&](bool of_keys, const std::vector<std::string>& words, const std::vector<Index>& places,
+                                 double x) {
+        append_text(out, of_keys ? "key" : "query", x, place.y - caption_height / 2, caption_font, grey);
+        double middle = place.y + pitch_ / 2;
+        for (const Index word : places) {
+            append_text(out, label(words, word), x, middle, font);
+            middle += pitch_;
+        }
+        out += "</g>\n";
+    };
     out += "<g" + attribute("text-anchor", "end") + direction + ">\n";
-    append_text(out, picture_.rows_are_keys ? "key" : "query", left, place.y - caption_height / 2, caption_font, grey);
-    for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-        append_text(out, label(picture_.row_words, panel.rows[i]), left, middle(i), font);
-    }
-    out += "</g>\n<g" + direction + ">\n";
-    append_text(out, picture_.rows_are_keys ? "query" : "key", right, place.y - caption_height / 2, caption_font, grey);
-    for (std::size_t i = 0; i < panel.columns.size(); ++i) {
-        append_text(out, label(picture_.column_words, panel.columns[i]), right, middle(i), font);
-    }
-    out += "</g>\n";
+    append_side(picture_.rows_are_keys, picture_.row_words, panel.rows, mirrored(place.x + left_, place));
+    out += "<g" + direction + ">\n";
+    append_side(!picture_.rows_are_keys, picture_.column_words, panel.columns, mirrored(place.x + size_.width - right_, place));
 }
 
 void ArcPanels::append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const

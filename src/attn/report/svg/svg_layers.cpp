@@ -64,41 +64,29 @@ std::string all_means(const HeadSummary& head)
     return text;
 }
 
-/// Shares of the scale, merged to at most most_cells a side; below 0: blank.
-class Thumbnail {
-public:
-    Thumbnail(const Picture& picture, Index head, Index merged)
-        : rows_((picture.rows + merged - 1) / merged), columns_((picture.columns + merged - 1) / merged),
-          shares_(static_cast<std::size_t>(rows_ * columns_), -1)
-    {
-        for (Index i = 0; i < picture.rows; ++i) {
-            for (Index j = 0; j < picture.columns; ++j) {
-                const std::size_t place = picture.place(head, i, j);
-                const Index column = picture.right_to_left ? columns_ - 1 - j / merged : j / merged;
-                double& share = shares_[static_cast<std::size_t>(i / merged * columns_ + column)];
-                share = picture.is_blank(place) ? share : std::max(share, std::clamp(picture.share(place), 0.0, 1.0));
-            }
+/// Shares of the scale, `merged` rows and columns to a cell; `move` says where the map is.
+void append_thumbnail(std::string& out, const Picture& picture, Index head, Index merged, const Palette& palette,
+                      const std::string& move)
+{
+    const Index rows = (picture.rows + merged - 1) / merged;
+    const Index columns = (picture.columns + merged - 1) / merged;
+    std::vector<Index> levels_of(static_cast<std::size_t>(rows * columns), -1); // blank
+    for (Index i = 0; i < picture.rows; ++i) {
+        for (Index j = 0; j < picture.columns; ++j) {
+            const std::size_t place = picture.place(head, i, j);
+            const Index column = picture.right_to_left ? columns - 1 - j / merged : j / merged;
+            Index& level = levels_of[static_cast<std::size_t>(i / merged * columns + column)];
+            level =
+                picture.is_blank(place) ? level : std::max(level, static_cast<Index>(step_of(picture.share(place), levels)));
         }
     }
-
-    /// `move` says where it is.
-    void append(std::string& out, const Palette& palette, const std::string& move) const
-    {
-        std::array<std::string, levels> paths;
-        const auto level = [&](Index row, Index column) -> Index {
-            const double share = shares_[static_cast<std::size_t>(row * columns_ + column)];
-            return share < 0 ? -1 : static_cast<Index>(step_of(share, levels));
-        };
-        for_each_run(rows_, columns_, level, [&](Index row, Index begin, Index end, std::size_t of) {
-            paths.at(of) += fmt::format("M{} {}h{}", begin, row, end - begin);
-        });
-        append_strokes(out, paths, palette, move);
-    }
-
-private:
-    Index rows_, columns_;
-    std::vector<double> shares_;
-};
+    std::array<std::string, levels> paths;
+    const auto level = [&](Index row, Index column) { return levels_of[static_cast<std::size_t>(row * columns + column)]; };
+    for_each_run(rows, columns, level, [&](Index row, Index begin, Index end, std::size_t of) {
+        paths.at(of) += fmt::format("M{} {}h{}", begin, row, end - begin);
+    });
+    append_strokes(out, paths, palette, move);
+}
 
 /// The scale that all layers have in common, unless each row has its own.
 ShadeOptions common_shade(std::span<const Result> layers, const ShadeOptions& asked)
@@ -254,7 +242,7 @@ private:
         rectangle(0, attribute("fill", blank_fill));
         const std::string move =
             fmt::format("translate({} {}) scale({})", length(place.x), length(place.y + unit_ / 2), length(unit_));
-        Thumbnail(picture, place.head, merged_).append(out, palette_, move);
+        append_thumbnail(out, picture, place.head, merged_, palette_, move);
         const double line = frame_of(mean);
         rectangle(line / 2, attribute("fill", "none") + attribute("stroke", mean.colour) + attribute("stroke-width", line));
         out += "</g>\n";

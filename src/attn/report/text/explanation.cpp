@@ -308,7 +308,8 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         return;
     }
     if (!attention().has_mask() && !is_biased() && !alibi) {
-        prose_.paragraph(fmt::format("{} is seen: masked = {} = {}", in_quotes(cell_word()), before, of_cell(words_.masked())));
+        const std::string masked = words_.masked()[static_cast<std::size_t>(*e_.key)];
+        prose_.paragraph(fmt::format("{} is seen: masked = {} = {}", in_quotes(cell_word()), before, masked));
         return;
     }
     const double score = before == "capped" ? *key.capped : before == "score" ? key.score : key.scaled;

@@ -28,26 +28,6 @@ std::vector<std::string> letters_of(const std::string& word, Index most)
     return letters;
 }
 
-/// Cells of one line; an escape sequence only where the colours change.
-class ColouredLine {
-public:
-    explicit ColouredLine(std::string& out) : out_(out) {}
-
-    void append(const HalfCell& cell)
-    {
-        if (cell.colours != colours_) {
-            out_ += cell.colours.empty() ? colours_end : cell.colours;
-            colours_ = cell.colours;
-        }
-        out_ += cell.character;
-    }
-    void end() { append({}); }
-
-private:
-    std::string& out_;
-    std::string colours_;
-};
-
 template <typename Scalar>
 class Maps {
 public:
@@ -187,11 +167,18 @@ private:
         };
         const Scale above = scale_of(upper);
         const Scale below = scale_of(lower);
-        ColouredLine line(out);
+        std::string colours; // an escape sequence only where they change
+        const auto append = [&](const HalfCell& cell) {
+            if (cell.colours != colours) {
+                out += cell.colours.empty() ? colours_end : cell.colours;
+                colours = cell.colours;
+            }
+            out += cell.character;
+        };
         for (Index j = 0; j < shown_; ++j) {
-            line.append(half_cell(maps_.shading, share(above, upper, j), share(below, lower, j)));
+            append(half_cell(maps_.shading, share(above, upper, j), share(below, lower, j)));
         }
-        line.end();
+        append({});
         out += shown_ < columns_ ? "…" : "";
         out += blanks(map_width_ - shown_ - (shown_ < columns_ ? 1 : 0));
     }

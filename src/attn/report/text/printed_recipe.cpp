@@ -39,8 +39,7 @@ Published vocabulary(const std::vector<std::string>& words)
 {
     std::vector<std::string> rows;
     for (std::size_t id = 0; id < words.size(); ++id) {
-        rows.push_back(words[id]);
-        rows.push_back(std::to_string(id));
+        rows.insert(rows.end(), {words[id], std::to_string(id)});
     }
     Published published = stated(Item::vocabulary, std::move(rows));
     published.shape = {std::ssize(words), 2};
