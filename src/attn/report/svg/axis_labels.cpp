@@ -12,15 +12,11 @@ namespace {
 /// Places that are `step` apart at least.
 std::vector<Index> spread(Index count, Index step, std::span<const double> importance)
 {
-    std::vector<Index> places;
-    if (importance.empty() || step == 1) {
-        for (Index i = 0; i < count; i += step) {
-            places.push_back(i);
-        }
-        return places;
-    }
     std::vector<Index> order = indices(count);
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
+    if (!importance.empty()) {
+        std::ranges::stable_sort(order, std::ranges::greater{},
+                                 [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
+    }
     std::vector<bool> taken(static_cast<std::size_t>(count));
     for (const Index place : order) {
         const auto first = taken.begin() + std::max<Index>(place - step + 1, 0);
@@ -29,12 +25,9 @@ std::vector<Index> spread(Index count, Index step, std::span<const double> impor
             taken[static_cast<std::size_t>(place)] = true;
         }
     }
-    for (Index i = 0; i < count; ++i) {
-        if (taken[static_cast<std::size_t>(i)]) {
-            places.push_back(i);
-        }
-    }
-    return places;
+    std::erase_if(order, [&](Index i) { return !taken[static_cast<std::size_t>(i)]; });
+    std::ranges::sort(order);
+    return order;
 }
 
 } // namespace

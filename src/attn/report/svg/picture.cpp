@@ -283,12 +283,12 @@ Ticks round_ticks(double low, double high)
     return ticks;
 }
 
-void refuse_picture(const Picture& picture, const TooLarge& size)
+void refuse_picture(const Picture& picture, const std::string& size, const std::string& allowed, bool rows_help)
 {
-    const std::string rows = size.rows_help ? "choose a few rows with --query" : "";
+    const std::string rows = rows_help && picture.rows > 1 ? "choose a few rows with --query" : "";
     const std::string lines = picture.weights ? "the strongest lines with --plot arcs --top 100" : "";
     const std::string instead = rows + (rows.empty() || lines.empty() ? "" : ", or ") + lines;
-    throw Error(ErrorKind::too_large, "picture", size.what, size.allowed + (instead.empty() ? "" : "; " + instead));
+    throw Error(ErrorKind::too_large, "picture", size, allowed + (instead.empty() ? "" : "; " + instead));
 }
 
 } // namespace attn::report

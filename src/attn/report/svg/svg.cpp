@@ -165,9 +165,8 @@ void require_size(const std::string& svg, const Picture& picture)
 {
     if (svg.size() > most_bytes) {
         const std::string heads = picture.heads == 1 ? "" : fmt::format("{} × ", picture.heads);
-        refuse_picture(picture, {.what = fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
-                                 .allowed = fmt::format("what fits into {} MB", most_bytes / 1000000),
-                                 .rows_help = picture.rows > 1});
+        refuse_picture(picture, fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
+                       fmt::format("what fits into {} MB", most_bytes / 1000000));
     }
 }
 

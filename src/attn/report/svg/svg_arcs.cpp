@@ -51,10 +51,9 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 [[noreturn]] void refuse_lines(const Picture& picture)
 {
-    refuse_picture(
-        picture, {.what = fmt::format("more than {} lines between {} and {} words", most_lines, picture.rows, picture.columns),
-                  .allowed = fmt::format("up to {} lines", most_lines),
-                  .rows_help = picture.rows > 1});
+    refuse_picture(picture,
+                   fmt::format("more than {} lines between {} and {} words", most_lines, picture.rows, picture.columns),
+                   fmt::format("up to {} lines", most_lines));
 }
 
 } // namespace

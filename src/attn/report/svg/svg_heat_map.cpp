@@ -35,9 +35,8 @@ HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
     : picture_(picture), options_(options), palette_(palette_of(options.ground))
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
-        refuse_picture(picture, {.what = fmt::format("{} × {} cells", picture.rows, picture.columns),
-                                 .allowed = fmt::format("up to {} rows and as many columns", most_places),
-                                 .rows_help = picture.columns <= most_places});
+        refuse_picture(picture, fmt::format("{} × {} cells", picture.rows, picture.columns),
+                       fmt::format("up to {} rows and as many columns", most_places), picture.columns <= most_places);
     }
     choose_cells();
     choose_labels();
