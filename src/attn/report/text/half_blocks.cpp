@@ -31,9 +31,9 @@ std::vector<std::string> letters_of(const std::string& word, Index most)
 template <typename Scalar>
 class Maps {
 public:
-    Maps(std::span<const Scalar> values, const HalfBlockMaps& maps)
-        : values_(values), maps_(maps), rows_(std::ssize(maps.row_labels)), columns_(std::ssize(maps.column_labels)),
-          count_(std::max<Index>(std::ssize(maps.names), 1))
+    Maps(std::span<const Scalar> values, const std::vector<std::string>& names, const GridStyle& style)
+        : values_(values), names_(names), style_(style), width_(style.width.value()), rows_(std::ssize(style.row_labels)),
+          columns_(std::ssize(style.column_labels)), count_(std::max<Index>(std::ssize(names), 1))
     {
         choose_widths();
         choose_header();
@@ -44,9 +44,9 @@ public:
         for (Index first = 0; first < count_; first += a_band_) {
             const Index end = std::min(first + a_band_, count_);
             buffer.append(first == 0 ? "" : "\n");
-            if (!maps_.names.empty()) {
+            if (!names_.empty()) {
                 write_line(buffer, first, end, "", [&](std::string& out, Index map) {
-                    out += aligned_left(maps_.names[static_cast<std::size_t>(map)], map_width_);
+                    out += aligned_left(names_[static_cast<std::size_t>(map)], map_width_);
                 });
             }
             write_header(buffer, first, end);
@@ -64,23 +64,23 @@ private:
         constexpr Index shortest = 3;
         constexpr Index fewest_columns = 8;
         const Index sides = rows_ > 1 ? 2 : 1; // words on a line
-        const Index longest = widest(maps_.row_labels, display_width);
-        const Index left = maps_.width / sides - 1 - (columns_ + sides - 1) / sides;
-        label_width_ = std::min({longest, std::max(left, shortest), std::max(maps_.width / 8, shortest)});
-        if (maps_.width < sides * (label_width_ + 1) + fewest_columns) {
+        const Index longest = widest(style_.row_labels, display_width);
+        const Index left = width_ / sides - 1 - (columns_ + sides - 1) / sides;
+        label_width_ = std::min({longest, std::max(left, shortest), std::max(width_ / 8, shortest)});
+        if (width_ < sides * (label_width_ + 1) + fewest_columns) {
             label_width_ = 0;
         }
         margin_ = label_width_ == 0 ? 0 : sides * (label_width_ + 1);
-        const Index room = std::max<Index>(maps_.width - margin_, 1);
+        const Index room = std::max<Index>(width_ - margin_, 1);
         shown_ = columns_ <= room ? columns_ : room - 1; // beside "…"
-        map_width_ = std::max(shown_ + (shown_ < columns_ ? 1 : 0), std::min(widest(maps_.names, display_width), room));
+        map_width_ = std::max(shown_ + (shown_ < columns_ ? 1 : 0), std::min(widest(names_, display_width), room));
         a_band_ = std::max<Index>((room + apart) / (map_width_ + apart), 1);
     }
 
     void choose_header()
     {
         for (Index j = 0; j < shown_; ++j) {
-            letters_.push_back(letters_of(maps_.column_labels[static_cast<std::size_t>(j)], tallest_header));
+            letters_.push_back(letters_of(style_.column_labels[static_cast<std::size_t>(j)], tallest_header));
             header_ = std::max(header_, std::ssize(letters_.back()));
         }
         ruled_ = std::ranges::any_of(letters_, [](const auto& letters) { return letters.empty(); });
@@ -137,7 +137,7 @@ private:
     {
         std::string text;
         for (Index i = row; i < std::min(row + 2, rows_) && label_width_ > 0; ++i) {
-            text += aligned_left(shortened(maps_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
+            text += aligned_left(shortened(style_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
         }
         return text;
     }
@@ -152,7 +152,7 @@ private:
 
     [[nodiscard]] Scale scale_of(std::span<const Scalar> row) const
     {
-        Scale scale = maps_.scale;
+        Scale scale = style_.scale;
         const Scalar largest = row.empty() ? Scalar(0) : *std::ranges::max_element(row);
         scale.high = scale.shade == Shade::row && largest > 0 ? static_cast<double>(largest) : scale.high;
         return scale;
@@ -176,7 +176,7 @@ private:
             out += cell.character;
         };
         for (Index j = 0; j < shown_; ++j) {
-            append(half_cell(maps_.shading, share(above, upper, j), share(below, lower, j)));
+            append(half_cell(style_.shading, share(above, upper, j), share(below, lower, j)));
         }
         append({});
         out += shown_ < columns_ ? "…" : "";
@@ -184,8 +184,9 @@ private:
     }
 
     std::span<const Scalar> values_;
-    const HalfBlockMaps& maps_;
-    Index rows_, columns_, count_;
+    const std::vector<std::string>& names_;
+    const GridStyle& style_;
+    Index width_, rows_, columns_, count_;
     Index label_width_ = 0, margin_ = 0; ///< of one word, and of what stands left of the maps
     Index shown_ = 0, map_width_ = 0;    ///< columns of a map that are drawn, and what it takes on a line
     Index a_band_ = 1;                   ///< maps side by side
@@ -197,12 +198,13 @@ private:
 } // namespace
 
 template <typename Scalar>
-void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const HalfBlockMaps& maps)
+void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const std::vector<std::string>& names,
+                       const GridStyle& style)
 {
-    Maps<Scalar>(values, maps).write(buffer);
+    Maps<Scalar>(values, names, style).write(buffer);
 }
 
-template void write_half_blocks(Buffer&, std::span<const float>, const HalfBlockMaps&);
-template void write_half_blocks(Buffer&, std::span<const double>, const HalfBlockMaps&);
+template void write_half_blocks(Buffer&, std::span<const float>, const std::vector<std::string>&, const GridStyle&);
+template void write_half_blocks(Buffer&, std::span<const double>, const std::vector<std::string>&, const GridStyle&);
 
 } // namespace attn::report

@@ -177,17 +177,11 @@ void write_map(Buffer& buffer, const Result& result, const std::string& name, co
                const GridStyle& style)
 {
     const Index heads = tensor.shape.front();
-    const HalfBlockMaps maps{.names = head_names(result, heads, name),
-                             .row_labels = style.row_labels,
-                             .column_labels = style.column_labels,
-                             .width = *style.width,
-                             .shading = style.shading,
-                             .scale = style.scale};
     const std::string count = heads == 1 ? "" : "of " + counted(heads, "head");
     std::vector<std::string> title{name, count, to_string(Shape{tensor.rows(), tensor.columns()})};
     std::erase(title, "");
     write_title(buffer, title, style.width, {.shading = style.shading, .scale = style.scale, .marked = false});
-    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), maps);
+    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), head_names(result, heads, name), style);
 }
 
 template <typename Scalar>
