@@ -118,7 +118,10 @@ public:
             summaries_ = {};
         }
         heads_ = widest(layers, heads_of);
-        const auto cells = [&](Index count) { return static_cast<double>((count + merged_ - 1) / merged_); };
+        const auto cells = [&](Index count) {
+            const Index whole = (count + merged_ - 1) / merged_;
+            return static_cast<double>(whole);
+        };
         const double target = heads_ <= 8 ? 160 : heads_ <= 16 ? 128 : 96;
         unit_ = std::clamp(std::floor(target / cells(std::max(first_.rows, first_.columns))), 1.0, 16.0);
         width_ = unit_ * cells(first_.columns);
