@@ -3,6 +3,7 @@
 #include "attn/tensor/indices.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace attn::report {
 
@@ -40,6 +41,29 @@ AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
     }
     labels.words.resize(labels.words.empty() ? 0 : labels.numbers.size());
     return labels;
+}
+
+std::vector<std::string> texts_of(const AxisLabels& labels, std::string (*safe)(std::string_view))
+{
+    std::vector<std::string> texts;
+    std::ranges::transform(labels.words, std::back_inserter(texts), safe);
+    return labels.words.empty() ? texts_of(labels.numbers) : texts;
+}
+
+std::vector<std::string> texts_of(const std::vector<Index>& numbers)
+{
+    std::vector<std::string> texts;
+    std::ranges::transform(numbers, std::back_inserter(texts), [](Index number) { return std::to_string(number); });
+    return texts;
+}
+
+std::vector<std::string> head_names(const model::Result& result, Index count, std::string_view array)
+{
+    std::vector<std::string> names;
+    for (Index head = 0; head < count && (count > 1 || !result.heads.empty()); ++head) {
+        names.push_back(result.name_of_head(head, array));
+    }
+    return names;
 }
 
 std::vector<const model::Array*> shown_arrays(const model::Result& result)

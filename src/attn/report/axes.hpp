@@ -22,6 +22,14 @@ struct AxisLabels {
 };
 [[nodiscard]] AxisLabels labels_of(const model::Result& result, Axis axis, Index count);
 
+/// Each word as `safe` writes it, or the numbers of places that have none.
+[[nodiscard]] std::vector<std::string> texts_of(const AxisLabels& labels, std::string (*safe)(std::string_view));
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<Index>& numbers);
+
+/// Of so many heads in an array; none where there is only the one.
+[[nodiscard]] std::vector<std::string> head_names(const model::Result& result, Index count,
+                                                  std::string_view array = name_of(model::Item::weights));
+
 /// The arrays that are shown, in the order of model::Item; the parameters among them, one by one.
 [[nodiscard]] std::vector<const model::Array*> shown_arrays(const model::Result& result);
 

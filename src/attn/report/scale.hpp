@@ -4,6 +4,7 @@
 #include "attn/tensor/shape.hpp"
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -23,7 +24,11 @@ struct ShadeOptions {
 };
 /// Absolute unless asked for another. Weights of more than 24 keys by row: one of them is 1 under a causal mask, and nearly all
 /// others would have the colour of 0.
-[[nodiscard]] Shade shade_of(const ShadeOptions& options, Index columns);
+[[nodiscard]] inline Shade shade_of(const ShadeOptions& options, Index columns)
+{
+    constexpr Index many = 24;
+    return options.shade.value_or(options.most || columns <= many ? Shade::absolute : Shade::row);
+}
 
 /// low < high; with Shade::log only `high` counts.
 struct Scale {
@@ -32,7 +37,13 @@ struct Scale {
 
     static constexpr int decades = 4; ///< of Shade::log
     /// 0 … 1 from end to end; beyond them outside of that. By halves, for high - low may be more than a double can hold.
-    [[nodiscard]] double share(double value) const;
+    [[nodiscard]] double share(double value) const
+    {
+        if (shade == Shade::log) {
+            return value > 0 ? 1 + std::log10(value / high) / decades : 0;
+        }
+        return (value / 2 - low / 2) / (high / 2 - low / 2);
+    }
 };
 
 } // namespace attn::report

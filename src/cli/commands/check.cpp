@@ -6,7 +6,7 @@
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
 #include "attn/report/json/check_json.hpp"
-#include "attn/report/text/table.hpp"
+#include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/model_folder.hpp"

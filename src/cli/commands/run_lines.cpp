@@ -3,7 +3,7 @@
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
-#include "attn/report/text/layered_table.hpp"
+#include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/lines.hpp"
 #include "cli/output/ordered_output.hpp"

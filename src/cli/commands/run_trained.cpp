@@ -4,7 +4,7 @@
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/report/text/introduction.hpp"
-#include "attn/report/text/layered_table.hpp"
+#include "attn/report/text/table.hpp"
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/input/run_input.hpp"

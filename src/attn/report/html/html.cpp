@@ -17,11 +17,6 @@
 namespace attn::report {
 namespace {
 
-constexpr Index most_heads = 1024;
-constexpr Index most_rows = 1024;
-constexpr Index most_columns = 8192;
-constexpr Index most_weights = 5'000'000;
-
 /// A JSON object of the members that `write_members` writes.
 template <typename WriteMembers>
 std::string object_of(WriteMembers write_members)
@@ -140,25 +135,22 @@ void write_frame(const AnyResult& result, const PageParts& parts, const PageOpti
 
 void require_page_size(const Shape& weights, Index layers)
 {
-    const auto refuse = [](Index count, const char* what, Index most, const char* instead) {
-        throw Error(ErrorKind::too_large, "HTML", fmt::format("{} {}", count, what),
-                    fmt::format("up to {} {} in a page; {}", most, what, instead));
+    struct Limit {
+        Index count;
+        const char* what;
+        Index most;
+        const char* instead;
     };
-    const Index H = weights[0];
-    const Index T = weights[1];
-    const Index S = weights[2];
-    if (T > most_rows) {
-        refuse(T, "query words", most_rows, "--query shows some of them");
-    }
-    if (S > most_columns) {
-        refuse(S, "key words", most_columns, "a shorter text has fewer");
-    }
-    if (H > most_heads) {
-        refuse(H, "heads", most_heads, "--heads computes fewer");
-    }
-    if (layers * H * T * S > most_weights) {
-        refuse(layers * H * T * S, "weights", most_weights,
-               layers > 1 ? "--layer and --head show some of them" : "--query shows those of some words");
+    for (const auto& [count, what, most, instead] :
+         {Limit{weights[1], "query words", 1024, "--query shows some of them"},
+          Limit{weights[2], "key words", 8192, "a shorter text has fewer"},
+          Limit{weights[0], "heads", 1024, "--heads computes fewer"},
+          Limit{layers * weights[0] * weights[1] * weights[2], "weights", 5'000'000,
+                layers > 1 ? "--layer and --head show some of them" : "--query shows those of some words"}}) {
+        if (count > most) {
+            throw Error(ErrorKind::too_large, "HTML", fmt::format("{} {}", count, what),
+                        fmt::format("up to {} {} in a page; {}", most, what, instead));
+        }
     }
 }
 

@@ -12,15 +12,11 @@ namespace {
 /// Places that are `step` apart at least.
 std::vector<Index> spread(Index count, Index step, std::span<const double> importance)
 {
-    std::vector<Index> places;
-    if (importance.empty() || step == 1) {
-        for (Index i = 0; i < count; i += step) {
-            places.push_back(i);
-        }
-        return places;
-    }
     std::vector<Index> order = indices(count);
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
+    if (!importance.empty()) {
+        std::ranges::stable_sort(order, std::ranges::greater{},
+                                 [&](Index i) { return importance[static_cast<std::size_t>(i)]; });
+    }
     std::vector<bool> taken(static_cast<std::size_t>(count));
     for (const Index place : order) {
         const auto first = taken.begin() + std::max<Index>(place - step + 1, 0);
@@ -29,33 +25,22 @@ std::vector<Index> spread(Index count, Index step, std::span<const double> impor
             taken[static_cast<std::size_t>(place)] = true;
         }
     }
-    for (Index i = 0; i < count; ++i) {
-        if (taken[static_cast<std::size_t>(i)]) {
-            places.push_back(i);
-        }
-    }
-    return places;
-}
-
-/// Labels on lines of their own, which lie along the rows, or across the columns when turned.
-FittedLabels fit_lines(std::span<const std::string> words, const LabelRoom& room)
-{
-    const auto step = static_cast<Index>(std::ceil(line_height * room.font / room.pitch - 1e-9));
-    FittedLabels fitted;
-    for (const Index place : spread(std::ssize(words), std::max<Index>(step, 1), room.importance)) {
-        DrawnLabel label{place, shortened_to(words[static_cast<std::size_t>(place)], room.longest / room.font), 0};
-        label.width = text_width(label.text) * room.font;
-        fitted.extent = std::max(fitted.extent, label.width);
-        fitted.labels.push_back(std::move(label));
-    }
-    return fitted;
+    std::erase_if(order, [&](Index i) { return !taken[static_cast<std::size_t>(i)]; });
+    std::ranges::sort(order);
+    return order;
 }
 
 } // namespace
 
 FittedLabels fit_rows(std::span<const std::string> words, const LabelRoom& room)
 {
-    return fit_lines(words, room);
+    const auto step = static_cast<Index>(std::ceil(line_height * room.font / room.pitch - 1e-9));
+    FittedLabels fitted;
+    for (const Index place : spread(std::ssize(words), std::max<Index>(step, 1), room.importance)) {
+        fitted.labels.push_back({place, shortened_to(words[static_cast<std::size_t>(place)], room.longest / room.font)});
+        fitted.extent = std::max(fitted.extent, text_width(fitted.labels.back().text) * room.font);
+    }
+    return fitted;
 }
 
 FittedLabels fit_columns(std::span<const std::string> words, const LabelRoom& room)
@@ -63,13 +48,12 @@ FittedLabels fit_columns(std::span<const std::string> words, const LabelRoom& ro
     constexpr double gap = 4; // between neighbours
     FittedLabels level;
     for (const std::string& word : words) {
-        const double width = text_width(word) * room.font;
-        if (width + gap > room.pitch) {
-            FittedLabels turned = fit_lines(words, room);
+        if (text_width(word) * room.font + gap > room.pitch) {
+            FittedLabels turned = fit_rows(words, room); // on lines of their own across the columns
             turned.turned = true;
             return turned;
         }
-        level.labels.push_back({std::ssize(level.labels), word, width});
+        level.labels.push_back({std::ssize(level.labels), word});
     }
     level.extent = line_height * room.font;
     return level;

@@ -15,7 +15,6 @@ inline constexpr double line_height = 1.3;
 struct DrawnLabel {
     Index place = 0; ///< on the axis
     std::string text;
-    double width = 0; ///< estimate, in pixels
 };
 
 struct FittedLabels {

@@ -1,6 +1,7 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/svg_panels.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 
 #include <fmt/core.h>
 
@@ -37,18 +38,15 @@ std::string shades(const Palette& palette)
 
 } // namespace
 
-std::string definitions_of(const Palette& palette)
+std::string ColourKey::definitions() const
 {
     return fmt::format("<defs>{}{}</defs>\n", shades(palette), blank_pattern(palette));
 }
 
 double ColourKey::width() const
 {
-    double width = text_width(picture.blank);
-    for (const auto& [share, text] : bar_texts(picture)) {
-        width = std::max(width, text_width(text));
-    }
-    return bar_width + bar_gap + width * bar_font;
+    const double numbers = widest(bar_texts(picture), [](const auto& text) { return text_width(text.second); });
+    return bar_width + bar_gap + std::max(numbers, text_width(picture.blank)) * bar_font;
 }
 
 void ColourKey::append(std::string& out, double x, double y) const

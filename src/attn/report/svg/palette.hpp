@@ -18,7 +18,24 @@ struct Palette {
     Rgb (*colour)(double share);        ///< of the scale
 };
 
-/// Text has a contrast of 4.5 with its ground at least, the inks with the hatched places, too.
-[[nodiscard]] const Palette& palette_of(Ground ground);
+/// One a ground. Text has a contrast of 4.5 with its ground at least, the inks with the hatched places, too.
+inline constexpr std::array palettes{Palette{.ground = "#fff",
+                                             .ink = "#1b1f24",
+                                             .grey_ink = "#57606a",
+                                             .blank = "#fff",
+                                             .blank_line = "#c6ccd3",
+                                             .line = "#1f4e8c",
+                                             .colour = ink_of},
+                                     Palette{.ground = "#14171c",
+                                             .ink = "#e6eaef",
+                                             .grey_ink = "#a3adb8",
+                                             .blank = "#14171c",
+                                             .blank_line = "#3a424c",
+                                             .line = "#8ab8ff",
+                                             .colour = colour_of}};
+[[nodiscard]] inline const Palette& palette_of(Ground ground)
+{
+    return palettes.at(static_cast<std::size_t>(ground));
+}
 
 } // namespace attn::report

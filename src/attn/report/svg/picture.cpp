@@ -21,15 +21,6 @@ namespace {
 constexpr double long_number = 1e6;
 constexpr Index most_values = Index{1} << 24; // 128 MiB of them; many more than fit into the largest picture
 
-std::vector<std::string> drawable_words(const AxisLabels& labels)
-{
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < labels.numbers.size(); ++i) {
-        words.push_back(labels.words.empty() ? std::to_string(labels.numbers[i]) : drawable(labels.words[i]));
-    }
-    return words;
-}
-
 /// A step between round numbers, and the digits after the point that its multiples have.
 struct Step {
     double size;
@@ -201,9 +192,7 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     picture.rows_are_keys = result.config.attention.order == model::ScoreOrder::key_query;
     const Shape& shape = shape_of(*tensor);
     picture.heads = shape.at(0);
-    for (Index head = 0; head < picture.heads && (picture.heads > 1 || !result.heads.empty()); ++head) {
-        picture.head_names.push_back(result.name_of_head(head));
-    }
+    picture.head_names = head_names(result, picture.heads);
     picture.rows = shape.at(1);
     picture.columns = shape.at(2);
     if (element_count(shape) > most_values) {
@@ -217,8 +206,8 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
         },
         *tensor);
     const Axes axes = axes_of(picture.array);
-    picture.row_words = drawable_words(labels_of(result, axes.row, picture.rows));
-    picture.column_words = drawable_words(labels_of(result, axes.column, picture.columns));
+    picture.row_words = texts_of(labels_of(result, axes.row, picture.rows), drawable);
+    picture.column_words = texts_of(labels_of(result, axes.column, picture.columns), drawable);
     picture.right_to_left = runs_right_to_left(picture.column_words);
     if (picture.weights && model::doubt_about(result)) {
         picture.doubtful = true;
@@ -294,12 +283,12 @@ Ticks round_ticks(double low, double high)
     return ticks;
 }
 
-void refuse_picture(const Picture& picture, const TooLarge& size)
+void refuse_picture(const Picture& picture, const std::string& size, const std::string& allowed, bool rows_help)
 {
-    const std::string rows = size.rows_help ? "choose a few rows with --query" : "";
+    const std::string rows = rows_help && picture.rows > 1 ? "choose a few rows with --query" : "";
     const std::string lines = picture.weights ? "the strongest lines with --plot arcs --top 100" : "";
     const std::string instead = rows + (rows.empty() || lines.empty() ? "" : ", or ") + lines;
-    throw Error(ErrorKind::too_large, "picture", size.what, size.allowed + (instead.empty() ? "" : "; " + instead));
+    throw Error(ErrorKind::too_large, "picture", size, allowed + (instead.empty() ? "" : "; " + instead));
 }
 
 } // namespace attn::report

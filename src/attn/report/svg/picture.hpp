@@ -85,13 +85,8 @@ struct Ticks {
 };
 [[nodiscard]] Ticks round_ticks(double low, double high);
 
-/// What is too large, and what would not be.
-struct TooLarge {
-    std::string what;    ///< "2000 × 2000 cells"
-    std::string allowed; ///< "what fits into 30 MB"
-    bool rows_help;      ///< whether fewer rows would do
-};
-/// Says also what to draw instead. Throws Error(too_large).
-[[noreturn]] void refuse_picture(const Picture& picture, const TooLarge& size);
+/// Throws Error(too_large): "2000 × 2000 cells", what is allowed, "what fits into 30 MB", and what to draw instead.
+[[noreturn]] void refuse_picture(const Picture& picture, const std::string& size, const std::string& allowed,
+                                 bool rows_help = true);
 
 } // namespace attn::report

@@ -78,6 +78,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const PanelSize& size = panels.size();
     const PanelGrid grid = grid_of(picture.heads, size);
     const Heading heading = heading_of(array_text(picture), picture.title, panels.note(), options);
+    const auto& key = panels.key();
     const double head = picture.head_names.empty() ? 0 : head_height;
     const double step_x = size.width + panel_gap;
     const double step_y = head + size.header + size.height + panel_gap;
@@ -86,13 +87,12 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
     const double panels_bottom = top + static_cast<double>(grid.rows) * step_y - panel_gap;
     const double key_x = panels_right + key_gap;
     const double first_body = top + head + size.header;
-    const double key_y = size.height >= panels.key_height()
-                             ? first_body
-                             : std::max(top + bar_room, first_body + (size.height - panels.key_height()) / 2);
-    const double width = std::max(key_x + panels.key_width() + margin, least_width(heading, options));
-    const double height = std::max(panels_bottom, key_y + panels.key_height() + bar_room) + margin;
+    const double key_y =
+        size.height >= key.height ? first_body : std::max(top + bar_room, first_body + (size.height - key.height) / 2);
+    const double width = std::max(key_x + key.width() + margin, least_width(heading, options));
+    const double height = std::max(panels_bottom, key_y + key.height + bar_room) + margin;
 
-    std::string out = opening({width, height}, heading, options) + panels.definitions();
+    std::string out = opening({width, height}, heading, options) + key.definitions();
     for (Index i = 0; i < picture.heads; ++i) {
         // Heads, too, are read from where the words begin.
         const Index column = size.gutter_at_right ? grid.columns - 1 - i % grid.columns : i % grid.columns;
@@ -105,7 +105,7 @@ std::string draw(const Panels& panels, const Picture& picture, const SvgOptions&
         panels.append_panel(out, i, {x, y + head + size.header, i % grid.columns == 0});
         require_size(out, picture);
     }
-    panels.append_key(out, key_x, key_y);
+    key.append(out, key_x, key_y);
     return out + "</svg>\n";
 }
 
@@ -121,11 +121,6 @@ void name_roles(Picture& picture, const model::Summary& summary)
 
 } // namespace
 
-double Heading::width() const
-{
-    return std::max(text_width(title) * title_font * bold_width, text_width(note) * note_font);
-}
-
 Heading heading_of(const std::string& array, const std::string& usual, const std::string& note, const SvgOptions& options)
 {
     const std::string& title = options.title.empty() ? usual : options.title;
@@ -137,7 +132,8 @@ Heading heading_of(const std::string& array, const std::string& usual, const std
 
 double least_width(const Heading& heading, const SvgOptions& options)
 {
-    return margin + std::max(heading.width(), text_width(options.caption) * note_font) + margin;
+    const double title = text_width(heading.title) * title_font * bold_width;
+    return margin + std::max({title, text_width(heading.note) * note_font, text_width(options.caption) * note_font}) + margin;
 }
 
 std::string opening(const PictureSize& size, const Heading& heading, const SvgOptions& options)
@@ -169,9 +165,8 @@ void require_size(const std::string& svg, const Picture& picture)
 {
     if (svg.size() > most_bytes) {
         const std::string heads = picture.heads == 1 ? "" : fmt::format("{} × ", picture.heads);
-        refuse_picture(picture, {.what = fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
-                                 .allowed = fmt::format("what fits into {} MB", most_bytes / 1000000),
-                                 .rows_help = picture.rows > 1});
+        refuse_picture(picture, fmt::format("{}{} × {} cells", heads, picture.rows, picture.columns),
+                       fmt::format("what fits into {} MB", most_bytes / 1000000));
     }
 }
 
@@ -183,6 +178,18 @@ void append_text(std::string& out, std::string_view text, double x, double y, do
     out += '>';
     out += escaped(text);
     out += "</text>\n";
+}
+
+void append_strokes(std::string& out, std::span<const std::string> paths, const Palette& palette, const std::string& move)
+{
+    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) + ">\n";
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (!paths[i].empty()) {
+            const Rgb colour = palette.colour(static_cast<double>(i) / static_cast<double>(paths.size() - 1));
+            out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths[i]) + "/>\n";
+        }
+    }
+    out += "</g>\n";
 }
 
 void write_svg(std::span<const model::Result> results, std::span<const model::Summary> summaries, const SvgOptions& options,

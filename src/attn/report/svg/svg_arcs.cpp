@@ -3,6 +3,7 @@
 #include "attn/model/run/strongest.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/tensor/indices.hpp"
 
 #include <fmt/core.h>
@@ -50,16 +51,22 @@ constexpr Index most_lines = 500000; // of about 60 bytes
 
 [[noreturn]] void refuse_lines(const Picture& picture)
 {
-    refuse_picture(
-        picture, {.what = fmt::format("more than {} lines between {} and {} words", most_lines, picture.rows, picture.columns),
-                  .allowed = fmt::format("up to {} lines", most_lines),
-                  .rows_help = picture.rows > 1});
+    refuse_picture(picture,
+                   fmt::format("more than {} lines between {} and {} words", most_lines, picture.rows, picture.columns),
+                   fmt::format("up to {} lines", most_lines));
 }
 
 } // namespace
 
+LineKey::LineKey(const Picture& picture, const Palette& colours)
+    : palette(colours), thickest(picture.scale.high > 0 ? picture.scale.high : 1), samples(round_ticks(0, thickest)),
+      height(sample_pitch * static_cast<double>(samples.values.size() - 1))
+{
+    samples.values.erase(samples.values.begin()); // 0 is no line
+}
+
 ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
-    : picture_(picture), palette_(palette_of(options.ground)), most_(options.most)
+    : picture_(picture), key_(picture, palette_of(options.ground)), most_(options.most)
 {
     constexpr Index many_words = 64;
     constexpr Index most_named = 4096;
@@ -68,8 +75,6 @@ ArcPanels::ArcPanels(const Picture& picture, const SvgOptions& options)
         most_ = 2 * words;
     }
     some_words_ = most_ && words > many_words;
-    samples_ = round_ticks(0, thickest_value());
-    samples_.values.erase(samples_.values.begin()); // 0 is no line
     Index lines = 0;
     for (Index head = 0; head < picture.heads; ++head) {
         panels_.push_back(panel_of(head, most_lines - lines));
@@ -98,7 +103,7 @@ std::vector<model::Pair> ArcPanels::visible_lines(Index head, Index most) const
     for (Index i = 0; i < picture_.rows; ++i) {
         for (Index j = 0; j < picture_.columns; ++j) {
             const double value = picture_.at(head, i, j);
-            if (!(value > 0 && share(value) >= least_share)) {
+            if (!(value > 0 && key_.share(value) >= least_share)) {
                 continue;
             }
             if (std::ssize(lines) == most) {
@@ -158,17 +163,15 @@ void ArcPanels::measure()
     constexpr double least_pitch = 16;
     constexpr double largest_pitch = 28;
     constexpr double room = 640;
-    double captions = std::max(text_width("query"), text_width("key")) * caption_font;
-    left_ = right_ = captions;
+    const auto room_for = [&](const std::vector<std::string>& words, const std::vector<Index>& places) {
+        return widest(places, [&](Index place) { return text_width(label(words, place)) * font; });
+    };
+    left_ = right_ = std::max(text_width("query"), text_width("key")) * caption_font;
     Index tallest = 1;
     for (const Panel& panel : panels_) {
         tallest = std::max({tallest, std::ssize(panel.rows), std::ssize(panel.columns)});
-        for (const Index place : panel.rows) {
-            left_ = std::max(left_, text_width(label(picture_.row_words, place)) * font);
-        }
-        for (const Index place : panel.columns) {
-            right_ = std::max(right_, text_width(label(picture_.column_words, place)) * font);
-        }
+        left_ = std::max(left_, room_for(picture_.row_words, panel.rows));
+        right_ = std::max(right_, room_for(picture_.column_words, panel.columns));
     }
     pitch_ = std::clamp(std::floor(room / static_cast<double>(tallest)), least_pitch, largest_pitch);
     span_ = std::clamp(pitch_ * static_cast<double>(tallest), 140.0, picture_.heads == 1 ? 260.0 : 180.0);
@@ -182,22 +185,22 @@ void ArcPanels::measure()
 
 void ArcPanels::append_words(std::string& out, const Panel& panel, const PanelPlace& place) const
 {
-    const std::string grey = attribute("fill", palette_.grey_ink);
-    const auto middle = [&](std::size_t i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
-    const double left = mirrored(place.x + left_, place);
-    const double right = mirrored(place.x + size_.width - right_, place);
+    const std::string grey = attribute("fill", key_.palette.grey_ink);
     const std::string direction = picture_.right_to_left ? attribute("direction", "rtl") : "";
+    const auto append_side = [&](bool of_keys, const std::vector<std::string>& words, const std::vector<Index>& places,
+                                 double x) {
+        append_text(out, of_keys ? "key" : "query", x, place.y - caption_height / 2, caption_font, grey);
+        double middle = place.y + pitch_ / 2;
+        for (const Index word : places) {
+            append_text(out, label(words, word), x, middle, font);
+            middle += pitch_;
+        }
+        out += "</g>\n";
+    };
     out += "<g" + attribute("text-anchor", "end") + direction + ">\n";
-    append_text(out, picture_.rows_are_keys ? "key" : "query", left, place.y - caption_height / 2, caption_font, grey);
-    for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-        append_text(out, label(picture_.row_words, panel.rows[i]), left, middle(i), font);
-    }
-    out += "</g>\n<g" + direction + ">\n";
-    append_text(out, picture_.rows_are_keys ? "query" : "key", right, place.y - caption_height / 2, caption_font, grey);
-    for (std::size_t i = 0; i < panel.columns.size(); ++i) {
-        append_text(out, label(picture_.column_words, panel.columns[i]), right, middle(i), font);
-    }
-    out += "</g>\n";
+    append_side(picture_.rows_are_keys, picture_.row_words, panel.rows, mirrored(place.x + left_, place));
+    out += "<g" + direction + ">\n";
+    append_side(!picture_.rows_are_keys, picture_.column_words, panel.columns, mirrored(place.x + size_.width - right_, place));
 }
 
 void ArcPanels::append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const
@@ -206,14 +209,14 @@ void ArcPanels::append_line(std::string& out, const model::Pair& line, double fr
     const double end = mirrored(place.x + left_ + word_gap + span_, place);
     const std::string curve = fmt::format("M{0} {1}C{2} {1} {2} {3} {4} {3}", length(start), length(from),
                                           length((start + end) / 2), length(to), length(end));
-    out += "<path" + attribute("d", curve) + style(share(line.weight));
+    out += "<path" + attribute("d", curve) + style(key_.share(line.weight));
     out += named_ ? "><title>" + escaped(picture_.relation(line.query, line.key, line.weight)) + "</title></path>\n" : "/>\n";
 }
 
 void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
 {
     const Panel& panel = panels_[static_cast<std::size_t>(head)];
-    out += "<g" + attribute("fill", "none") + attribute("stroke", palette_.line) + ">\n";
+    out += "<g" + attribute("fill", "none") + attribute("stroke", key_.palette.line) + ">\n";
     for (const model::Pair& line : panel.lines) {
         const auto y = [&](Index i) { return place.y + pitch_ * (static_cast<double>(i) + 0.5); };
         append_line(out, line, y(place_of(panel.rows, line.query)), y(place_of(panel.columns, line.key)), place);
@@ -223,28 +226,19 @@ void ArcPanels::append_panel(std::string& out, Index head, const PanelPlace& pla
     append_words(out, panel, place);
 }
 
-double ArcPanels::key_height() const
+double LineKey::width() const
 {
-    return sample_pitch * static_cast<double>(samples_.values.size());
+    const double text = widest(samples.values, [&](double sample) { return text_width(samples.text(sample)); });
+    return sample_length + word_gap + text * caption_font;
 }
 
-double ArcPanels::key_width() const
+void LineKey::append(std::string& out, double x, double y) const
 {
-    double width = 0;
-    for (const double sample : samples_.values) {
-        width = std::max(width, text_width(samples_.text(sample)));
-    }
-    return sample_length + word_gap + width * caption_font;
-}
-
-/// Sample lines and the weights that they stand for, the heaviest on top.
-void ArcPanels::append_key(std::string& out, double x, double y) const
-{
-    double middle = y + key_height() - sample_pitch / 2;
-    for (const double sample : samples_.values) {
+    double middle = y + height - sample_pitch / 2;
+    for (const double sample : samples.values) {
         const std::string sample_line = fmt::format("M{} {}h{}", length(x), length(middle), length(sample_length));
-        out += "<path" + attribute("d", sample_line) + attribute("stroke", palette_.line) + style(share(sample)) + "/>\n";
-        append_text(out, samples_.text(sample), x + sample_length + word_gap, middle, caption_font);
+        out += "<path" + attribute("d", sample_line) + attribute("stroke", palette.line) + style(share(sample)) + "/>\n";
+        append_text(out, samples.text(sample), x + sample_length + word_gap, middle, caption_font);
         middle -= sample_pitch;
     }
 }

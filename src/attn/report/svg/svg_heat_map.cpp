@@ -4,12 +4,14 @@
 #include "attn/report/colour_map.hpp"
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace attn::report {
 namespace {
@@ -27,31 +29,14 @@ double font_for(double pitch)
     return std::clamp(std::floor(pitch / line_height), small, usual);
 }
 
-double widest(std::span<const std::string> words)
-{
-    double width = 0;
-    for (const std::string& word : words) {
-        width = std::max(width, text_width(word));
-    }
-    return width;
-}
-
-/// Relative moves are shorter than places.
-void append_stroke(std::string& path, Index right, Index down, Index length_of_run)
-{
-    path.append("m").append(std::to_string(right)).append(" ").append(std::to_string(down));
-    path.append("h").append(std::to_string(length_of_run));
-}
-
 } // namespace
 
 HeatMapPanels::HeatMapPanels(const Picture& picture, const SvgOptions& options)
     : picture_(picture), options_(options), palette_(palette_of(options.ground))
 {
     if (std::max(picture.rows, picture.columns) > most_places) {
-        refuse_picture(picture, {.what = fmt::format("{} × {} cells", picture.rows, picture.columns),
-                                 .allowed = fmt::format("up to {} rows and as many columns", most_places),
-                                 .rows_help = picture.columns <= most_places});
+        refuse_picture(picture, fmt::format("{} × {} cells", picture.rows, picture.columns),
+                       fmt::format("up to {} rows and as many columns", most_places), picture.columns <= most_places);
     }
     choose_cells();
     choose_labels();
@@ -88,7 +73,7 @@ void HeatMapPanels::choose_cells()
     // A few columns are made wide enough for their words.
     constexpr Index few = 12;
     constexpr double usual_font = 12;
-    const double longest = widest(picture_.column_words) * usual_font + 12;
+    const double longest = widest(picture_.column_words, text_width) * usual_font + 12;
     if (picture_.columns <= few && longest <= (one ? 84 : 72)) {
         cell_width_ = std::max(cell_width_, std::ceil(longest));
     }
@@ -127,10 +112,8 @@ void HeatMapPanels::choose_value_font()
     if (picture_.rows * picture_.columns > most_values || picture_.cells() > most_named_cells) {
         return;
     }
-    double longest = 0;
-    for (const double value : picture_.values) {
-        longest = std::max(longest, text_width(picture_.rounded(value, options_.digits)));
-    }
+    const double longest =
+        widest(picture_.values, [&](double value) { return text_width(picture_.rounded(value, options_.digits)); });
     for (const double font : {12.0, 11.0, 10.0, 9.0, 8.0}) {
         if (longest * font + padding <= cell_width_ && line_height * font + 2 <= cell_height_) {
             value_font_ = font;
@@ -208,44 +191,24 @@ void HeatMapPanels::append_values(std::string& out, Index head, const PanelPlace
 /// Many cells: those of one colour are one path, neighbours in a row one stroke. The unit is a cell.
 void HeatMapPanels::append_areas(std::string& out, Index head, const PanelPlace& place) const
 {
-    struct Path {
-        std::string moves;
-        Index row = 0, column = 0; ///< where the pen is
+    struct Pen {
+        Index row = 0, column = 0;
     };
-    std::array<Path, 256> paths;
+    std::array<std::string, 256> paths;
+    std::array<Pen, paths.size()> pens;
     const auto level = [&](Index row, Index column) -> Index {
         const std::size_t cell = picture_.place(head, row, drawn_column(column));
         return picture_.is_blank(cell) ? -1 : static_cast<Index>(step_of(picture_.share(cell), paths.size()));
     };
-    for (Index i = 0; i < picture_.rows; ++i) {
-        for (Index j = 0; j < picture_.columns;) {
-            const Index here = level(i, j);
-            Index end = j + 1;
-            while (end < picture_.columns && level(i, end) == here) {
-                ++end;
-            }
-            if (here >= 0) {
-                Path& path = paths.at(static_cast<std::size_t>(here));
-                append_stroke(path.moves, j - path.column, i - path.row, end - j);
-                path.row = i;
-                path.column = end;
-            }
-            j = end;
-        }
-    }
+    for_each_run(picture_.rows, picture_.columns, level, [&](Index row, Index begin, Index end, std::size_t of) {
+        const Pen pen = std::exchange(pens.at(of), {row, end}); // relative moves are shorter than places
+        paths.at(of) += fmt::format("m{} {}h{}", begin - pen.column, row - pen.row, end - begin);
+    });
     out += "<rect" + attribute("x", place.x) + attribute("y", place.y);
     out += attribute("width", size_.width) + attribute("height", size_.height) + attribute("fill", blank_fill) + "/>\n";
     const std::string move = fmt::format("translate({} {}) scale({} {})", length(place.x), length(place.y + cell_height_ / 2),
                                          length(cell_width_), length(cell_height_));
-    out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) + ">\n";
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        if (!paths.at(i).moves.empty()) {
-            const Rgb colour = palette_.colour(static_cast<double>(i) / 255);
-            out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i).moves) + "/>\n";
-        }
-        require_size(out, picture_);
-    }
-    out += "</g>\n";
+    append_strokes(out, paths, palette_, move);
 }
 
 void HeatMapPanels::append_panel(std::string& out, Index head, const PanelPlace& place) const
@@ -261,26 +224,11 @@ void HeatMapPanels::append_panel(std::string& out, Index head, const PanelPlace&
     }
 }
 
-double HeatMapPanels::key_height() const
+ColourKey HeatMapPanels::key() const
 {
     constexpr double shortest = 96;
     constexpr double longest = 240;
-    return std::clamp(size_.height, shortest, longest);
-}
-
-double HeatMapPanels::key_width() const
-{
-    return ColourKey{picture_, palette_, key_height()}.width();
-}
-
-std::string HeatMapPanels::definitions() const
-{
-    return definitions_of(palette_);
-}
-
-void HeatMapPanels::append_key(std::string& out, double x, double y) const
-{
-    ColourKey{picture_, palette_, key_height()}.append(out, x, y);
+    return {picture_, palette_, std::clamp(size_.height, shortest, longest)};
 }
 
 } // namespace attn::report

@@ -3,6 +3,7 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/report/svg/svg_panels.hpp"
 #include "attn/report/svg/text_width.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -63,58 +64,29 @@ std::string all_means(const HeadSummary& head)
     return text;
 }
 
-/// Shares of the scale, merged to at most most_cells a side; below 0: blank.
-class Thumbnail {
-public:
-    Thumbnail(const Picture& picture, Index head, Index merged)
-        : rows_((picture.rows + merged - 1) / merged), columns_((picture.columns + merged - 1) / merged),
-          shares_(static_cast<std::size_t>(rows_ * columns_), -1)
-    {
-        for (Index i = 0; i < picture.rows; ++i) {
-            for (Index j = 0; j < picture.columns; ++j) {
-                const std::size_t place = picture.place(head, i, j);
-                const Index column = picture.right_to_left ? columns_ - 1 - j / merged : j / merged;
-                double& share = shares_[static_cast<std::size_t>(i / merged * columns_ + column)];
-                share = picture.is_blank(place) ? share : std::max(share, std::clamp(picture.share(place), 0.0, 1.0));
-            }
+/// Shares of the scale, `merged` rows and columns to a cell; `move` says where the map is.
+void append_thumbnail(std::string& out, const Picture& picture, Index head, Index merged, const Palette& palette,
+                      const std::string& move)
+{
+    const Index rows = (picture.rows + merged - 1) / merged;
+    const Index columns = (picture.columns + merged - 1) / merged;
+    std::vector<Index> levels_of(static_cast<std::size_t>(rows * columns), -1); // blank
+    for (Index i = 0; i < picture.rows; ++i) {
+        for (Index j = 0; j < picture.columns; ++j) {
+            const std::size_t place = picture.place(head, i, j);
+            const Index column = picture.right_to_left ? columns - 1 - j / merged : j / merged;
+            Index& level = levels_of[static_cast<std::size_t>(i / merged * columns + column)];
+            level =
+                picture.is_blank(place) ? level : std::max(level, static_cast<Index>(step_of(picture.share(place), levels)));
         }
     }
-
-    /// One path a colour, neighbours in a row one stroke. The unit is a cell.
-    void append(std::string& out, const Palette& palette) const
-    {
-        std::array<std::string, levels> paths;
-        for (Index i = 0; i < rows_; ++i) {
-            for (Index j = 0; j < columns_;) {
-                Index end = j + 1;
-                while (end < columns_ && level(i, end) == level(i, j)) {
-                    ++end;
-                }
-                if (level(i, j) >= 0) {
-                    std::string& path = paths.at(static_cast<std::size_t>(level(i, j)));
-                    path += 'M' + std::to_string(j) + ' ' + std::to_string(i) + 'h' + std::to_string(end - j);
-                }
-                j = end;
-            }
-        }
-        for (std::size_t i = 0; i < paths.size(); ++i) {
-            if (!paths.at(i).empty()) {
-                const Rgb colour = palette.colour(static_cast<double>(i) / (levels - 1));
-                out += "<path" + attribute("stroke", hex(colour)) + attribute("d", paths.at(i)) + "/>\n";
-            }
-        }
-    }
-
-private:
-    [[nodiscard]] Index level(Index row, Index column) const
-    {
-        const double share = shares_[static_cast<std::size_t>(row * columns_ + column)];
-        return share < 0 ? -1 : static_cast<Index>(step_of(share, levels));
-    }
-
-    Index rows_, columns_;
-    std::vector<double> shares_;
-};
+    std::array<std::string, levels> paths;
+    const auto level = [&](Index row, Index column) { return levels_of[static_cast<std::size_t>(row * columns + column)]; };
+    for_each_run(rows, columns, level, [&](Index row, Index begin, Index end, std::size_t of) {
+        paths.at(of) += fmt::format("M{} {}h{}", begin, row, end - begin);
+    });
+    append_strokes(out, paths, palette, move);
+}
 
 /// The scale that all layers have in common, unless each row has its own.
 ShadeOptions common_shade(std::span<const Result> layers, const ShadeOptions& asked)
@@ -145,9 +117,7 @@ public:
         if (first_.doubtful) {
             summaries_ = {};
         }
-        for (const Result& layer : layers) {
-            heads_ = std::max(heads_, shape_of(*layer.find(model::Item::weights)).front());
-        }
+        heads_ = widest(layers, heads_of);
         const auto cells = [&](Index count) {
             const Index whole = (count + merged_ - 1) / merged_;
             return static_cast<double>(whole);
@@ -157,9 +127,8 @@ public:
         width_ = unit_ * cells(first_.columns);
         height_ = unit_ * cells(first_.rows);
         step_x_ = std::max(width_, longest_name()) + map_gap;
-        for (const Result& layer : layers) {
-            gutter_ = std::max(gutter_, std::ceil(text_width(name_of(layer)) * label_font) + map_gap);
-        }
+        gutter_ =
+            widest(layers, [](const Result& layer) { return std::ceil(text_width(name_of(layer)) * label_font); }) + map_gap;
     }
 
     [[nodiscard]] std::string draw() const
@@ -179,7 +148,7 @@ public:
         const double width =
             std::max(key_x + std::max(key.width(), means_width(means)) + margin, least_width(heading, options_));
         std::string out = opening({width, std::max(bottom, key_bottom) + margin}, heading, options_);
-        out += definitions_of(palette_);
+        out += key.definitions();
         append_names(out, top);
         for (std::size_t row = 0; row < layers_.size(); ++row) {
             append_layer(out, row, top + static_cast<double>(row) * step_y());
@@ -195,6 +164,7 @@ public:
     }
 
 private:
+    [[nodiscard]] static Index heads_of(const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); }
     [[nodiscard]] static std::string name_of(const Result& layer) { return fmt::format("layer {}", layer.layer.value_or(0)); }
 
     /// Those of all heads; none of numbers that are no weights.
@@ -211,11 +181,8 @@ private:
 
     [[nodiscard]] double longest_name() const
     {
-        double longest = text_width("head 00") * label_font;
-        for (const NamedHead& head : heads()) {
-            longest = std::max(longest, text_width(head.text()) * name_font);
-        }
-        return std::ceil(longest);
+        const double longest = widest(heads(), [](const NamedHead& head) { return text_width(head.text()) * name_font; });
+        return std::ceil(std::max(longest, text_width("head 00") * label_font));
     }
 
     /// In the order in which they are declared.
@@ -242,8 +209,7 @@ private:
 
     void append_names(std::string& out, double top) const
     {
-        const auto fullest = std::ranges::max_element(
-            layers_, {}, [](const Result& layer) { return shape_of(*layer.find(model::Item::weights)).front(); });
+        const auto fullest = std::ranges::max_element(layers_, {}, heads_of);
         for (Index head = 0; head < heads_; ++head) {
             append_text(out, fullest->name_of_head(head), margin + gutter_ + static_cast<double>(head) * step_x_,
                         top - head_line / 2, label_font, attribute("font-weight", "bold"));
@@ -279,10 +245,7 @@ private:
         rectangle(0, attribute("fill", blank_fill));
         const std::string move =
             fmt::format("translate({} {}) scale({})", length(place.x), length(place.y + unit_ / 2), length(unit_));
-        out += "<g" + attribute("fill", "none") + attribute("shape-rendering", "crispEdges") + attribute("transform", move) +
-               ">\n";
-        Thumbnail(picture, place.head, merged_).append(out, palette_);
-        out += "</g>\n";
+        append_thumbnail(out, picture, place.head, merged_, palette_, move);
         const double line = frame_of(mean);
         rectangle(line / 2, attribute("fill", "none") + attribute("stroke", mean.colour) + attribute("stroke-width", line));
         out += "</g>\n";
@@ -294,11 +257,7 @@ private:
 
     [[nodiscard]] static double means_width(const std::set<const HeadMean*>& means)
     {
-        double width = 0;
-        for (const HeadMean* mean : means) {
-            width = std::max(width, swatch + role_gap + text_width(key_text(*mean)) * label_font);
-        }
-        return width;
+        return widest(means, [](const HeadMean* mean) { return swatch + role_gap + text_width(key_text(*mean)) * label_font; });
     }
 
     [[nodiscard]] static std::string key_text(const HeadMean& mean)

@@ -25,7 +25,6 @@ inline constexpr std::size_t most_bytes = 30000000;
 struct Heading {
     std::string title, note;
     std::string description; ///< for who hears the picture
-    [[nodiscard]] double width() const;
 };
 /// `array`: "weights of 4 heads (6, 6)"; `usual`: the title unless the options have one; empty: the array.
 [[nodiscard]] Heading heading_of(const std::string& array, const std::string& usual, const std::string& note,
@@ -39,9 +38,7 @@ struct PictureSize {
 /// How wide a picture has to be for its heading and caption.
 [[nodiscard]] double least_width(const Heading& heading, const SvgOptions& options);
 
-/// The <defs> of a picture: the colours of its key, and the pattern of places without a colour of the scale.
-[[nodiscard]] std::string definitions_of(const Palette& palette);
-/// Fills such a place.
+/// Fills a place without a colour of the scale.
 inline constexpr std::string_view blank_fill = "url(#blank)";
 
 /// The colour bar with its numbers, and what blank places are.
@@ -52,7 +49,28 @@ struct ColourKey {
     [[nodiscard]] double width() const;
     /// Top left at (x, y).
     void append(std::string& out, double x, double y) const;
+    /// The <defs> of its picture: the colours, and the pattern of places that have none.
+    [[nodiscard]] std::string definitions() const;
 };
+
+/// Calls `use(row, begin, end, level)` for the neighbours in a row that have one level; below 0 there is none.
+template <typename Level, typename Use>
+void for_each_run(Index rows, Index columns, const Level& level, const Use& use)
+{
+    for (Index row = 0; row < rows; ++row) {
+        for (Index begin = 0, end = 0; begin < columns; begin = end) {
+            const Index here = level(row, begin);
+            for (end = begin + 1; end < columns && level(row, end) == here;) {
+                ++end;
+            }
+            if (here >= 0) {
+                use(row, begin, end, static_cast<std::size_t>(here));
+            }
+        }
+    }
+}
+/// A path a level, whose unit is a cell, in the colours of as many even steps; `move` says where the cells are.
+void append_strokes(std::string& out, std::span<const std::string> paths, const Palette& palette, const std::string& move);
 
 /// Several layers.
 [[nodiscard]] std::string draw_layers(std::span<const model::Result> layers, std::span<const model::Summary> summaries,
@@ -86,12 +104,7 @@ public:
     /// What rows and columns are, below the title.
     [[nodiscard]] std::string note() const;
     void append_panel(std::string& out, Index head, const PanelPlace& place) const;
-    /// The colour bar, top left at (x, y).
-    void append_key(std::string& out, double x, double y) const;
-    [[nodiscard]] double key_height() const;
-    [[nodiscard]] double key_width() const;
-    /// Its <defs>.
-    [[nodiscard]] std::string definitions() const;
+    [[nodiscard]] ColourKey key() const;
 
 private:
     void choose_cells();
@@ -120,6 +133,21 @@ private:
     PanelSize size_;
 };
 
+/// Sample lines and the weights that they stand for, the heaviest on top.
+struct LineKey {
+    LineKey(const Picture& picture, const Palette& colours);
+
+    const Palette& palette;
+    double thickest; ///< what the thickest line stands for; of numbers none of which has a line, 1
+    Ticks samples;
+    double height;
+
+    [[nodiscard]] double share(double value) const { return std::min(value / thickest, 1.0); }
+    [[nodiscard]] double width() const;
+    void append(std::string& out, double x, double y) const;
+    [[nodiscard]] static std::string definitions() { return {}; }
+};
+
 /// Query words on the left, key words on the right, lines between them as thick as the weight.
 class ArcPanels {
 public:
@@ -129,10 +157,7 @@ public:
     /// What the lines are, and which are left out.
     [[nodiscard]] std::string note() const;
     void append_panel(std::string& out, Index head, const PanelPlace& place) const;
-    void append_key(std::string& out, double x, double y) const;
-    [[nodiscard]] double key_height() const;
-    [[nodiscard]] double key_width() const;
-    [[nodiscard]] static std::string definitions() { return {}; }
+    [[nodiscard]] const LineKey& key() const { return key_; }
 
 private:
     /// What one head shows: lines, the weakest first, and the words of both sides by their places.
@@ -141,9 +166,6 @@ private:
         std::vector<Index> rows, columns;
         bool some_lines = false; ///< weaker ones are left out
     };
-    /// What the thickest line stands for; of numbers none of which has a line, 1.
-    [[nodiscard]] double thickest_value() const { return picture_.scale.high > 0 ? picture_.scale.high : 1; }
-    [[nodiscard]] double share(double value) const { return std::min(value / thickest_value(), 1.0); }
     [[nodiscard]] std::vector<model::Pair> visible_lines(Index head, Index most) const;
     [[nodiscard]] Panel panel_of(Index head, Index most) const;
     /// Where x lies when words run from right to left, queries at the right.
@@ -154,10 +176,9 @@ private:
     void append_line(std::string& out, const model::Pair& line, double from, double to, const PanelPlace& place) const;
 
     const Picture& picture_;
-    const Palette& palette_;
+    LineKey key_;
     std::optional<Index> most_; ///< lines a head; absent: all that can be seen
     std::vector<Panel> panels_;
-    Ticks samples_;           ///< weights that the key shows
     bool some_words_ = false; ///< words without a line are left out, the others have their positions
     bool named_ = false;      ///< each line has a tooltip
     double pitch_ = 0, left_ = 0, right_ = 0, span_ = 0;

@@ -13,11 +13,6 @@
 namespace attn::report {
 namespace {
 
-std::string called(const std::string& name)
-{
-    return name.empty() ? "tensor" : visible(name);
-}
-
 /// "[0][2]"
 std::string brackets(const Shape& index)
 {
@@ -60,6 +55,36 @@ std::string describe(const model::TensorComparison& tensor)
                             describe(tensor.relative->place));
     }
     return text;
+}
+
+std::string describe(const model::Finding& finding)
+{
+    const std::string difference = fmt::format("largest {}difference {}", finding.unmeasured ? "finite " : "",
+                                               math::scientific(finding.largest_absolute, 1));
+    if (!finding.first.empty()) {
+        return fmt::format("{} of {}: {}{}{}", finding.mismatched, finding.compared, visible(finding.first),
+                           finding.largest_absolute == 0 ? "" : "; " + difference,
+                           finding.hint.empty() ? "" : "; " + finding.hint);
+    }
+    return fmt::format("{} compared, {}", finding.compared, finding.largest_absolute == 0 ? "all equal" : difference);
+}
+
+/// Something compared, and what was found.
+struct Judged {
+    bool agrees;
+    std::string what, text;
+};
+
+/// One line each; with `failures_alone` nothing of what agrees.
+void write_judged(Buffer& buffer, const std::vector<Judged>& all, bool failures_alone)
+{
+    const Index width = widest(all, [](const Judged& each) { return display_width(each.what); });
+    for (const Judged& each : all) {
+        if (!(failures_alone && each.agrees)) {
+            const std::string_view verdict = each.agrees ? "ok        " : "MISMATCH  ";
+            buffer.append(fmt::format("{}{}{}\n", verdict, aligned_left(each.what, width + 2), each.text));
+        }
+    }
 }
 
 /// Numbers as JSON has them, infinities, NaN and words as strings.
@@ -115,21 +140,31 @@ void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
 
 } // namespace
 
+void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink)
+{
+    if (failures_alone && report.passed()) {
+        return;
+    }
+    Buffer buffer(sink);
+    std::vector<Judged> statements;
+    for (const model::Finding& finding : report.findings) {
+        statements.push_back({finding.first.empty(), visible(finding.what), describe(finding)});
+    }
+    write_judged(buffer, statements, failures_alone);
+    const auto failed = std::ranges::count(statements, false, &Judged::agrees);
+    buffer.append(visible(name));
+    buffer.append(failed == 0 ? ": passed\n" : fmt::format(": failed ({} of {} statements)\n", failed, statements.size()));
+    buffer.flush();
+}
+
 void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, const Sink& sink)
 {
     Buffer buffer(sink);
-    Index width = 0;
+    std::vector<Judged> tensors;
     for (const model::TensorComparison& tensor : comparison.tensors) {
-        width = std::max(width, display_width(called(tensor.name)));
+        tensors.push_back({tensor.agrees(), tensor.name.empty() ? "tensor" : visible(tensor.name), describe(tensor)});
     }
-    for (const model::TensorComparison& tensor : comparison.tensors) {
-        const std::string name = called(tensor.name);
-        buffer.append(tensor.agrees() ? "ok        " : "MISMATCH  ");
-        buffer.append(name);
-        buffer.append(std::string(static_cast<std::size_t>(width - display_width(name) + 2), ' '));
-        buffer.append(describe(tensor));
-        buffer.append("\n");
-    }
+    write_judged(buffer, tensors, false);
     const std::string verdict =
         comparison.agrees() ? "agree" : fmt::format("differ ({} of {})", comparison.differing(), comparison.tensors.size());
     buffer.append(fmt::format("{} and {} {}\n", visible(a), visible(b), verdict));

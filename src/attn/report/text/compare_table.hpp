@@ -1,12 +1,16 @@
-// The reports of `compare`.
+// The reports of `check` and `compare`.
 #pragma once
 
+#include "attn/model/check/check.hpp"
 #include "attn/model/check/compare.hpp"
 #include "attn/report/sink.hpp"
 
 #include <string_view>
 
 namespace attn::report {
+
+/// One line a finding, then the verdict; with `failures_alone` nothing of what agrees.
+void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink);
 
 /// One line a tensor, then the verdict on A and B, which are what the files are called.
 void write_comparison(const model::Comparison& comparison, std::string_view a, std::string_view b, const Sink& sink);

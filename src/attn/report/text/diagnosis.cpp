@@ -68,24 +68,17 @@ void write_advice(std::span<const Candidate> candidates, Buffer& buffer)
     }
 }
 
+/// One that fits, perhaps beside others that nearly do.
 void write_named(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
 {
     const Candidate& best = diagnosis.candidates.front();
-    buffer.append(fmt::format("{} is what {} gives: largest difference {}", name, what_of(best), about(best.distance.largest)));
-    if (std::isfinite(diagnosis.farther)) {
-        buffer.append(fmt::format("; the next candidate is {} times farther", roughly(diagnosis.farther)));
-    }
-    buffer.append("\n");
-    write_advice({&best, 1}, buffer);
-}
-
-/// One that fits, beside others that nearly do.
-void write_likely(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
-{
-    const Candidate& best = diagnosis.candidates.front();
-    buffer.append(fmt::format("{} may be what {} gives: largest difference {}; no other candidate fits, but one is only {} "
-                              "times farther\n",
-                              name, what_of(best), about(best.distance.largest), about(diagnosis.farther)));
+    const bool likely = diagnosis.verdict == Verdict::likely;
+    const std::string next =
+        likely ? fmt::format("; no other candidate fits, but one is only {} times farther", about(diagnosis.farther))
+        : std::isfinite(diagnosis.farther) ? fmt::format("; the next candidate is {} times farther", roughly(diagnosis.farther))
+                                           : "";
+    buffer.append(fmt::format("{} {} what {} gives: largest difference {}{}\n", name, likely ? "may be" : "is", what_of(best),
+                              about(best.distance.largest), next));
     write_advice({&best, 1}, buffer);
 }
 
@@ -236,8 +229,8 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
     }
     if (against.diagnosis && !(against.beyond_lengths && against.diagnosis->verdict == Verdict::unknown)) {
         switch (against.diagnosis->verdict) {
-        case Verdict::named: write_named(*against.diagnosis, shown, buffer); break;
-        case Verdict::likely: write_likely(*against.diagnosis, shown, buffer); break;
+        case Verdict::named:
+        case Verdict::likely: write_named(*against.diagnosis, shown, buffer); break;
         case Verdict::tied:
             write_tied(*against.diagnosis, shown, buffer);
             if (file.suggested != nullptr) {

@@ -51,6 +51,21 @@ Index display_width(std::string_view text)
     return width;
 }
 
+std::string blanks(Index count)
+{
+    return std::string(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
+}
+
+std::string aligned_left(const std::string& text, Index width)
+{
+    return text + blanks(width - display_width(text));
+}
+
+std::string aligned_right(const std::string& text, Index width)
+{
+    return blanks(width - display_width(text)) + text;
+}
+
 bool runs_right_to_left(std::span<const std::string> words)
 {
     Index balance = 0;

@@ -4,9 +4,13 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/utf8.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace attn::report {
 
@@ -21,6 +25,22 @@ struct Cluster {
 
 /// Columns that well-formed UTF-8 takes, summed by grapheme cluster (an emoji family is 2 wide, a combining accent 0).
 [[nodiscard]] Index display_width(std::string_view text);
+
+/// So many, none below 0; and `text` with as many behind or in front of it as it takes to be so wide.
+[[nodiscard]] std::string blanks(Index count);
+[[nodiscard]] std::string aligned_left(const std::string& text, Index width);
+[[nodiscard]] std::string aligned_right(const std::string& text, Index width);
+
+/// The largest of what `measure` says of each, 0 at least.
+template <typename Range, typename Measure>
+[[nodiscard]] auto widest(const Range& range, const Measure& measure)
+{
+    std::decay_t<decltype(std::invoke(measure, *std::begin(range)))> width{};
+    for (const auto& each : range) {
+        width = std::max(width, std::invoke(measure, each));
+    }
+    return width;
+}
 
 /// Whether most words that have a direction begin with a letter that is read from right to left (Arabic, Hebrew, …).
 [[nodiscard]] bool runs_right_to_left(std::span<const std::string> words);

@@ -128,11 +128,9 @@ void ExplanationSteps::write_embedding()
 
 void ExplanationSteps::write_query()
 {
-    const Index d_k = std::ssize(e_.query);
-    const Index read = e_.swapped ? e_.keys_read : std::ssize(e_.x);
-    const Target W = e_.swapped ? Target::W_k : Target::W_q;
+    const Target W = words_.own_matrix();
     const std::string x = vector_of("x", words_.query_word());
-    step(fmt::format("{} {} = {}", e_.swapped ? "Key" : "Query", words_.own_vector(), words_.projection(W, x, d_k, read)));
+    step(fmt::format("{} {} = {}", e_.swapped ? "Key" : "Query", words_.own_vector(), words_.projection(W, x)));
     const model::Projected* made = e_.projection(W);
     if (made != nullptr && made->norm) {
         prose_.paragraph("normalised, as keys are");
@@ -142,8 +140,8 @@ void ExplanationSteps::write_query()
                                        ? fmt::format(", its frequencies scaled ({})", e_.place->frequencies)
                                        : "";
         prose_.paragraph(fmt::format("turned by RoPE: pair i by the angle {} / {}^(2i/{}){}", e_.position,
-                                     plain(attention().positions->rope.base), attention().positions->rope.dim.value_or(d_k),
-                                     scaled));
+                                     plain(attention().positions->rope.base),
+                                     attention().positions->rope.dim.value_or(std::ssize(e_.query)), scaled));
     }
     write_vector(e_.query);
     write_projection(W, words_.own_vector(), x);
@@ -151,30 +149,25 @@ void ExplanationSteps::write_query()
 
 void ExplanationSteps::write_keys()
 {
-    const Index d_k = std::ssize(e_.query);
-    const Index d_v = std::ssize(e_.context);
+    const Target W = words_.other_matrix();
     const std::string word = e_.key ? cell_owner() : "word";
     const std::string x = vector_of("x", word);
-    const std::string key =
-        words_.other_vector(word) + " = " +
-        words_.projection(e_.swapped ? Target::W_q : Target::W_k, x, d_k, e_.swapped ? std::ssize(e_.x) : e_.keys_read);
-    const std::string value = vector_of("v", word) + " = " + words_.projection(Target::W_v, x, d_v, e_.values_read);
-    const bool extra = e_.key && cell_is_bias();
+    const std::string key = words_.other_vector(word) + " = " + words_.projection(W, x);
     if (!e_.key) {
         step(fmt::format("{} and values, of every word in the same way", e_.swapped ? "Queries" : "Keys"));
-        const Target W = e_.swapped ? Target::W_q : Target::W_k;
         const model::Projected* shown = e_.projection(Target::W_v) != nullptr ? e_.projection(Target::W_v) : e_.projection(W);
         const std::string one = shown == nullptr ? "" : words_.key_word(static_cast<std::size_t>(shown->position));
         prose_.paragraph(key);
         write_projection(W, words_.other_vector(one), vector_of("x", one));
-        prose_.paragraph(value);
+        prose_.paragraph(vector_of("v", word) + " = " + words_.projection(Target::W_v, x));
         write_projection(Target::W_v, vector_of("v", one), vector_of("x", one));
         return;
     }
-    step(extra ? fmt::format("Key {} = bias_k: {}, the same for every sentence", words_.other_vector(word), shape_text({d_k}))
-               : (e_.swapped ? "Query " : "Key ") + key);
+    step(cell_is_bias() ? fmt::format("Key {} = bias_k: {}, the same for every sentence", words_.other_vector(word),
+                                      shape_text({std::ssize(e_.query)}))
+                        : (e_.swapped ? "Query " : "Key ") + key);
     write_vector(cell().key);
-    write_projection(e_.swapped ? Target::W_q : Target::W_k, words_.other_vector(word), x);
+    write_projection(W, words_.other_vector(word), x);
 }
 
 // ---- scores -----------------------------------------------------------------------------------------------------------
@@ -315,7 +308,8 @@ void ExplanationSteps::write_cell_masks(const std::string& before)
         return;
     }
     if (!attention().has_mask() && !is_biased() && !alibi) {
-        prose_.paragraph(fmt::format("{} is seen: masked = {} = {}", in_quotes(cell_word()), before, of_cell(words_.masked())));
+        const std::string masked = words_.masked()[static_cast<std::size_t>(*e_.key)];
+        prose_.paragraph(fmt::format("{} is seen: masked = {} = {}", in_quotes(cell_word()), before, masked));
         return;
     }
     const double score = before == "capped" ? *key.capped : before == "score" ? key.score : key.scaled;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace attn::report {
@@ -19,19 +18,6 @@ constexpr std::size_t longest_table = 64; ///< of a whole trained model
 std::string at(const std::string& vector, Index number)
 {
     return fmt::format("{}[{}]", vector, number);
-}
-
-/// The places of the largest magnitudes, in their order.
-std::vector<std::size_t> largest(const std::vector<double>& numbers, std::size_t count)
-{
-    std::vector<std::size_t> places(numbers.size());
-    std::iota(places.begin(), places.end(), 0);
-    if (count < places.size()) {
-        std::ranges::stable_sort(places, std::ranges::greater(), [&](std::size_t i) { return std::abs(numbers[i]); });
-        places.resize(count);
-        std::ranges::sort(places);
-    }
-    return places;
 }
 
 } // namespace
@@ -110,7 +96,10 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
         return;
     }
     std::vector<std::string> terms;
-    for (const std::size_t i : largest(made.products, most_products)) {
+    std::vector<std::size_t> places(made.products.size());
+    std::iota(places.begin(), places.end(), 0);
+    keep_largest(places, most_products, [&](std::size_t i) { return std::abs(made.products[i]); });
+    for (const std::size_t i : places) {
         terms.push_back(bracketed(left ? weights[i] : x[i]) + "·" + bracketed(left ? x[i] : weights[i]));
     }
     if (terms.size() < made.products.size()) {

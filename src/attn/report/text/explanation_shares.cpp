@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -130,14 +129,9 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
         }
     }
     const std::size_t all = chosen.size();
-    if (all > most_terms) {
-        std::ranges::stable_sort(chosen, std::ranges::greater(), [&](std::size_t j) { return e_.keys[j].last_weight(); });
-        chosen.resize(most_terms);
-        std::ranges::sort(chosen);
-    }
+    keep_largest(chosen, most_terms, [&](std::size_t j) { return e_.keys[j].last_weight(); });
     const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::last_weight);
     std::vector<std::string> terms;
-    terms.reserve(chosen.size() + 1);
     for (const std::size_t j : chosen) {
         terms.push_back(weights[j] + "·" + bracketed(values[j]));
     }
@@ -173,12 +167,10 @@ void ExplanationSteps::write_context()
 /// What the one key gives.
 void ExplanationSteps::write_share()
 {
-    const Index d_v = std::ssize(e_.context);
     const std::string v = vector_of("v", cell_owner());
     const std::string x = vector_of("x", cell_word());
-    prose_.paragraph(
-        fmt::format("{} = {}", v,
-                    cell_is_bias() ? "bias_v: " + shape_text({d_v}) : words_.projection(Target::W_v, x, d_v, e_.values_read)));
+    const std::string bias = "bias_v: " + shape_text({std::ssize(e_.context)});
+    prose_.paragraph(fmt::format("{} = {}", v, cell_is_bias() ? bias : words_.projection(Target::W_v, x)));
     write_vector(cell().value);
     write_projection(Target::W_v, v, x);
     prose_.paragraph(fmt::format("its share, {}·{}", words_.number(cell().last_weight()), v));
@@ -194,10 +186,10 @@ void ExplanationSteps::write_output()
         write_vector(e_.joined);
     }
     if (!e_.output.empty()) {
-        step("Output = " +
-             words_.projection(Target::W_o, e_.heads > 1 ? "heads" : "context", std::ssize(e_.output), std::ssize(e_.joined)));
+        const std::string x = e_.heads > 1 ? "heads" : "context";
+        step("Output = " + words_.projection(Target::W_o, x));
         write_vector(e_.output);
-        write_projection(Target::W_o, "output", e_.heads > 1 ? "heads" : "context");
+        write_projection(Target::W_o, "output", x);
     }
 }
 

@@ -67,11 +67,6 @@ private:
     [[nodiscard]] std::string cell_word() const { return words_.key_word(static_cast<std::size_t>(*e_.key)); }
     [[nodiscard]] std::string cell_owner() const { return words_.key_owner(static_cast<std::size_t>(*e_.key)); }
     [[nodiscard]] bool cell_is_bias() const { return words_.is_bias(static_cast<std::size_t>(*e_.key)); }
-    /// Its number in a list over all keys.
-    [[nodiscard]] std::string of_cell(const std::vector<std::string>& texts) const
-    {
-        return texts[static_cast<std::size_t>(*e_.key)];
-    }
 
     const model::Explanation& e_;
     Wording words_;

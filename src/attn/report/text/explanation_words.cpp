@@ -106,8 +106,13 @@ std::string Wording::other_vector(const std::string& word) const
     return vector_of(e_.swapped ? "q" : "k", word);
 }
 
-std::string Wording::projection(Target W, const std::string& of, Index made, Index read) const
+std::string Wording::projection(Target W, const std::string& of) const
 {
+    const Index made = std::ssize(W == Target::W_o ? e_.output : W == Target::W_v ? e_.context : e_.query);
+    const Index read = W == Target::W_o   ? std::ssize(e_.joined)
+                       : W == Target::W_v ? e_.values_read
+                       : W == Target::W_k ? e_.keys_read
+                                          : std::ssize(e_.x);
     const std::string name(name_of(W));
     const std::string bias = bias_name(W);
     const bool biased = std::ranges::any_of(e_.biases, [&](Target target) { return name_of(target) == bias; });

@@ -6,6 +6,7 @@
 #include "attn/report/text/prose.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace attn::report {
@@ -22,6 +23,17 @@ namespace attn::report {
 /// "b_q"
 [[nodiscard]] std::string bias_name(model::Target W);
 [[nodiscard]] std::string shape_text(const Shape& lengths);
+
+/// As many of the places as have the largest values, in their order.
+template <typename Value>
+void keep_largest(std::vector<std::size_t>& places, std::size_t count, const Value& value)
+{
+    if (count < places.size()) {
+        std::ranges::stable_sort(places, std::ranges::greater(), value);
+        places.resize(count);
+        std::ranges::sort(places);
+    }
+}
 
 /// A weight as a quotient.
 struct Quotient {
@@ -42,8 +54,11 @@ public:
     [[nodiscard]] bool is_bias(std::size_t j) const { return j >= (e_.cross ? e_.key_tokens : e_.tokens).size(); }
     [[nodiscard]] std::string own_vector() const; ///< "q(is)", or where scores are K·Qᵀ "k(is)"
     [[nodiscard]] std::string other_vector(const std::string& word) const;
+    /// What makes them.
+    [[nodiscard]] model::Target own_matrix() const { return e_.swapped ? model::Target::W_k : model::Target::W_q; }
+    [[nodiscard]] model::Target other_matrix() const { return e_.swapped ? model::Target::W_q : model::Target::W_k; }
     /// "W_q·x(is): (24,) = (24, 16)·(16,)" or "x(is)·W_q: …", with its bias if there is one.
-    [[nodiscard]] std::string projection(model::Target W, const std::string& of, Index made, Index read) const;
+    [[nodiscard]] std::string projection(model::Target W, const std::string& of) const;
 
     [[nodiscard]] int digits() const { return digits_; }
     /// "q(is)·k(word)", or what another function of the scores makes of them.

@@ -6,23 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace attn::report {
 namespace {
 
 constexpr std::string_view left_out = "…"; // in place of the columns that do not fit; one column wide
 constexpr std::string_view masked_text = "masked";
-
-/// 0 when none is above it.
-template <typename Scalar>
-double largest_of(std::span<const Scalar> row)
-{
-    double largest = 0;
-    for (const Scalar value : row) {
-        largest = std::max(largest, static_cast<double>(value));
-    }
-    return largest;
-}
 
 void append_aligned_right(std::string& out, std::string_view text, Index text_width, Index width)
 {
@@ -69,14 +59,7 @@ private:
         return text_of(value, notations_[static_cast<std::size_t>(i)], style_.digits);
     }
 
-    [[nodiscard]] double total(Index i) const
-    {
-        double added = 0;
-        for (const Scalar value : row(i)) {
-            added += static_cast<double>(value);
-        }
-        return added;
-    }
+    [[nodiscard]] double total(Index i) const { return std::accumulate(row(i).begin(), row(i).end(), 0.0); }
 
     [[nodiscard]] std::string sum(Index i) const { return math::fixed(total(i), style_.digits); }
 
@@ -175,7 +158,7 @@ private:
             const std::string& header = headers_[static_cast<std::size_t>(j)];
             append_aligned_right(out, header, display_width(header), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
         }
-        end_line(buffer, {.sum = "sum"});
+        end_line(buffer, "sum");
     }
 
     void write_row(Buffer& buffer, Index i) const
@@ -188,36 +171,32 @@ private:
             out += label;
             out.append(style_.numbered_rows ? 0 : padding, ' ');
         }
-        const std::string row_sum = sum_width_ > 0 ? sum(i) : "";
-        if (shaded()) {
-            const bool marked = write_shaded_cells(out, i);
-            end_line(buffer, {.sum = row_sum, .marked = !marked, .taken = overhang(shown_ - 1)});
-            return;
-        }
-        for (Index j = 0; j < shown_; ++j) {
-            const std::string text = cell(i, j);
-            append_aligned_right(out, text, std::ssize(text), column_gap(j) + widths_[static_cast<std::size_t>(j)]);
-        }
-        end_line(buffer, {.sum = row_sum});
+        const std::string_view mark = write_cells(out, i);
+        end_line(buffer, sum_width_ > 0 ? sum(i) : "", mark, overhang(shown_ - 1));
     }
 
-    /// Whether the row's largest value, if it has one above 0, is among them.
-    [[nodiscard]] bool write_shaded_cells(std::string& out, Index i) const
+    /// Returns the mark of the row's largest value where that is among the columns left out.
+    [[nodiscard]] std::string_view write_cells(std::string& out, Index i) const
     {
-        const bool by_column = !style_.column_scales.empty();
-        const double largest = by_column ? 0 : largest_of(row(i));
         Scale scale = style_.scale;
+        const bool by_column = !style_.column_scales.empty();
+        const double largest =
+            shaded() && !by_column ? widest(row(i), [](Scalar value) { return static_cast<double>(value); }) : 0;
         scale.high = scale.shade == Shade::row && largest > 0 ? largest : scale.high;
         bool marked = largest == 0;
         for (Index j = 0; j < shown_; ++j) {
+            const std::string number = cell(i, j);
+            const Index width = column_gap(j) + widths_[static_cast<std::size_t>(j)];
+            if (!shaded()) {
+                append_aligned_right(out, number, std::ssize(number), width);
+                continue;
+            }
             scale = by_column ? style_.column_scales[static_cast<std::size_t>(j)] : scale;
             const auto value = static_cast<double>(row(i)[static_cast<std::size_t>(j)]);
             const bool mark = value == largest && largest > 0;
             marked = marked || mark;
-            const std::string number = cell(i, j);
             const std::string text = (mark ? std::string(largest_mark) : " ") + number;
             const Index text_width = 1 + std::ssize(number);
-            const Index width = column_gap(j) + widths_[static_cast<std::size_t>(j)];
             if (!is_coloured(style_.shading)) {
                 append_aligned_right(out, std::string(block_of(scale.share(value))) + text, 1 + text_width, width);
                 continue;
@@ -231,7 +210,7 @@ private:
             out.append(static_cast<std::size_t>(overhang(j)), ' ');
             out += colours.empty() ? "" : colours_end;
         }
-        return marked;
+        return marked ? "" : largest_mark;
     }
 
     /// How many columns of the gap behind a column its colours take; none where the line ends.
@@ -241,23 +220,16 @@ private:
         return is_coloured(style_.shading) && j >= 0 && more ? gap_ - 1 : 0;
     }
 
-    struct Ending {
-        std::string_view sum;
-        bool marked = false; ///< the row's largest value is among the columns left out
-        Index taken = 0;     ///< columns of the gap that are written already
-    };
-
-    void end_line(Buffer& buffer, const Ending& ending) const
+    /// `mark` stands before "…"; so many columns of the gap are `taken` already.
+    void end_line(Buffer& buffer, std::string_view row_sum, std::string_view mark = "", Index taken = 0) const
     {
         std::string& out = buffer.text();
-        Index taken = ending.taken;
         if (shown_ < columns_) {
-            const std::string mark(ending.marked ? largest_mark : "");
-            append_aligned_right(out, mark + std::string(left_out), ending.marked ? 2 : 1, column_gap(shown_) + 1 - taken);
+            append_aligned_right(out, std::string(mark).append(left_out), mark.empty() ? 1 : 2, column_gap(shown_) + 1 - taken);
             taken = 0;
         }
         if (sum_width_ > 0) {
-            append_aligned_right(out, ending.sum, std::ssize(ending.sum), gap_ + sum_width_ - taken);
+            append_aligned_right(out, row_sum, std::ssize(row_sum), gap_ + sum_width_ - taken);
         }
         out += '\n';
         buffer.settle();
@@ -275,23 +247,29 @@ private:
 
 } // namespace
 
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend)
+Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Index indent)
 {
-    constexpr Index apart = 2;
-    Index used = 0;
+    Index used = indent;
     for (const std::string& part : parts) {
-        const bool fits = !width || used + 1 + display_width(part) <= *width;
-        if (used > 0) {
-            buffer.append(fits ? " " : "\n");
-            used = fits ? used + 1 : 0;
+        if (&part != &parts.front()) {
+            const bool fits = !width || used + 1 + display_width(part) <= *width;
+            buffer.append(fits ? " " : '\n' + blanks(indent));
+            used = fits ? used + 1 : indent;
         }
         buffer.append(part);
         used += display_width(part);
     }
+    return used;
+}
+
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend)
+{
+    constexpr Index apart = 2;
+    const Index used = write_parts(buffer, parts, width);
     const bool beside = !width || used + apart + widest_legend <= *width;
     const std::string meaning = legend_of(legend, width);
     if (!meaning.empty()) {
-        buffer.append(beside ? std::string(apart, ' ') : "\n");
+        buffer.append(beside ? blanks(apart) : "\n");
         buffer.append(meaning);
     }
     buffer.append("\n");

@@ -21,10 +21,10 @@ struct GridStyle {
     bool masked = false;                    ///< -inf stands for a masked place
     int digits = 4;                         ///< after the point
     NotationRule notation = NotationRule::fixed;
-    std::optional<Index> width;       ///< columns of the terminal
-    Shading shading = Shading::none;  ///< of values on `scale`; the largest of each row is marked
-    Scale scale = {};                 ///< from 0; with Shade::row to the largest of each row
-    std::vector<Scale> column_scales; ///< one a column, in place of `scale`; then nothing is marked
+    std::optional<Index> width;            ///< columns of the terminal
+    Shading shading = Shading::none;       ///< of values on `scale`; the largest of each row is marked
+    Scale scale = {};                      ///< from 0; with Shade::row to the largest of each row
+    std::vector<Scale> column_scales = {}; ///< one a column, in place of `scale`; then nothing is marked
 };
 
 /// `values` (rows, columns), row-major, one line a row under a line of column names; sums are fixed. Columns that do not fit
@@ -38,13 +38,11 @@ void write_grid(Buffer& buffer, std::span<const Scalar> values, const GridStyle&
 template <typename Scalar>
 [[nodiscard]] bool fits(std::span<const Scalar> values, const GridStyle& style);
 
-/// Its title, "weights, head 0 (6, 6)", a line broken between parts where the terminal is narrower. The legend of a shading
-/// stands behind it or, where that is too narrow, below it.
-void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
+/// Behind `indent` columns, with blanks in between; lines that would be wider are broken between parts, and begin with as many
+/// blanks. Returns how wide the last one is.
+Index write_parts(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, Index indent = 0);
 
-extern template bool fits(std::span<const float>, const GridStyle&);
-extern template bool fits(std::span<const double>, const GridStyle&);
-extern template void write_grid(Buffer&, std::span<const float>, const GridStyle&);
-extern template void write_grid(Buffer&, std::span<const double>, const GridStyle&);
+/// "weights, head 0 (6, 6)". The legend of a shading stands behind it or, where the terminal is too narrow, below it.
+void write_title(Buffer& buffer, const std::vector<std::string>& parts, std::optional<Index> width, const Legend& legend = {});
 
 } // namespace attn::report

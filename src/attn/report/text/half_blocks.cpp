@@ -28,38 +28,12 @@ std::vector<std::string> letters_of(const std::string& word, Index most)
     return letters;
 }
 
-void append_padded(std::string& out, std::string_view text, Index width)
-{
-    out += text;
-    out.append(static_cast<std::size_t>(std::max<Index>(width - display_width(text), 0)), ' ');
-}
-
-/// Cells of one line; an escape sequence only where the colours change.
-class ColouredLine {
-public:
-    explicit ColouredLine(std::string& out) : out_(out) {}
-
-    void append(const HalfCell& cell)
-    {
-        if (cell.colours != colours_) {
-            out_ += cell.colours.empty() ? colours_end : cell.colours;
-            colours_ = cell.colours;
-        }
-        out_ += cell.character;
-    }
-    void end() { append({}); }
-
-private:
-    std::string& out_;
-    std::string colours_;
-};
-
 template <typename Scalar>
 class Maps {
 public:
-    Maps(std::span<const Scalar> values, const HalfBlockMaps& maps)
-        : values_(values), maps_(maps), rows_(std::ssize(maps.row_labels)), columns_(std::ssize(maps.column_labels)),
-          count_(std::max<Index>(std::ssize(maps.names), 1))
+    Maps(std::span<const Scalar> values, const std::vector<std::string>& names, const GridStyle& style)
+        : values_(values), names_(names), style_(style), width_(style.width.value()), rows_(std::ssize(style.row_labels)),
+          columns_(std::ssize(style.column_labels)), count_(std::max<Index>(std::ssize(names), 1))
     {
         choose_widths();
         choose_header();
@@ -70,9 +44,9 @@ public:
         for (Index first = 0; first < count_; first += a_band_) {
             const Index end = std::min(first + a_band_, count_);
             buffer.append(first == 0 ? "" : "\n");
-            if (!maps_.names.empty()) {
+            if (!names_.empty()) {
                 write_line(buffer, first, end, "", [&](std::string& out, Index map) {
-                    append_padded(out, maps_.names[static_cast<std::size_t>(map)], map_width_);
+                    out += aligned_left(names_[static_cast<std::size_t>(map)], map_width_);
                 });
             }
             write_header(buffer, first, end);
@@ -90,29 +64,23 @@ private:
         constexpr Index shortest = 3;
         constexpr Index fewest_columns = 8;
         const Index sides = rows_ > 1 ? 2 : 1; // words on a line
-        Index longest = 0;
-        for (const std::string& label : maps_.row_labels) {
-            longest = std::max(longest, display_width(label));
-        }
-        const Index left = maps_.width / sides - 1 - (columns_ + sides - 1) / sides;
-        label_width_ = std::min({longest, std::max(left, shortest), std::max(maps_.width / 8, shortest)});
-        if (maps_.width < sides * (label_width_ + 1) + fewest_columns) {
+        const Index longest = widest(style_.row_labels, display_width);
+        const Index left = width_ / sides - 1 - (columns_ + sides - 1) / sides;
+        label_width_ = std::min({longest, std::max(left, shortest), std::max(width_ / 8, shortest)});
+        if (width_ < sides * (label_width_ + 1) + fewest_columns) {
             label_width_ = 0;
         }
         margin_ = label_width_ == 0 ? 0 : sides * (label_width_ + 1);
-        const Index room = std::max<Index>(maps_.width - margin_, 1);
+        const Index room = std::max<Index>(width_ - margin_, 1);
         shown_ = columns_ <= room ? columns_ : room - 1; // beside "…"
-        map_width_ = shown_ + (shown_ < columns_ ? 1 : 0);
-        for (const std::string& name : maps_.names) {
-            map_width_ = std::max(map_width_, std::min(display_width(name), room));
-        }
+        map_width_ = std::max(shown_ + (shown_ < columns_ ? 1 : 0), std::min(widest(names_, display_width), room));
         a_band_ = std::max<Index>((room + apart) / (map_width_ + apart), 1);
     }
 
     void choose_header()
     {
         for (Index j = 0; j < shown_; ++j) {
-            letters_.push_back(letters_of(maps_.column_labels[static_cast<std::size_t>(j)], tallest_header));
+            letters_.push_back(letters_of(style_.column_labels[static_cast<std::size_t>(j)], tallest_header));
             header_ = std::max(header_, std::ssize(letters_.back()));
         }
         ruled_ = std::ranges::any_of(letters_, [](const auto& letters) { return letters.empty(); });
@@ -123,7 +91,7 @@ private:
     {
         std::string& out = buffer.text();
         const std::size_t begin = out.size();
-        append_padded(out, labels, margin_);
+        out += aligned_left(labels, margin_);
         for (Index map = first; map < end; ++map) {
             append(out, map);
             out.append(map + 1 < end ? apart : 0, ' ');
@@ -136,7 +104,7 @@ private:
     void write_header(Buffer& buffer, Index first, Index end) const
     {
         const auto line = [&](const std::string& text) {
-            write_line(buffer, first, end, "", [&](std::string& out, Index) { append_padded(out, text, map_width_); });
+            write_line(buffer, first, end, "", [&](std::string& out, Index) { out += aligned_left(text, map_width_); });
         };
         if (ruled_) {
             return line(ruler());
@@ -169,7 +137,7 @@ private:
     {
         std::string text;
         for (Index i = row; i < std::min(row + 2, rows_) && label_width_ > 0; ++i) {
-            append_padded(text, shortened(maps_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
+            text += aligned_left(shortened(style_.row_labels[static_cast<std::size_t>(i)], label_width_), label_width_ + 1);
         }
         return text;
     }
@@ -184,7 +152,7 @@ private:
 
     [[nodiscard]] Scale scale_of(std::span<const Scalar> row) const
     {
-        Scale scale = maps_.scale;
+        Scale scale = style_.scale;
         const Scalar largest = row.empty() ? Scalar(0) : *std::ranges::max_element(row);
         scale.high = scale.shade == Shade::row && largest > 0 ? static_cast<double>(largest) : scale.high;
         return scale;
@@ -199,18 +167,26 @@ private:
         };
         const Scale above = scale_of(upper);
         const Scale below = scale_of(lower);
-        ColouredLine line(out);
+        std::string colours; // an escape sequence only where they change
+        const auto append = [&](const HalfCell& cell) {
+            if (cell.colours != colours) {
+                out += cell.colours.empty() ? colours_end : cell.colours;
+                colours = cell.colours;
+            }
+            out += cell.character;
+        };
         for (Index j = 0; j < shown_; ++j) {
-            line.append(half_cell(maps_.shading, share(above, upper, j), share(below, lower, j)));
+            append(half_cell(style_.shading, share(above, upper, j), share(below, lower, j)));
         }
-        line.end();
+        append({});
         out += shown_ < columns_ ? "…" : "";
-        out.append(static_cast<std::size_t>(map_width_ - shown_ - (shown_ < columns_ ? 1 : 0)), ' ');
+        out += blanks(map_width_ - shown_ - (shown_ < columns_ ? 1 : 0));
     }
 
     std::span<const Scalar> values_;
-    const HalfBlockMaps& maps_;
-    Index rows_, columns_, count_;
+    const std::vector<std::string>& names_;
+    const GridStyle& style_;
+    Index width_, rows_, columns_, count_;
     Index label_width_ = 0, margin_ = 0; ///< of one word, and of what stands left of the maps
     Index shown_ = 0, map_width_ = 0;    ///< columns of a map that are drawn, and what it takes on a line
     Index a_band_ = 1;                   ///< maps side by side
@@ -222,12 +198,13 @@ private:
 } // namespace
 
 template <typename Scalar>
-void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const HalfBlockMaps& maps)
+void write_half_blocks(Buffer& buffer, std::span<const Scalar> values, const std::vector<std::string>& names,
+                       const GridStyle& style)
 {
-    Maps<Scalar>(values, maps).write(buffer);
+    Maps<Scalar>(values, names, style).write(buffer);
 }
 
-template void write_half_blocks(Buffer&, std::span<const float>, const HalfBlockMaps&);
-template void write_half_blocks(Buffer&, std::span<const double>, const HalfBlockMaps&);
+template void write_half_blocks(Buffer&, std::span<const float>, const std::vector<std::string>&, const GridStyle&);
+template void write_half_blocks(Buffer&, std::span<const double>, const std::vector<std::string>&, const GridStyle&);
 
 } // namespace attn::report

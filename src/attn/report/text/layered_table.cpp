@@ -1,9 +1,8 @@
-#include "attn/report/text/layered_table.hpp"
-
 #include "attn/math/decimal.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
 #include "attn/report/text/summary.hpp"
+#include "attn/report/text/table.hpp"
 
 #include <fmt/core.h>
 
@@ -33,13 +32,6 @@ void write_guesses(Buffer& buffer, const LayeredResult& result, const TableOptio
 }
 
 } // namespace
-
-void write_table(const LayeredResult& result, const TableOptions& options, const Sink& sink)
-{
-    Buffer buffer(sink);
-    write_table(result, options, buffer);
-    buffer.flush();
-}
 
 void write_table(const LayeredResult& result, const TableOptions& options, Buffer& buffer)
 {

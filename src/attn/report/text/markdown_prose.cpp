@@ -113,19 +113,14 @@ void MarkdownProse::vector(const std::vector<std::string>& numbers)
 void MarkdownProse::table(const Column& labels, const std::vector<Column>& columns)
 {
     part();
-    const auto line = [&](const std::string& label, const auto& cell_of) {
-        std::string text = "| " + label;
+    std::string rule = "| ---";
+    for (std::size_t line = 0; line <= labels.cells.size(); ++line) {
+        std::string text = "| " + markdown_text(labels.at(line));
         for (const Column& column : columns) {
-            text += " | " + cell_of(column);
+            text += " | " + markdown_text(column.at(line));
+            rule += " | ---:";
         }
-        buffer().append(text + " |\n");
-    };
-    line(markdown_text(labels.title), [](const Column& column) { return markdown_text(column.title); });
-    line("---", [](const Column&) { return std::string("---:"); });
-    std::size_t row = 0;
-    for (const std::string& label : labels.cells) {
-        line(markdown_text(label), [&](const Column& column) { return column.cells[row]; });
-        ++row;
+        buffer().append(text + " |\n" + (line == 0 ? rule + " |\n" : ""));
     }
 }
 

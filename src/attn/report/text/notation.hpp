@@ -37,11 +37,4 @@ template <typename Scalar>
 
 [[nodiscard]] std::string text_of(double value, Notation notation, int digits);
 
-extern template Notation notation_of(std::span<const float>, int);
-extern template Notation notation_of(std::span<const double>, int);
-extern template Notation notation_of_row(std::span<const float>);
-extern template Notation notation_of_row(std::span<const double>);
-extern template std::vector<Notation> notations_of(std::span<const float>, Index, NotationRule, int);
-extern template std::vector<Notation> notations_of(std::span<const double>, Index, NotationRule, int);
-
 } // namespace attn::report

@@ -17,7 +17,7 @@ template <typename Scalar>
 Published printed(const std::string& name, const Tensor<Scalar>& tensor, int digits)
 {
     Published published{.array = name, .at = {}, .shape = tensor.shape, .values = {}, .printed = true, .dtype = {}};
-    const bool may_be_masked = model::item_called(name) == Item::masked_scores;
+    const bool may_be_masked = model::is_masked(model::item_called(name));
     const auto size = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     for (std::span<const Scalar> rest = tensor.values; !rest.empty(); rest = rest.subspan(size)) {
         const Notation notation = notation_of(rest.first(size), digits);
@@ -39,22 +39,11 @@ Published vocabulary(const std::vector<std::string>& words)
 {
     std::vector<std::string> rows;
     for (std::size_t id = 0; id < words.size(); ++id) {
-        rows.push_back(words[id]);
-        rows.push_back(std::to_string(id));
+        rows.insert(rows.end(), {words[id], std::to_string(id)});
     }
     Published published = stated(Item::vocabulary, std::move(rows));
     published.shape = {std::ssize(words), 2};
     return published;
-}
-
-std::vector<std::string> texts_of(const std::vector<Index>& integers)
-{
-    std::vector<std::string> texts;
-    texts.reserve(integers.size());
-    for (const Index integer : integers) {
-        texts.push_back(std::to_string(integer));
-    }
-    return texts;
 }
 
 /// Of a W_o drawn as linear, which a config need not say.

@@ -14,25 +14,9 @@ namespace {
 constexpr Index gap = 2; // between columns
 constexpr std::string_view bold = "\x1b[1m";
 
-std::string blanks(Index count)
-{
-    std::string text;
-    text.resize(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
-    return text;
-}
-
-std::string aligned_right(const std::string& text, Index width)
-{
-    return blanks(width - display_width(text)) + text;
-}
-
 Index width_of(const Column& column)
 {
-    Index width = display_width(column.title);
-    for (const std::string& cell : column.cells) {
-        width = std::max(width, display_width(cell));
-    }
-    return width;
+    return std::max(display_width(column.title), widest(column.cells, display_width));
 }
 
 /// As display_width, for text that glue holds together.
@@ -131,12 +115,9 @@ void Prose::end_sum(const std::string& line)
 
 void Prose::vector(const std::vector<std::string>& numbers)
 {
-    Index widest = 0;
-    for (const std::string& number : numbers) {
-        widest = std::max(widest, display_width(number));
-    }
+    const Index number = widest(numbers, display_width);
     const Index label = std::ssize(fmt::format("[{}]", std::max<std::size_t>(numbers.size(), 1) - 1));
-    const Index fitting = (width_ - indent_ - label) / (widest + gap);
+    const Index fitting = (width_ - indent_ - label) / (number + gap);
     constexpr std::array<Index, 4> counts{8, 4, 2, 1};
     const auto chosen = std::ranges::find_if(counts, [&](Index count) { return count <= fitting; });
     const Index a_line = chosen == counts.end() ? 1 : *chosen;
@@ -145,7 +126,7 @@ void Prose::vector(const std::vector<std::string>& numbers)
         if (i % a_line == 0) {
             line = blanks(indent_) + aligned_right(fmt::format("[{}]", i), label);
         }
-        line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], widest);
+        line += blanks(gap) + aligned_right(numbers[static_cast<std::size_t>(i)], number);
         if (i % a_line == a_line - 1 || i + 1 == std::ssize(numbers)) {
             put(line);
         }
@@ -175,25 +156,16 @@ void Prose::table_part(const Column& labels, const std::vector<Column>& columns)
     const Index label_width = width_of(labels);
     std::vector<Index> widths;
     std::ranges::transform(columns, std::back_inserter(widths), width_of);
-    const auto line = [&](const std::string& label, const auto& cell_of, const auto& colours_of) {
-        std::string text = blanks(indent_) + label + blanks(label_width - display_width(label));
+    for (std::size_t line = 0; line <= labels.cells.size(); ++line) {
+        std::string text = blanks(indent_) + aligned_left(labels.at(line), label_width);
         for (std::size_t j = 0; j < columns.size(); ++j) {
-            const std::string colours = colours_of(columns[j]);
-            text += blanks(gap - 1) + colours + ' ' + aligned_right(cell_of(columns[j]), widths[j]);
+            const std::vector<double>& shares = columns[j].shares;
+            const bool shaded = line > 0 && line <= shares.size();
+            const std::string colours = shaded ? cell_colours(shading_, shares[line - 1], false) : "";
+            text += blanks(gap - 1) + colours + ' ' + aligned_right(columns[j].at(line), widths[j]);
             text += colours.empty() ? "" : colours_end;
         }
         put(text);
-    };
-    line(
-        labels.title, [](const Column& column) { return column.title; }, [](const Column&) { return std::string(); });
-    std::size_t row = 0;
-    for (const std::string& label : labels.cells) {
-        const auto colours = [&](const Column& column) {
-            return row < column.shares.size() ? cell_colours(shading_, column.shares[row], false) : "";
-        };
-        line(
-            label, [row](const Column& column) { return column.cells[row]; }, colours);
-        ++row;
     }
 }
 

@@ -25,6 +25,9 @@ struct Column {
     std::string title;
     std::vector<std::string> cells;
     std::vector<double> shares = {}; ///< of the scale that cells are coloured by, one a cell; empty: no colours
+
+    /// The title above the cells.
+    [[nodiscard]] const std::string& at(std::size_t line) const { return line == 0 ? title : cells[line - 1]; }
 };
 
 class Prose {

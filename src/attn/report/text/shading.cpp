@@ -37,11 +37,6 @@ std::string colour_code(Shading shading, Layer layer, double share)
     }
 }
 
-std::string background(Shading shading, double share)
-{
-    return colour_code(shading, Layer::ground, share);
-}
-
 /// Of text on the colour of a share.
 std::string foreground(Shading shading, double share)
 {
@@ -57,7 +52,7 @@ std::string foreground(Shading shading, double share)
 /// What stands for `share` in the legend, one column wide.
 std::string sample(Shading shading, double share)
 {
-    return is_coloured(shading) ? "\x1b[" + background(shading, share) + "m " : std::string(block_of(share));
+    return is_coloured(shading) ? "\x1b[" + colour_code(shading, Layer::ground, share) + "m " : std::string(block_of(share));
 }
 
 } // namespace
@@ -69,7 +64,7 @@ std::string cell_colours(Shading shading, double share, bool largest)
     }
     // Bold is no colour of its own but for 16 colours, where some terminals make grey of a bold black.
     const std::string_view bold = largest && shading != Shading::colours_16 ? "1;" : "";
-    return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + background(shading, share) + 'm';
+    return "\x1b[" + std::string(bold) + foreground(shading, share) + ';' + colour_code(shading, Layer::ground, share) + 'm';
 }
 
 HalfCell half_cell(Shading shading, double upper, double lower)

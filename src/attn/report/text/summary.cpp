@@ -1,6 +1,7 @@
 #include "attn/report/text/summary.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/axes.hpp"
 #include "attn/report/head_means.hpp"
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
@@ -17,16 +18,6 @@ namespace {
 
 using model::HeadSummary;
 using model::Result;
-
-std::vector<std::string> head_labels(const Result& result)
-{
-    std::vector<std::string> labels;
-    const Index heads = std::ssize(result.summary->heads);
-    for (Index h = 0; h < heads && (heads > 1 || !result.heads.empty()); ++h) {
-        labels.push_back(result.name_of_head(h));
-    }
-    return labels;
-}
 
 /// A row a head, each with its label unless there is but one; `result` is one of those that the heads are of.
 void write_means(Buffer& buffer, const Result& result, const std::vector<HeadSummary>& heads, std::vector<std::string> labels,
@@ -79,28 +70,20 @@ void write_pairs(Buffer& buffer, const Result& result, const TableOptions& optio
 {
     constexpr Index narrow = 24;
     const Index line = options.width.value_or(std::numeric_limits<Index>::max());
-    const std::vector<std::string> labels = head_labels(result);
+    const std::vector<std::string> labels = head_names(result, std::ssize(result.summary->heads));
     Index indent = labels.empty() ? 0 : std::ssize(labels.back()) + 2;
     const bool own_line = !labels.empty() && line - indent < narrow;
     indent = own_line ? 0 : indent;
     write_title(buffer, {"strongest", "pairs"}, options.width);
     for (std::size_t h = 0; h < result.summary->heads.size(); ++h) {
-        const std::vector<model::Pair>& pairs = result.summary->heads[h].pairs;
         const std::string label = labels.empty() ? "" : labels[h];
-        buffer.append(label);
-        buffer.append(own_line ? "\n"
-                               : std::string(static_cast<std::size_t>(std::max<Index>(indent - std::ssize(label), 0)), ' '));
-        buffer.append(pairs.empty() ? "none" : "");
-        Index used = indent;
-        for (std::size_t p = 0; p < pairs.size(); ++p) {
-            const std::string text =
-                text_of(result, pairs[p], options.digits, line - indent) + (p + 1 < pairs.size() ? "," : "");
-            const Index width = display_width(text);
-            const bool fits = p == 0 || used + 1 + width <= line;
-            buffer.append(p == 0 ? "" : fits ? " " : '\n' + std::string(static_cast<std::size_t>(indent), ' '));
-            buffer.append(text);
-            used = (fits ? used + (p == 0 ? 0 : 1) : indent) + width;
+        buffer.append(own_line ? label + "\n" : aligned_left(label, indent));
+        std::vector<std::string> pairs;
+        for (const model::Pair& pair : result.summary->heads[h].pairs) {
+            pairs.push_back(text_of(result, pair, options.digits, line - indent) + ',');
         }
+        pairs.empty() ? pairs.emplace_back("none") : pairs.back().erase(pairs.back().size() - 1);
+        write_parts(buffer, pairs, options.width, indent);
         buffer.append("\n");
     }
 }
@@ -120,7 +103,7 @@ void write_pair(JsonWriter& json, const Result& result, const model::Pair& pair)
 
 void write_summary(Buffer& buffer, const Result& result, const TableOptions& options)
 {
-    write_means(buffer, result, result.summary->heads, head_labels(result), options);
+    write_means(buffer, result, result.summary->heads, head_names(result, std::ssize(result.summary->heads)), options);
     buffer.append("\n");
     write_pairs(buffer, result, options);
 }

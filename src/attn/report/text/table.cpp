@@ -26,19 +26,13 @@ struct Line {
     std::string_view separator;
 };
 
-/// A word fit for one line; on a terminal it takes half of it at most.
-std::string shown_word(const std::string& word, const TableOptions& options)
-{
-    const std::string safe = visible(word);
-    return options.width ? shortened(safe, std::max<Index>(*options.width / 2, 6)) : safe;
-}
-
+/// Each fit for one line; on a terminal it takes half of it at most.
 std::vector<std::string> shown_words(const std::vector<std::string>& words, const TableOptions& options)
 {
     std::vector<std::string> shown;
-    shown.reserve(words.size());
     for (const std::string& word : words) {
-        shown.push_back(shown_word(word, options));
+        const std::string safe = visible(word);
+        shown.push_back(options.width ? shortened(safe, std::max<Index>(*options.width / 2, 6)) : safe);
     }
     return shown;
 }
@@ -52,16 +46,6 @@ std::vector<std::string> words_in(const std::string& text, const TableOptions& o
         words.push_back(options.width ? shortened(word, *options.width) : word);
     }
     return words;
-}
-
-std::vector<std::string> numbers(const std::vector<Index>& values)
-{
-    std::vector<std::string> texts;
-    texts.reserve(values.size());
-    for (const Index value : values) {
-        texts.push_back(std::to_string(value));
-    }
-    return texts;
 }
 
 /// "0-3", "4-7", …
@@ -112,7 +96,7 @@ std::vector<Line> lines_of(const Result& result, const TableOptions& options)
             lines.push_back({name_of(item), with_ids ? words_with_ids(*words, options) : shown_words(*words, options),
                              with_ids ? ", " : " "});
         } else if (const std::vector<Index>* list = result.integers(item); list != nullptr && !is_choice(item)) {
-            lines.push_back({name_of(item), is_paired(item) ? ranges(*list) : numbers(*list), " "});
+            lines.push_back({name_of(item), is_paired(item) ? ranges(*list) : texts_of(*list), " "});
         }
     }
     return lines;
@@ -124,7 +108,7 @@ void write_line(Buffer& buffer, const Line& line, Index name_width, std::optiona
     constexpr Index narrow = 24;
     const bool own_line = width && *width - name_width < narrow;
     buffer.append(line.name);
-    buffer.append(own_line ? "\n" : std::string(static_cast<std::size_t>(name_width - std::ssize(line.name)), ' '));
+    buffer.append(own_line ? "\n" : blanks(name_width - std::ssize(line.name)));
     Index used = own_line ? 0 : name_width;
     for (std::size_t i = 0; i < line.items.size(); ++i) {
         const std::string piece = (i == 0 ? "" : std::string(line.separator)) + line.items[i];
@@ -144,13 +128,9 @@ void write_line(Buffer& buffer, const Line& line, Index name_width, std::optiona
 
 // ---- tables -----------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> texts_of(const AxisLabels& labels)
+std::vector<std::string> visible_texts(const AxisLabels& labels)
 {
-    std::vector<std::string> texts;
-    for (const std::string& word : labels.words) {
-        texts.push_back(visible(word));
-    }
-    return labels.words.empty() ? numbers(labels.numbers) : texts;
+    return texts_of(labels, [](std::string_view word) { return visible(word); });
 }
 
 GridStyle style_of(const TableOptions& options)
@@ -168,12 +148,10 @@ void write_per_query(Buffer& buffer, const Result& result, const std::string& na
                      const TableOptions& options)
 {
     GridStyle style = style_of(options);
-    style.column_labels = texts_of(labels_of(result, Axis::queries, tensor.columns()));
-    const bool one = tensor.rows() == 1 && result.heads.empty();
-    for (Index head = 0; head < tensor.rows() && !one; ++head) {
-        style.row_labels.push_back(result.name_of_head(head, name));
-    }
-    write_title(buffer, {name, to_string(one ? Shape{tensor.columns()} : tensor.shape)}, options.width);
+    style.column_labels = visible_texts(labels_of(result, Axis::queries, tensor.columns()));
+    style.row_labels = head_names(result, tensor.rows(), name);
+    const Shape shape = style.row_labels.empty() ? Shape{tensor.columns()} : tensor.shape;
+    write_title(buffer, {name, to_string(shape)}, options.width);
     write_grid(buffer, std::span<const Scalar>(tensor.values), style);
 }
 
@@ -198,21 +176,12 @@ template <typename Scalar>
 void write_map(Buffer& buffer, const Result& result, const std::string& name, const Tensor<Scalar>& tensor,
                const GridStyle& style)
 {
-    HalfBlockMaps maps{.names = {},
-                       .row_labels = style.row_labels,
-                       .column_labels = style.column_labels,
-                       .width = *style.width,
-                       .shading = style.shading,
-                       .scale = style.scale};
     const Index heads = tensor.shape.front();
-    for (Index head = 0; head < heads && (heads > 1 || !result.heads.empty()); ++head) {
-        maps.names.push_back(result.name_of_head(head, name));
-    }
     const std::string count = heads == 1 ? "" : "of " + counted(heads, "head");
     std::vector<std::string> title{name, count, to_string(Shape{tensor.rows(), tensor.columns()})};
     std::erase(title, "");
     write_title(buffer, title, style.width, {.shading = style.shading, .scale = style.scale, .marked = false});
-    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), maps);
+    write_half_blocks(buffer, std::span<const Scalar>(tensor.values), head_names(result, heads, name), style);
 }
 
 template <typename Scalar>
@@ -222,10 +191,10 @@ void write_matrices(Buffer& buffer, const Result& result, const std::string& nam
     const Axes axes = axes_of(name);
     const bool vector = tensor.shape.size() < 2;
     GridStyle style = style_of(options);
-    style.column_labels = texts_of(labels_of(result, axes.column, tensor.columns()));
+    style.column_labels = visible_texts(labels_of(result, axes.column, tensor.columns()));
     if (!vector) {
         const AxisLabels rows = labels_of(result, axes.row, tensor.rows());
-        style.row_labels = texts_of(rows);
+        style.row_labels = visible_texts(rows);
         style.numbered_rows = rows.words.empty();
     }
     const bool weights = model::item_called(name) == Item::weights;
@@ -288,23 +257,13 @@ void write_array(Buffer& buffer, const Result& result, const model::Array& array
 
 } // namespace
 
-void write_table(const model::Result& result, const TableOptions& options, const Sink& sink)
-{
-    Buffer buffer(sink);
-    write_table(result, options, buffer);
-    buffer.flush();
-}
-
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer)
 {
     if (options.introduced) {
         write_title(buffer, words_in(introduction(result, options.width), options), options.width);
     }
     const std::vector<Line> lines = lines_of(result, options);
-    Index name_width = 0;
-    for (const Line& line : lines) {
-        name_width = std::max(name_width, std::ssize(line.name) + 2);
-    }
+    const Index name_width = widest(lines, [](const Line& line) { return std::ssize(line.name) + 2; });
     for (const Line& line : lines) {
         write_line(buffer, line, name_width, options.width);
     }

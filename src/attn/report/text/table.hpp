@@ -1,8 +1,7 @@
 // Result → text tables for people.
 #pragma once
 
-#include "attn/model/check/check.hpp"
-#include "attn/model/run/result.hpp"
+#include "attn/model/trained/layered_result.hpp"
 #include "attn/report/buffer.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/report/text/shading.hpp"
@@ -25,11 +24,19 @@ struct TableOptions {
 
 /// Rows are query words, columns key words; weights have a last column with the row's sum where one is not 1. On a terminal
 /// with colours weights whose numbers do not fit are drawn without them (half_blocks.hpp).
-void write_table(const model::Result& result, const TableOptions& options, const Sink& sink);
-/// The same to a buffer, which is not flushed: for many results in a row.
+/// The buffer is not flushed: for many results in a row.
 void write_table(const model::Result& result, const TableOptions& options, Buffer& buffer);
 
-/// A report of `check`: one line a finding, then the verdict; with `failures_alone` nothing of what agrees.
-void write_check(const model::CheckReport& report, std::string_view name, bool failures_alone, const Sink& sink);
+/// The tokens; then layer by layer what is shown of it, under a line with its number. A summary is one table of all heads,
+/// "3.1" for head 1 of layer 3.
+void write_table(const model::LayeredResult& result, const TableOptions& options, Buffer& buffer);
+
+template <typename AnyResult>
+void write_table(const AnyResult& result, const TableOptions& options, const Sink& sink)
+{
+    Buffer buffer(sink);
+    write_table(result, options, buffer);
+    buffer.flush();
+}
 
 } // namespace attn::report

@@ -1,50 +1,57 @@
 #include "attn/report/text/timing.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/json_writer.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/report/text/grid.hpp"
+#include "attn/report/text/prose.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <vector>
 
 namespace attn::report {
 namespace {
 
-constexpr std::array<std::string_view, 14> column_names{"seq",     "heads", "kv_heads", "head_dim", "value_dim",
-                                                        "keys",    "dtype", "threads",  "isa",      "median ms",
-                                                        "GFLOP/s", "peak",  "of peak",  "peak MiB"};
-constexpr std::size_t first_common = 1, behind_common = 9; ///< what timings of one `bench` have in common
-constexpr std::size_t space = 2;                           // between columns
+namespace field = model::field;
 
-using Row = std::array<std::string, column_names.size()>;
-
-Row row_of(const Timing& timing)
-{
-    const model::Workload& w = timing.workload;
-    return {std::to_string(w.seq),
-            std::to_string(w.heads),
-            std::to_string(w.kv_heads),
-            std::to_string(w.head_dim),
-            std::to_string(w.value_dim),
-            w.keys ? std::to_string(*w.keys) : "",
-            w.type == ElementType::float32 ? "" : std::string(name_of(w.type)),
-            std::to_string(timing.threads),
-            std::string(core::name_of(timing.isa)),
-            math::fixed(timing.median_seconds * 1e3, 3),
-            math::fixed(timing.gflops(), 1),
-            math::fixed(timing.peak_gflops, 1),
-            math::fixed(100 * timing.gflops() / timing.peak_gflops, 1) + "%",
-            math::fixed(static_cast<double>(timing.peak_rss_bytes) / (1 << 20), 1)};
-}
+/// Of the table, for people.
+struct TimingColumn {
+    std::string_view name;
+    bool common; ///< to all timings of one `bench`
+    std::string (*text)(const Timing&);
+};
+constexpr std::array timing_columns{
+    TimingColumn{"seq", false, [](const Timing& t) { return std::to_string(t.workload.seq); }},
+    TimingColumn{field::heads.name(), true, [](const Timing& t) { return std::to_string(t.workload.heads); }},
+    TimingColumn{field::kv_heads.name(), true, [](const Timing& t) { return std::to_string(t.workload.kv_heads); }},
+    TimingColumn{"head_dim", true, [](const Timing& t) { return std::to_string(t.workload.head_dim); }},
+    TimingColumn{"value_dim", true, [](const Timing& t) { return std::to_string(t.workload.value_dim); }},
+    TimingColumn{"keys", true, [](const Timing& t) { return t.workload.keys ? std::to_string(*t.workload.keys) : ""; }},
+    TimingColumn{
+        field::dtype.name(), true,
+        [](const Timing& t) { return t.workload.type == ElementType::float32 ? "" : std::string(name_of(t.workload.type)); }},
+    TimingColumn{"threads", true, [](const Timing& t) { return std::to_string(t.threads); }},
+    TimingColumn{"isa", true, [](const Timing& t) { return std::string(core::name_of(t.isa)); }},
+    TimingColumn{"median ms", false, [](const Timing& t) { return math::fixed(t.median_seconds * 1e3, 3); }},
+    TimingColumn{"GFLOP/s", false, [](const Timing& t) { return math::fixed(t.gflops(), 1); }},
+    TimingColumn{"peak", false, [](const Timing& t) { return math::fixed(t.peak_gflops, 1); }},
+    TimingColumn{"of peak", false, [](const Timing& t) { return math::fixed(100 * t.gflops() / t.peak_gflops, 1) + "%"; }},
+    TimingColumn{"peak MiB", false,
+                 [](const Timing& t) { return math::fixed(static_cast<double>(t.peak_rss_bytes) / (1 << 20), 1); }},
+};
 
 void write(JsonWriter& json, const Timing& timing)
 {
     const model::Workload& w = timing.workload;
     json.begin_object();
     json.member("seq", w.seq);
-    json.member("heads", w.heads);
+    json.member(field::heads.name(), w.heads);
     json.member("head_dim", w.head_dim);
     json.member("threads", timing.threads);
     json.member("isa", core::name_of(timing.isa));
@@ -55,19 +62,19 @@ void write(JsonWriter& json, const Timing& timing)
     json.member("gflops", timing.gflops());
     json.member("peak_gflops", timing.peak_gflops);
     json.member("peak_rss_bytes", timing.peak_rss_bytes);
-    json.member("kv_heads", w.kv_heads);
+    json.member(field::kv_heads.name(), w.kv_heads);
     json.member("value_dim", w.value_dim);
     json.member("keys", w.key_count());
-    json.member("dtype", name_of(w.type));
-    json.member("causal", w.attention.causal);
+    json.member(field::dtype.name(), name_of(w.type));
+    json.member(field::causal.name(), w.attention.causal);
     if (w.attention.window) {
-        json.key("window");
+        json.key(field::window.name());
         json.integers({w.attention.window->left, w.attention.window->right});
     }
     json.member("alibi", w.attention.alibi);
     json.member("mask", w.mask.has_value());
     if (w.attention.softcap) {
-        json.member("softcap", *w.attention.softcap);
+        json.member(field::softcap.name(), *w.attention.softcap);
     }
     if (w.attention.weights_type) {
         json.member("weights_dtype", name_of(*w.attention.weights_type));
@@ -81,40 +88,37 @@ void write(JsonWriter& json, const Timing& timing)
 /// Without the columns that say nothing.
 void write_timings(std::span<const Timing> timings, std::optional<Index> width, const Sink& sink)
 {
-    std::vector<Row> rows{Row{}};
-    std::ranges::copy(column_names, rows.front().begin());
-    std::ranges::transform(timings, std::back_inserter(rows), row_of);
-    const auto says_nothing = [&](std::size_t column) {
-        return std::all_of(rows.begin() + 1, rows.end(), [&](const Row& row) { return row.at(column).empty(); });
+    constexpr Index space = 2; // between columns
+    struct Shown {
+        Column text;
+        bool common;
+        Index width;
     };
-    std::array<std::size_t, column_names.size()> widths{};
-    std::size_t all = 0;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-        const auto width_of = [&](const Row& row) { return row.at(column).size(); };
-        widths.at(column) = width_of(*std::ranges::max_element(rows, {}, width_of));
-        all += says_nothing(column) ? 0 : widths.at(column) + (column == 0 ? 0 : space);
+    std::vector<Shown> shown;
+    Index all = -space;
+    for (const TimingColumn& column : timing_columns) {
+        Column text{std::string(column.name), {}};
+        std::ranges::transform(timings, std::back_inserter(text.cells), column.text);
+        if (const Index cells = widest(text.cells, display_width); cells > 0) {
+            shown.push_back({text, column.common, std::max(cells, display_width(text.title))});
+            all += space + shown.back().width;
+        }
     }
     Buffer buffer(sink);
-    const bool fits = !width || static_cast<Index>(all) <= *width || timings.empty();
-    if (!fits) {
+    if (width && all > *width) {
         std::vector<std::string> common;
-        for (std::size_t column = first_common; column < behind_common; ++column) {
-            if (!says_nothing(column)) {
-                common.push_back(std::string(column_names.at(column)) + ' ' + rows.back().at(column));
+        for (const Shown& each : shown) {
+            if (each.common) {
+                common.push_back(fmt::format("{} {},", each.text.title, each.text.cells.back()));
             }
         }
-        for (std::size_t i = 0; i + 1 < common.size(); ++i) {
-            common[i] += ',';
-        }
+        common.back().pop_back();
         write_title(buffer, common, width);
+        std::erase_if(shown, [](const Shown& each) { return each.common; });
     }
-    for (const Row& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            if (says_nothing(column) || (!fits && column >= first_common && column < behind_common)) {
-                continue;
-            }
-            buffer.append(std::string(widths.at(column) - row.at(column).size() + (column == 0 ? 0 : space), ' '));
-            buffer.append(row.at(column));
+    for (std::size_t line = 0; line <= timings.size(); ++line) {
+        for (const Shown& each : shown) {
+            buffer.append(aligned_right(each.text.at(line), each.width + (&each == &shown.front() ? 0 : space)));
         }
         buffer.append("\n");
     }

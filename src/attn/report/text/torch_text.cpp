@@ -1,6 +1,7 @@
 #include "attn/report/text/torch_text.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/report/text/display.hpp"
 #include "attn/report/text/notation.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -36,11 +37,7 @@ struct NumberFormat {
         }
         return text_of(value, notation, digits);
     }
-    [[nodiscard]] std::string text(double value) const
-    {
-        const std::string number = unpadded(value);
-        return std::string(static_cast<std::size_t>(std::max<Index>(width - std::ssize(number), 0)), ' ') + number;
-    }
+    [[nodiscard]] std::string text(double value) const { return aligned_right(unpadded(value), width); }
 };
 
 /// Zeros and what is not finite have no say, not even in the width.
@@ -52,9 +49,7 @@ NumberFormat format_of(const std::vector<double>& numbers, int digits)
     format.notation = notation_of_row(std::span<const double>(counting));
     format.whole = std::ranges::all_of(counting, [](double value) { return value == std::floor(value); });
     format.digits = digits;
-    for (const double value : counting) {
-        format.width = std::max(format.width, std::ssize(format.unpadded(value)));
-    }
+    format.width = std::max(format.width, widest(counting, [&](double value) { return std::ssize(format.unpadded(value)); }));
     return format;
 }
 
@@ -83,8 +78,7 @@ public:
         if (left == 1) {
             return vector(first, indent);
         }
-        const std::string separator =
-            "," + std::string(left - 1, '\n') + std::string(static_cast<std::size_t>(indent + 1), ' ');
+        const std::string separator = "," + std::string(left - 1, '\n') + blanks(indent + 1);
         std::string parts;
         for (const Place& place : places(depth, first)) {
             parts += (parts.empty() ? "" : separator) + (place ? text(depth + 1, *place, indent + 1) : "...");
@@ -134,7 +128,7 @@ private:
         Index in_line = 0;
         for (const Place& place : places(shape_.size() - 1, first)) {
             if (in_line == per_line) {
-                text += ",\n" + std::string(static_cast<std::size_t>(indent + 1), ' ');
+                text += ",\n" + blanks(indent + 1);
                 in_line = 0;
             }
             text += in_line == 0 ? "" : separator;

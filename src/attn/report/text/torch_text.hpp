@@ -20,7 +20,4 @@ namespace attn::report {
 template <typename Scalar>
 [[nodiscard]] std::string torch_text(std::span<const Scalar> values, const Shape& shape, int digits);
 
-extern template std::string torch_text(std::span<const float>, const Shape&, int);
-extern template std::string torch_text(std::span<const double>, const Shape&, int);
-
 } // namespace attn::report

@@ -9,38 +9,41 @@
 namespace {
 
 using attn::Index;
-using attn::report::HalfBlockMaps;
+using attn::report::GridStyle;
 using attn::report::Shade;
 using attn::report::Shading;
 
-std::string drawn(std::span<const double> values, const HalfBlockMaps& maps)
+std::string drawn(std::span<const double> values, const GridStyle& style, const std::vector<std::string>& names = {})
 {
     return sample::text_of([&](const attn::report::Sink& sink) {
         attn::report::Buffer buffer(sink);
-        attn::report::write_half_blocks(buffer, values, maps);
+        attn::report::write_half_blocks(buffer, values, names, style);
         buffer.flush();
     });
 }
 
-HalfBlockMaps words(std::vector<std::string> names, Index width)
+GridStyle words(Index width)
 {
-    return {.names = std::move(names), .row_labels = {"to", "be", "not"}, .column_labels = {"to", "be", "not"}, .width = width};
+    return {.row_labels = {"to", "be", "not"},
+            .column_labels = {"to", "be", "not"},
+            .width = width,
+            .shading = Shading::colours_16};
 }
 
 constexpr std::array causal{1.0, 0.0, 0.0, 0.7, 0.3, 0.0, 0.1, 0.0, 0.9};
 
 TEST(HalfBlocks, AreTwoQueriesALineInTheColoursOfTheirWeights)
 {
-    EXPECT_EQ(drawn(causal, words({}, 80)), "          n\n"
-                                            "        tbo\n"
-                                            "        oet\n"
-                                            "to  be  \x1b[0;33;46m▀\x1b[0;34m▄\x1b[m\n"
-                                            "not     \x1b[0;30m▀\x1b[m \x1b[0;33m▀\x1b[m\n");
+    EXPECT_EQ(drawn(causal, words(80)), "          n\n"
+                                        "        tbo\n"
+                                        "        oet\n"
+                                        "to  be  \x1b[0;33;46m▀\x1b[0;34m▄\x1b[m\n"
+                                        "not     \x1b[0;30m▀\x1b[m \x1b[0;33m▀\x1b[m\n");
 }
 
 TEST(HalfBlocks, ShadeEachRowToItsLargest)
 {
-    HalfBlockMaps maps = words({}, 80);
+    GridStyle maps = words(80);
     maps.scale.shade = Shade::row;
     const std::string text = drawn(causal, maps);
     EXPECT_NE(text.find("to  be  \x1b[0;33;43m▀\x1b[0;34m▄\x1b[m\n"), std::string::npos) << text;
@@ -50,13 +53,13 @@ TEST(HalfBlocks, PutsMapsSideBySideWhereTheyFit)
 {
     std::vector<double> two(causal.begin(), causal.end());
     two.insert(two.end(), 9, 0.0);
-    EXPECT_EQ(drawn(two, words({"head 0", "head 1"}, 80)), "        head 0  head 1\n"
+    EXPECT_EQ(drawn(two, words(80), {"head 0", "head 1"}), "        head 0  head 1\n"
                                                            "          n       n\n"
                                                            "        tbo     tbo\n"
                                                            "        oet     oet\n"
                                                            "to  be  \x1b[0;33;46m▀\x1b[0;34m▄\x1b[m\n"
                                                            "not     \x1b[0;30m▀\x1b[m \x1b[0;33m▀\x1b[m\n");
-    const std::string below = drawn(two, words({"head 0", "head 1"}, 20));
+    const std::string below = drawn(two, words(20), {"head 0", "head 1"});
     EXPECT_NE(below.find("\n\n        head 1\n"), std::string::npos) << below;
 }
 
@@ -64,7 +67,8 @@ TEST(HalfBlocks, LeavesOutColumnsThatDoNotFit)
 {
     const std::vector<std::string> many(30, "a");
     const std::string text =
-        drawn(std::vector<double>(60, 1.0), {.names = {}, .row_labels = {"x", "y"}, .column_labels = many, .width = 20});
+        drawn(std::vector<double>(60, 1.0),
+              {.row_labels = {"x", "y"}, .column_labels = many, .width = 20, .shading = Shading::colours_16});
     std::string cells;
     for (int i = 0; i < 15; ++i) {
         cells += "▀";
@@ -74,7 +78,7 @@ TEST(HalfBlocks, LeavesOutColumnsThatDoNotFit)
 
 TEST(HalfBlocks, HasPositionsAboveWordsThatAreNoLettersOfOneColumn)
 {
-    HalfBlockMaps maps = words({}, 80);
+    GridStyle maps = words(80);
     maps.column_labels = {"子", "曰", "a"};
     EXPECT_EQ(drawn(causal, maps).substr(0, 10), "        0\n");
     maps.column_labels = std::vector<std::string>(12, "子");
@@ -83,10 +87,10 @@ TEST(HalfBlocks, HasPositionsAboveWordsThatAreNoLettersOfOneColumn)
 
 TEST(HalfBlocks, ShortensLongWords)
 {
-    const std::string text = drawn(std::vector<double>(4, 0.0), {.names = {},
-                                                                 .row_labels = {"internationally", "renowned"},
+    const std::string text = drawn(std::vector<double>(4, 0.0), {.row_labels = {"internationally", "renowned"},
                                                                  .column_labels = {"internationally", "renowned"},
-                                                                 .width = 80});
+                                                                 .width = 80,
+                                                                 .shading = Shading::colours_16});
     EXPECT_EQ(text, "                      ir\n                      ne\n                      tn\n                      eo\n"
                     "                      rw\n                      ……\ninternati… renowned\n");
 }

@@ -1,4 +1,4 @@
-#include "attn/report/text/table.hpp"
+#include "attn/report/text/compare_table.hpp"
 #include "unit/report/sample.hpp"
 
 #include <gtest/gtest.h>
