@@ -176,6 +176,14 @@ bool is_of_computation(std::string_view group)
     return std::ranges::find(groups, group, &Group::title) != groups.end();
 }
 
+void require_size(std::string_view name, std::size_t bytes, std::size_t most)
+{
+    if (bytes > most) {
+        throw Error(ErrorKind::data, name, fmt::format("{} bytes", bytes),
+                    fmt::format("up to {}; {} allows more", most, option::max_input_bytes("").name));
+    }
+}
+
 void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray)
 {
     throw Error(ErrorKind::usage, fmt::format("unexpected argument {}; commas separate the items of a list: {} {}",
@@ -240,11 +248,7 @@ void read_source(const Operands& operands, InputOptions& input)
     } else if (input.lines) {
         input.source = Source::lines;
     } else if (sentence && operands.words.front() != "-") {
-        const std::size_t bytes = operands.words.front().size();
-        if (bytes > input.max_input_bytes) {
-            throw Error(ErrorKind::data, "SENTENCE", fmt::format("{} bytes", bytes),
-                        fmt::format("up to {}; --max-input-bytes allows more", input.max_input_bytes));
-        }
+        require_size("SENTENCE", operands.words.front().size(), input.max_input_bytes);
         overrides.set(field::sentence, operands.words.front());
     } else {
         input.source = sentence ? Source::standard_input : input.recipe ? Source::recipe : Source::pipe;

@@ -56,6 +56,9 @@ void declare_input(Options& options, InputOptions& input);
 /// Whether the options of a group say what is computed, and not how it is shown.
 [[nodiscard]] bool is_of_computation(std::string_view group);
 
+/// Throws Error(data) for more bytes than --max-input-bytes allows.
+void require_size(std::string_view name, std::size_t bytes, std::size_t most);
+
 /// Throws Error(usage): "--ids 2 6" lacks commas.
 [[noreturn]] void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray);
 
