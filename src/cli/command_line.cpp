@@ -2,7 +2,6 @@
 
 #include "attn/tensor/error.hpp"
 #include "cli/help.hpp"
-#include "cli/options/isa_option.hpp"
 #include "cli/options/suggest.hpp"
 #include "cli/output/hints.hpp"
 #include "cli/output/stdout.hpp"
@@ -20,10 +19,12 @@
 namespace attn::cli {
 namespace {
 
+constexpr std::string_view help_name = "--help", verbose_name = "--verbose", quiet_name = "--quiet";
+
 /// What people type out of habit with other tools.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> habits{
-    {{"-v", "--verbose"},
-     {"-q", "--quiet"},
+    {{"-v", verbose_name},
+     {"-q", quiet_name},
      {"--output", "-o"},
      {"--out", "-o"},
      {"--rope-base", "--positions rope:base=X"},
@@ -36,39 +37,42 @@ struct GlobalOptions {
     Globals globals{.threads = default_threads(), .isa = {}};
 };
 
+/// None for auto. Throws Error(usage) for what this machine does not have, naming what it has.
+std::optional<core::Isa> isa_named(const std::string& name)
+{
+    if (name == "auto") {
+        return std::nullopt;
+    }
+    const std::vector<core::Isa> available = core::available_isas();
+    std::vector<std::string_view> names = names_of(available, [](core::Isa isa) { return core::name_of(isa); });
+    names.emplace_back("auto");
+    if (std::ranges::find(core::isa_names, name) != core::isa_names.end() && std::ranges::find(names, name) == names.end()) {
+        throw Error(ErrorKind::usage, fmt::format("{}: this machine has no {}; allowed: {}", isa_name, name, joined(names)));
+    }
+    return available.at(choice(isa_name, name, names));
+}
+
 void declare_globals(Options& options, GlobalOptions& global)
 {
     options.group("Global options, before or after the command");
-    options.add({.name = "-h", .allowed = model::allow::flag, .meaning = "show the options used most"}, global.short_help);
-    options.add({.name = "--help", .allowed = model::allow::flag, .meaning = "show every option"}, global.help);
-    options.add(
-        {.name = "-V,--version", .allowed = model::allow::flag, .meaning = "show version, compiler, Eigen and instruction set"},
-        global.version);
-    options.add(
-        {.name = "--verbose", .allowed = model::allow::flag, .meaning = "log each stage with its shape and time to stderr"},
-        global.log.verbose);
-    options.add({.name = "--quiet", .allowed = model::allow::flag, .meaning = "show no warnings and no progress"},
-                global.log.quiet);
-    options.add({.name = "--color",
-                 .allowed = model::allow::one_of(colour_names),
-                 .meaning = "colour messages and weights; auto does on a terminal, unless NO_COLOR or TERM=dumb is set",
-                 .usual = "auto",
-                 .symbol = "WHEN"},
+    options.add(switch_option("-h", "show the options used most"), global.short_help);
+    options.add(switch_option(help_name, "show every option"), global.help);
+    options.add(switch_option("-V,--version", "show version, compiler, Eigen and instruction set"), global.version);
+    options.add(switch_option(verbose_name, "log each stage with its shape and time to stderr"), global.log.verbose);
+    options.add(switch_option(quiet_name, "show no warnings and no progress"), global.log.quiet);
+    options.add({"--color", "WHEN", "colour messages and weights; auto does on a terminal, unless NO_COLOR or TERM=dumb is set",
+                 "auto", model::allow::one_of(colour_names)},
                 global.log.colour);
-    options.add({.name = "--threads",
-                 .allowed = model::allow::integer(1, most_threads),
-                 .meaning = "number of threads; results do not depend on it",
-                 .usual = "all processors",
-                 .symbol = "N"},
+    options.add({"--threads", "N", "number of threads; results do not depend on it", "all processors",
+                 model::allow::integer(1, most_threads)},
                 global.globals.threads);
-    options.add({.name = "--isa",
-                 .meaning = "instruction set for float32: portable, avx2, avx512 or auto: the fastest here, but portable for "
-                            "run, check and explain; only portable gives the same bytes on every machine",
-                 .usual = "auto",
-                 .symbol = "SET",
-                 .offered = "auto, portable, avx2, avx512"},
-                [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
-    options.exclude({"--verbose", "--quiet"});
+    options.add(
+        {isa_name, "SET",
+         "instruction set for float32: portable, avx2, avx512 or auto: the fastest here, but portable for run, check and "
+         "explain; only portable gives the same bytes on every machine",
+         "auto", model::allow::text, "auto, portable, avx2, avx512"},
+        [&](const model::FieldValue& name) { global.globals.isa = isa_named(std::get<std::string>(name)); });
+    options.exclude({verbose_name, quiet_name});
 }
 
 // ---- before CLI11 ----------------------------------------------------------------------------------------------------
@@ -157,14 +161,18 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
     return attn::did_you_mean(name, views);
 }
 
+std::string meant_by_habit(std::string_view name)
+{
+    const auto habit = std::ranges::find(habits, name, &decltype(habits)::value_type::first);
+    return habit == habits.end() ? "" : fmt::format("; did you mean {}?", in_quotes(habit->second));
+}
+
 /// "; did you mean '--heads'?" for "heads", "output" and what is near them.
 std::string guess_of(std::string_view letters)
 {
     const std::string name = "--" + std::string(letters.substr(0, letters.find('=')));
-    for (const auto& [typed, meant] : habits) {
-        if (name == typed) {
-            return fmt::format("; did you mean {}?", in_quotes(meant));
-        }
+    if (std::string meant = meant_by_habit(name); !meant.empty()) {
+        return meant;
     }
     std::vector<std::string> names;
     for (const Declared& declared : every_command()) {
@@ -319,10 +327,8 @@ std::string commands_with(const std::string& option)
 {
     const std::string name = word.substr(0, word.find('='));
     const std::string start = "unknown option " + in_quotes(name);
-    for (const auto& [typed, meant] : habits) {
-        if (name == typed) {
-            throw Error(ErrorKind::usage, fmt::format("{}; did you mean {}?", start, in_quotes(meant)));
-        }
+    if (const std::string meant = meant_by_habit(name); !meant.empty()) {
+        throw Error(ErrorKind::usage, start + meant);
     }
     const auto has_it = [&](const Declared& other) { return other.find(name) != nullptr; };
     if (before_command && std::ranges::any_of(every_command(), has_it)) {
@@ -350,12 +356,9 @@ std::string commands_with(const std::string& option)
         throw Error(ErrorKind::usage, fmt::format("unknown command {}; a sentence goes after `run`: attn-cli run {}",
                                                   in_quotes(word), word.size() < 60 ? shell_word(word) : "\"…\""));
     }
-    std::vector<std::string_view> names;
-    for (const Command* command : commands()) {
-        names.push_back(command->name);
-    }
+    const std::vector<std::string_view> names = names_of(commands(), &Command::name);
     std::vector<std::string_view> candidates = names;
-    candidates.insert(candidates.end(), {"--help", "--version"});
+    candidates.insert(candidates.end(), {help_name, "--version"});
     throw Error(ErrorKind::usage, fmt::format("unknown command {}; commands: {}{}", in_quotes(word), joined(names),
                                               did_you_mean(word, candidates)));
 }

@@ -9,6 +9,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 namespace attn::cli {
 namespace {
@@ -127,8 +129,10 @@ std::string help(const Command& command)
 std::string short_help(const Command& command)
 {
     std::vector<ListedOption> options = options_of(command);
+    std::istringstream words{std::string(command.common)};
+    const std::vector<std::string> common{std::istream_iterator<std::string>(words), {}};
     std::erase_if(options, [&](const ListedOption& option) {
-        return !command.common.empty() && std::ranges::find_first_of(option.names, command.common) == option.names.end();
+        return !command.common.empty() && std::ranges::find_first_of(option.names, common) == option.names.end();
     });
     const std::size_t shown = std::min<std::size_t>(command.examples.size(), 3);
     return usage(command) + wrapped("", command.summary, 0) + describe(options, true) + "\n" +

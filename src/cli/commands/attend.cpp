@@ -18,7 +18,7 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <memory>
+#include <utility>
 
 namespace attn::cli {
 namespace {
@@ -30,8 +30,7 @@ constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::array<std::string_view, 10> common{"-q",      "-k",       "-v",      "--causal", "--mask",
-                                                  "--heads", "--window", "--scale", "--show",   "-o"};
+constexpr std::string_view common = "-q -k -v --causal --mask --heads --window --scale --show -o";
 constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is required if it holds several\n"
                                    "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
                                    "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"
@@ -39,37 +38,18 @@ constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is 
                                    "With --against the exit code is 0 if all files agree and 1 if one differs.\n";
 
 /// The tensors that the options name.
-class Inputs {
-public:
-    Inputs(const AttendOptions& options, Log& log) : log_(log)
-    {
-        inputs_.queries = open("queries", *options.queries);
-        inputs_.keys = open("keys", *options.keys);
-        inputs_.values = open("values", *options.values);
-        for (const AttendFile& file : attend_files) {
-            if (const std::optional<std::string>& typed = options.*file.typed) {
-                inputs_.*file.read = open(file.name, *typed);
-            }
+model::AttendInputs open(const AttendOptions& options, TensorInputs& files, Log& log)
+{
+    model::AttendInputs inputs;
+    for (const model::AttendOperand* operand : model::operand::all) {
+        if (const auto typed = options.files.find(operand); typed != options.files.end()) {
+            TensorView view = files.open(typed->second);
+            log.detail(fmt::format("{} {} {}", operand->name, name_of(view.type), to_string(view.shape)));
+            operand->put(inputs, std::move(view));
         }
     }
-
-    [[nodiscard]] const model::AttendInputs& tensors() const { return inputs_; }
-    void read_numbers() { files_.read_numbers(); }
-    void require_apart_from(const std::optional<std::string>& output) const { files_.require_apart_from(output); }
-    void require_unchanged() const { files_.require_unchanged(); }
-
-private:
-    TensorView open(const char* what, const std::string& text)
-    {
-        TensorView view = files_.open(text);
-        log_.detail(fmt::format("{} {} {}", what, name_of(view.type), to_string(view.shape)));
-        return view;
-    }
-
-    Log& log_;
-    TensorInputs files_;
-    model::AttendInputs inputs_;
-};
+    return inputs;
+}
 
 /// What cannot be written is noticed before the work.
 void require_storable(const model::AttendInputs& inputs, const AttendOptions& options)
@@ -82,12 +62,7 @@ void require_storable(const model::AttendInputs& inputs, const AttendOptions& op
 void write(const std::vector<StoredTensor>& tensors, const AttendOptions& options, Output& output)
 {
     if (info_of(options.format).is_binary) {
-        std::vector<io::TensorBytes> written;
-        written.reserve(tensors.size());
-        for (const StoredTensor& tensor : tensors) {
-            written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
-        }
-        return write_tensors(written, options.format, {}, output);
+        return write_tensors(bytes_of(tensors), options.format, {}, output);
     }
     for (const StoredTensor& tensor : tensors) {
         const auto name = options.show.given() ? std::optional<std::string_view>(tensor.name) : std::nullopt;
@@ -111,19 +86,21 @@ int judge(const TiedCall& call, const StoredTensor& right, Log& log)
     return judge_files(call.options.against, judge, log);
 }
 
-int execute_attend(const AttendOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_attend(AttendOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
+    finish_attend_options(operands, options);
     Output output(options.output.path);
     refuse_terminal(output, options.format);
-    Inputs inputs(options, log);
+    TensorInputs files;
+    const model::AttendInputs inputs = open(options, files, log);
     for (const auto& path : {options.output.path, options.against.picture, options.against.suggest}) {
-        inputs.require_apart_from(path);
+        files.require_apart_from(path);
     }
     if (!options.against.given()) {
-        require_storable(inputs.tensors(), options);
+        require_storable(inputs, options);
     } else if (options.against.suggest) {
         (void)Output(options.against.suggest); // whether it can be written
-        require_storable(inputs.tensors().queries.type, format_of_suggested(options.against));
+        require_storable(inputs.queries.type, format_of_suggested(options.against));
     }
 
     StageReporter stages(log);
@@ -132,54 +109,40 @@ int execute_attend(const AttendOptions& options, const Operands& operands, const
     settings.isa = globals.isa.value_or(core::best_isa());
     settings.memory_limit = memory_limit();
     settings.observer = stages.observer();
-    settings.read_numbers = [&] { inputs.read_numbers(); };
-    const model::AttendResult result = model::attend(inputs.tensors(), options.attend, settings);
-    inputs.require_unchanged();
+    settings.read_numbers = [&] { files.read_numbers(); };
+    const model::AttendResult result = model::attend(inputs, options.attend, settings);
+    files.require_unchanged();
     for (const std::string& warning : result.warnings) {
         log.warning(warning);
     }
-    if (const auto doubt = options.mask ? model::doubt_about(*inputs.tensors().mask) : std::nullopt) {
-        log.warning(*doubt);
-    }
-    if (const auto note = IsaNote(globals.isa).about(result.portable_because)) {
-        log.warning(*note);
-    }
+    log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
+    log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({inputs.tensors(), options, operands, globals.threads}, result.tensors.front(), log);
+        return judge({inputs, options, operands, globals.threads}, result.tensors.front(), log);
     }
     output.tell(stages);
-    if (settings.observer) {
-        settings.observer({"output", {}, 0});
-    }
+    const auto tell = [&](double share) {
+        if (settings.observer) {
+            settings.observer({"output", {}, share});
+        }
+    };
+    tell(0);
     write(result.tensors, options, output);
     output.finish();
-    if (settings.observer) {
-        settings.observer({"output", {}, 1});
-    }
+    tell(1);
     return success;
-}
-
-Execute declare(Options& options)
-{
-    const auto attend = std::make_shared<AttendOptions>();
-    declare_attend(options, *attend);
-    return [attend](const Operands& operands, const Globals& globals, Log& log) {
-        finish_attend_options(operands, *attend);
-        return execute_attend(*attend, operands, globals, log);
-    };
 }
 
 } // namespace
 
 constinit const Command attend_command{
     .name = "attend",
-    .operands = "",
     .summary = "Attention over queries, keys and values from files, with every stage on request.",
     .examples = examples,
     .common = common,
     .notes = notes,
     .page = "tensors",
-    .declare = declare,
+    .declare = with_options<AttendOptions, declare_attend, execute_attend>,
 };
 
 } // namespace attn::cli

@@ -1,9 +1,9 @@
 // attn-cli bench: how long attention of given sizes takes, beside what the machine can do at most.
-#include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/attend/workload.hpp"
 #include "attn/report/text/timing.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/tensor_inputs.hpp"
-#include "cli/options/command.hpp"
+#include "cli/options/attend_options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <memory>
 
 #include <sys/resource.h>
 
@@ -50,7 +49,7 @@ void finish_options(const Operands& operands, BenchOptions& bench)
     workload.kv_heads = bench.kv_heads.value_or(workload.heads);
     workload.value_dim = bench.value_dim.value_or(workload.head_dim);
     if (workload.heads % workload.kv_heads != 0) {
-        throw Error(ErrorKind::usage, "--kv-heads", std::to_string(workload.kv_heads),
+        throw Error(ErrorKind::usage, option_name(model::field::kv_heads), std::to_string(workload.kv_heads),
                     fmt::format("a divisor of the {} heads", workload.heads));
     }
 }
@@ -154,8 +153,9 @@ report::Timing measure(const model::Workload& workload, const Bench& bench)
             .peak_rss_bytes = peak_resident_bytes()};
 }
 
-int execute_bench(BenchOptions& options, const Globals& globals, Log& log)
+int execute_bench(BenchOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
+    finish_options(operands, options);
     Output output{std::nullopt};
     std::vector<report::Timing> timings;
     TensorInputs files;
@@ -187,92 +187,53 @@ namespace field = model::field;
 
 void declare_sizes(Options& options, BenchOptions& bench)
 {
-    const model::Allowed length = model::allow::integer(1, most_tokens);
+    constexpr model::Allowed length = model::allow::integer(1, most_tokens);
     options.group("Sizes");
-    options.add({.name = "--seq",
-                 .allowed = {.type = model::FieldType::integers, .least = 1, .most = most_tokens},
-                 .meaning = "queries, and keys; several sizes give several measurements",
-                 .usual = "128,512,2048",
-                 .symbol = "LIST"},
+    options.add({"--seq",
+                 "LIST",
+                 "queries, and keys; several sizes give several measurements",
+                 "128,512,2048",
+                 {.type = model::FieldType::integers, .least = 1, .most = most_tokens}},
                 bench.lengths);
-    options.add({.name = "--keys",
-                 .allowed = length,
-                 .meaning = "keys; the queries stand at the last of them, as with a cache",
-                 .usual = "as many as queries",
-                 .symbol = "N"},
+    options.add({"--keys", "N", "keys; the queries stand at the last of them, as with a cache", "as many as queries", length},
                 bench.workload.keys);
-    options.add({.name = "--heads", .allowed = field::heads.allowed, .meaning = "query heads", .usual = "8", .symbol = "H"},
-                bench.workload.heads);
-    options.add(option_of(field::kv_heads), bench.kv_heads);
-    options.add({.name = "--head-dim",
-                 .allowed = length,
-                 .meaning = "components per query or key of one head",
-                 .usual = "64",
-                 .symbol = "D"},
-                bench.workload.head_dim);
-    options.add({.name = "--value-dim",
-                 .allowed = length,
-                 .meaning = "components per value of one head",
-                 .usual = "D",
-                 .symbol = "D_V"},
-                bench.value_dim);
+    options.add({model::heads_option, "H", "query heads", "8", field::heads.allowed}, bench.workload.heads);
+    options.add(field::kv_heads, bench.kv_heads);
+    options.add({"--head-dim", "D", "components per query or key of one head", "64", length}, bench.workload.head_dim);
+    options.add({"--value-dim", "D_V", "components per value of one head", "D", length}, bench.value_dim);
 }
 
-void declare_attention(Options& options, BenchOptions& bench)
+void declare_bench(Options& options, BenchOptions& bench)
 {
-    options.group("Attention");
-    options.add(option_of(field::causal), bench.workload.attention.causal);
-    options.add(option_of(field::window), bench.workload.attention.window);
-    options.add({.name = "--mask", .meaning = "mask to use, as attend's", .symbol = "FILE[:NAME]"}, bench.mask);
-    options.add(
-        {.name = "--alibi", .allowed = model::allow::flag, .meaning = "subtract slope·|position - key|, as attend does"},
-        bench.workload.attention.alibi);
-    options.add(option_of(field::softcap), bench.workload.attention.softcap);
-    options.add({.name = "--dtype",
-                 .allowed = model::allow::one_of(model::float_type_names),
-                 .meaning = "type of queries, keys, values and result",
-                 .usual = "float32",
-                 .symbol = "TYPE"},
+    model::Attend& attention = bench.workload.attention;
+    declare_sizes(options, bench);
+    options.group(attention_group);
+    options.add(field::causal, attention.causal);
+    options.add(field::window, attention.window);
+    options.add({model::operand::mask.option, "FILE[:NAME]", "mask to use, as attend's"}, bench.mask);
+    options.add(option::alibi("subtract slope·|position - key|, as attend does"), attention.alibi);
+    options.add(field::softcap, attention.softcap);
+    options.add({"--dtype", "TYPE", "type of queries, keys, values and result", "float32",
+                 model::allow::one_of(model::float_type_names)},
                 bench.workload.type);
-    options.add({.name = "--weights-dtype",
-                 .allowed = model::allow::one_of(model::float_type_names),
-                 .meaning = "type to round weights to for the product with V alone, as attend does",
-                 .symbol = "TYPE"},
-                bench.workload.attention.weights_type);
-}
-
-Execute declare(Options& options)
-{
-    const auto bench = std::make_shared<BenchOptions>();
-    declare_sizes(options, *bench);
-    declare_attention(options, *bench);
+    options.add(option::weights_dtype("type to round weights to for the product with V alone, as attend does"),
+                attention.weights_type);
     options.group("Measurement");
-    options.add({.name = "--repeat",
-                 .allowed = model::allow::integer(1, field::largest_int32),
-                 .meaning = "computations timed per size",
-                 .usual = "as many as fit half a second, at least 5",
-                 .symbol = "N"},
-                bench->repeats);
-    options.add(
-        {.name = "--json", .allowed = model::allow::flag, .meaning = "print an object for one size, an array for several"},
-        bench->json);
-    return [bench](const Operands& operands, const Globals& globals, Log& log) {
-        finish_options(operands, *bench);
-        return execute_bench(*bench, globals, log);
-    };
+    options.add({"--repeat", "N", "computations timed per size", "as many as fit half a second, at least 5",
+                 model::allow::integer(1, field::largest_int32)},
+                bench.repeats);
+    options.add(json_option("print an object for one size, an array for several"), bench.json);
 }
 
 } // namespace
 
 constinit const Command bench_command{
     .name = "bench",
-    .operands = "",
     .summary = "Time the attention core for given sizes.",
     .examples = examples,
-    .common = {},
     .notes = notes,
     .page = "performance",
-    .declare = declare,
+    .declare = with_options<BenchOptions, declare_bench, execute_bench>,
 };
 
 } // namespace attn::cli

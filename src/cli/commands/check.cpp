@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 namespace attn::cli {
@@ -165,9 +164,7 @@ void Checker::report(const model::CheckReport& report, const std::string& name)
     });
     differs_ = differs_ || !report.passed();
     worst_ = std::max(worst_, report.passed() ? success : difference_found);
-    if (const auto note = isa_note_.about(report.portable_because)) {
-        log_.warning(*note);
-    }
+    log_.warn_of(isa_note_.about(report.portable_because));
 }
 
 void Checker::document(std::string_view json, const std::string& name, const std::string& folder)
@@ -249,7 +246,7 @@ int Checker::finish()
     return worst_;
 }
 
-int execute_check(const CheckOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_check(CheckOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     Checker checker(options, globals, log);
     if (!options.all && operands.words.empty()) {
@@ -270,22 +267,14 @@ int execute_check(const CheckOptions& options, const Operands& operands, const G
     return checker.finish();
 }
 
-Execute declare(Options& options)
+void declare_check(Options& options, CheckOptions& check)
 {
-    const auto check = std::make_shared<CheckOptions>();
     options.group("Comparison");
-    options.add({.name = "--all", .allowed = model::allow::flag, .meaning = "check all built-in recipes"}, check->all);
-    options.add(tolerance_option("--rtol", "relative tolerance for saved results", "0: the decimals must be equal"),
-                check->rtol);
-    options.add(tolerance_option("--atol", "absolute tolerance for saved results", "0"), check->atol);
-    options.add({.name = "--json",
-                 .allowed = model::allow::flag,
-                 .meaning = "print a JSON document per line for each recipe and result"},
-                check->json);
-    options.add(max_input_bytes_option("1073741824"), check->max_input_bytes);
-    return [check](const Operands& operands, const Globals& globals, Log& log) {
-        return execute_check(*check, operands, globals, log);
-    };
+    options.add(switch_option("--all", "check all built-in recipes"), check.all);
+    options.add(rtol_option("relative tolerance for saved results", "0: the decimals must be equal"), check.rtol);
+    options.add(atol_option("absolute tolerance for saved results", "0"), check.atol);
+    options.add(json_option("print a JSON document per line for each recipe and result"), check.json);
+    options.add(option::max_input_bytes("1073741824"), check.max_input_bytes);
 }
 
 } // namespace
@@ -295,10 +284,9 @@ constinit const Command check_command{
     .operands = "FILE|RECIPE…",
     .summary = "Recompute saved results and recipes, and compare with the numbers in them.",
     .examples = examples,
-    .common = {},
     .notes = notes,
     .page = "checking",
-    .declare = declare,
+    .declare = with_options<CheckOptions, declare_check, execute_check>,
 };
 
 } // namespace attn::cli

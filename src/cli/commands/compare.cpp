@@ -14,15 +14,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 
 namespace attn::cli {
 namespace {
 
-struct CompareOptions {
+struct CompareOptions : model::CompareOptions {
     std::optional<double> rtol, atol;
-    std::optional<Index> ulps;
-    bool equal_nan = true;
     bool json = false;
 };
 
@@ -64,11 +61,10 @@ void write(const model::Comparison& comparison, const CompareOptions& options, c
     output.finish();
 }
 
-int execute_compare(const CompareOptions& typed, const Operands& operands)
+int execute_compare(CompareOptions& options, const Operands& operands, const Globals&, Log&)
 {
-    model::CompareOptions options{.tolerance = {}, .ulps = typed.ulps, .equal_nan = typed.equal_nan};
-    if (typed.rtol || typed.atol) {
-        options.tolerance = model::Tolerance{typed.rtol.value_or(0), typed.atol.value_or(0)};
+    if (options.rtol || options.atol) {
+        options.tolerance = model::Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
     }
     expect_at_most(operands, 2, "compare takes two files");
     if (operands.words.size() < 2) {
@@ -85,34 +81,28 @@ int execute_compare(const CompareOptions& typed, const Operands& operands)
     a.require_unchanged();
     b.require_unchanged();
     try {
-        write(comparison, typed, operands);
+        write(comparison, options, operands);
     } catch (const ReaderGone&) { // the exit code says what it left unread
     }
     return comparison.agrees() ? success : difference_found;
 }
 
-Execute declare(Options& options)
+void declare_compare(Options& options, CompareOptions& compare)
 {
     static constexpr std::array<std::string_view, 2> answers{"no", "yes"};
-    const auto compare = std::make_shared<CompareOptions>();
+    constexpr OptionInfo rtol = rtol_option("relative tolerance", "by type; 0 with --atol");
+    constexpr OptionInfo atol = atol_option("absolute tolerance", "by type; 0 with --rtol");
+    constexpr OptionInfo ulps{
+        "--ulps", "N", "tolerance in units in the last place of the type with fewer digits, instead of --rtol and --atol", "",
+        model::allow::integer(0, std::numeric_limits<Index>::max())};
     options.group("Comparison");
-    options.add(tolerance_option("--rtol", "relative tolerance", "by type; 0 with --atol"), compare->rtol);
-    options.add(tolerance_option("--atol", "absolute tolerance", "by type; 0 with --rtol"), compare->atol);
-    options.add({.name = "--ulps",
-                 .allowed = model::allow::integer(0, std::numeric_limits<Index>::max()),
-                 .meaning = "tolerance in units in the last place of the type with fewer digits, instead of --rtol and --atol",
-                 .symbol = "N"},
-                compare->ulps);
-    options.add({.name = "--equal-nan",
-                 .allowed = model::allow::one_of(answers),
-                 .meaning = "whether NaN equals NaN",
-                 .usual = "yes",
-                 .symbol = "yes|no"},
-                compare->equal_nan);
-    options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "print the report as JSON"}, compare->json);
-    options.exclude({"--ulps", "--rtol"});
-    options.exclude({"--ulps", "--atol"});
-    return [compare](const Operands& operands, const Globals&, Log&) { return execute_compare(*compare, operands); };
+    options.add(rtol, compare.rtol);
+    options.add(atol, compare.atol);
+    options.add(ulps, compare.ulps);
+    options.add({"--equal-nan", "yes|no", "whether NaN equals NaN", "yes", model::allow::one_of(answers)}, compare.equal_nan);
+    options.add(json_option("print the report as JSON"), compare.json);
+    options.exclude({ulps.name, rtol.name});
+    options.exclude({ulps.name, atol.name});
 }
 
 } // namespace
@@ -122,10 +112,9 @@ constinit const Command compare_command{
     .operands = "A B",
     .summary = "Compare two files of numbers, tensor by tensor.",
     .examples = examples,
-    .common = {},
     .notes = notes,
     .page = "checking",
-    .declare = declare,
+    .declare = with_options<CompareOptions, declare_compare, execute_compare>,
 };
 
 } // namespace attn::cli

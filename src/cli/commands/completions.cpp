@@ -105,28 +105,35 @@ struct Candidate {
 };
 using Candidates = std::vector<Candidate>;
 
+Candidates files(std::span<const io::BuiltinFile> builtin)
+{
+    Candidates all;
+    std::ranges::transform(builtin, std::back_inserter(all),
+                           [](const io::BuiltinFile& file) { return Candidate{std::string(file.name)}; });
+    return all;
+}
+
 /// What a word of a usage line, or one that an option offers, stands for; nothing where it is a sentence or the like.
 Candidates meant_by(std::string_view word)
 {
-    Candidates all;
     if (word == "RECIPE" || word == "NAME") {
-        for (const io::BuiltinFile& recipe : io::builtin_recipes()) {
-            all.push_back({std::string(recipe.name)});
-        }
-    } else if (word == "TOPIC") {
-        for (const io::BuiltinFile& page : io::builtin_manual()) {
-            all.push_back({std::string(page.name)});
-        }
-    } else if (word == "COMMAND") {
-        for (const Command* command : commands()) {
-            all.push_back({std::string(command->name), std::string(command->summary)});
-        }
-    } else if (word == "FILE" || word == "A" || word == "B") {
-        all.push_back({"*"});
-    } else if (word.starts_with('*') || std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; })) {
-        all.push_back({std::string(word)});
+        return files(io::builtin_recipes());
     }
-    return all;
+    if (word == "TOPIC") {
+        return files(io::builtin_manual());
+    }
+    if (word == "COMMAND") {
+        Candidates all;
+        std::ranges::transform(commands(), std::back_inserter(all), [](const Command* command) {
+            return Candidate{std::string(command->name), std::string(command->summary)};
+        });
+        return all;
+    }
+    if (word == "FILE" || word == "A" || word == "B") {
+        return {{"*"}};
+    }
+    const bool itself = word.starts_with('*') || std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+    return itself ? Candidates{{std::string(word)}} : Candidates();
 }
 
 /// Operand number `place` of "list|show NAME" or "FILE|RECIPE…".
@@ -218,9 +225,7 @@ int execute_completions(const Operands& operands, const Globals&, Log&)
     if (words.size() == asked) {
         throw Error(ErrorKind::usage, "completions: a shell is missing: bash, zsh or fish");
     }
-    std::vector<std::string_view> names;
-    std::ranges::transform(shells, std::back_inserter(names), &Shell::name);
-    const Shell& shell = shells.at(choice("completions", words.front(), names));
+    const Shell& shell = shells.at(choice("completions", words.front(), cli::names_of(shells, &Shell::name)));
     if (asked == 0) {
         expect_at_most(operands, 1, "completions takes one shell");
         print(shell.script);
@@ -238,11 +243,6 @@ int execute_completions(const Operands& operands, const Globals&, Log&)
     return success;
 }
 
-Execute declare(Options&)
-{
-    return execute_completions;
-}
-
 } // namespace
 
 constinit const Command completions_command{
@@ -250,9 +250,8 @@ constinit const Command completions_command{
     .operands = "bash|zsh|fish",
     .summary = "Print the script by which a shell completes commands, options and values.",
     .examples = examples,
-    .common = {},
     .notes = notes,
-    .declare = declare,
+    .declare = without_options<execute_completions>,
 };
 
 } // namespace attn::cli

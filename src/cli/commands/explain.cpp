@@ -17,7 +17,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <memory>
 
 namespace attn::cli {
 namespace {
@@ -33,8 +32,7 @@ constexpr std::array examples{
             "another number of each vector, as Markdown"},
     Example{R"(attn-cli explain "Life is short" --query is --json | jq '.keys[2].products')", "every term, for programs"},
 };
-constexpr std::array<std::string_view, 10> common{"--query",  "--key",   "--component", "--head", "--heads",
-                                                  "--causal", "--model", "--recipe",    "--json", "--digits"};
+constexpr std::string_view common = "--query --key --component --head --heads --causal --model --recipe --json --digits";
 constexpr std::string_view notes = "The input, its options and the numbers are those of `run`; each number is shown\n"
                                    "with the terms that add up to it. The sums are those of --isa portable, the\n"
                                    "only one that adds in the order shown.\n";
@@ -77,7 +75,7 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
     StageReporter stages(log);
     input.load(format);
     input.require_apart_from(options.output.path);
-    if (options.source == Source::standard_input || options.source == Source::pipe) {
+    if (options.reads_sentence()) {
         input.read_standard_input("SENTENCE, --ids or --recipe");
     }
     input.settings().observer = stages.observer();
@@ -103,10 +101,10 @@ Explained explain_recipe(const ExplainOptions& options, Format format, const Glo
 Explained explain_model(const ExplainOptions& options, Format format, const Globals& globals, Log& log)
 {
     model::TrainedConfig config = options.trained;
-    if (options.source == Source::standard_input || options.source == Source::pipe) {
+    if (options.reads_sentence()) {
         config.sentence = standard_sentence(options, "SENTENCE");
     }
-    const ModelFolder folder(config, info_of(format).holds_config ? Digests::all : Digests::stated);
+    const ModelFolder folder(config, digests_for(format));
     folder.require_apart_from(options.output.path);
     StageReporter stages(log);
     model::RunSettings settings;
@@ -119,10 +117,12 @@ Explained explain_model(const ExplainOptions& options, Format format, const Glob
     return {std::move(rows), !config.query.empty()};
 }
 
-int execute_explain(const ExplainOptions& options, const Globals& globals, Log& log)
+int execute_explain(ExplainOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
+    read_source(operands, options);
+    options.runs_model = finish_trained(operands, options);
     if (globals.isa.value_or(core::Isa::portable) != core::Isa::portable) {
-        throw Error(ErrorKind::usage, "--isa", core::name_of(*globals.isa),
+        throw Error(ErrorKind::usage, isa_name, core::name_of(*globals.isa),
                     "portable or auto: explain shows sums in the order in which portable adds");
     }
     const Format format = decide_format(options.output, formats);
@@ -155,42 +155,31 @@ int execute_explain(const ExplainOptions& options, const Globals& globals, Log& 
     return success;
 }
 
-Execute declare(Options& options)
+void declare_explain(Options& options, ExplainOptions& explain)
 {
-    const auto explain = std::make_shared<ExplainOptions>();
+    namespace field = model::field;
+    const std::string query_name = option_name(field::query), head_name = option_name(field::head);
     options.group("What to explain");
-    OptionInfo query = option_of(model::field::query);
+    OptionInfo query = option_of(field::query, query_name);
     query.meaning = "the word whose row is explained, or its position from 0";
     query.usual = "the first word";
     query.symbol = "POS|WORD";
-    options.add(query, [&into = explain->overrides](const model::FieldValue& rows) { into.set(model::field::query, rows); });
-    options.add({.name = "--key",
-                 .meaning = "one cell of the row, with every product",
-                 .usual = "all keys side by side",
-                 .symbol = "POS|WORD"},
-                explain->key);
-    OptionInfo head = option_of(model::field::head);
+    options.add(query, [&](const model::FieldValue& rows) { explain.overrides.set(field::query, rows); });
+    options.add({"--key", "POS|WORD", "one cell of the row, with every product", "all keys side by side"}, explain.key);
+    OptionInfo head = option_of(field::head, head_name);
     head.meaning = "which head; of several, one after the other";
     head.usual = "0";
     head.symbol = "N|LIST";
-    declare_head(options, head, explain->layer_of_head,
-                 [&into = explain->overrides](const model::FieldValue& heads) { into.set(model::field::head, heads); });
-    options.add({.name = "--component",
-                 .allowed = model::allow::integer(0, model::field::largest_int32),
-                 .meaning = "which number of the query, of a key, its value and the output is shown term by term",
-                 .usual = "0",
-                 .symbol = "N"},
-                explain->component);
-    declare_input(options, *explain);
-    declare_trained(options, *explain, "0");
+    declare_head(options, head, explain.layer_of_head,
+                 [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); });
+    options.add({"--component", "N", "which number of the query, of a key, its value and the output is shown term by term", "0",
+                 model::allow::integer(0, field::largest_int32)},
+                explain.component);
+    declare_input(options, explain);
+    declare_trained(options, explain, "0");
     options.group("Output");
-    declare_output(options, explain->output, formats);
-    declare_digits(options, explain->output);
-    return [explain](const Operands& operands, const Globals& globals, Log& log) {
-        read_source(operands, *explain);
-        explain->runs_model = finish_trained(operands, *explain);
-        return execute_explain(*explain, globals, log);
-    };
+    declare_output(options, explain.output, formats);
+    declare_digits(options, explain.output);
 }
 
 } // namespace
@@ -203,7 +192,7 @@ constinit const Command explain_command{
     .common = common,
     .notes = notes,
     .page = "tutorial",
-    .declare = declare,
+    .declare = with_options<ExplainOptions, declare_explain, execute_explain>,
 };
 
 } // namespace attn::cli

@@ -48,7 +48,7 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
         try {
             const ComparedFile file(name, judge.most_bytes);
             for (const auto& path : {options.picture, options.suggest}) {
-                file.require_apart_from(path.value_or("-"));
+                file.require_apart_from(path);
             }
             const Against found = judge.against(file);
             file.require_unchanged();

@@ -39,18 +39,13 @@ int execute_help(const Operands& operands, const Globals&, Log&)
 {
     expect_at_most(operands, 1, "help takes one topic or command");
     const std::span<const io::BuiltinFile> pages = io::builtin_manual();
-    std::vector<std::string_view> names;
-    for (const io::BuiltinFile& page : pages) {
-        names.push_back(page.name);
-    }
-    for (const Command* command : commands()) {
-        names.push_back(command->name);
-    }
+    const std::vector<std::string_view> of_commands = names_of(commands(), &Command::name);
+    std::vector<std::string_view> names = names_of(pages, &io::BuiltinFile::name);
+    names.insert(names.end(), of_commands.begin(), of_commands.end());
     if (operands.words.empty()) {
         print(fmt::format("attn-cli help TOPIC shows a page of the manual:\n\n{}\n"
                           "attn-cli help COMMAND shows every option of a command:\n\n{}",
-                          list_of(pages, title_of),
-                          report::wrapped("", joined(std::span(names).subspan(pages.size())), 0, 80)));
+                          list_of(pages, title_of), report::wrapped("", joined(of_commands), 0, 80)));
         return success;
     }
     const std::size_t chosen = choice("help", operands.words.front(), names, topics);
@@ -62,11 +57,6 @@ int execute_help(const Operands& operands, const Globals&, Log&)
     return success;
 }
 
-Execute declare(Options&)
-{
-    return execute_help;
-}
-
 } // namespace
 
 constinit const Command help_command{
@@ -74,9 +64,7 @@ constinit const Command help_command{
     .operands = "[TOPIC|COMMAND]",
     .summary = "List the pages of the manual, show one, or show the options of a command.",
     .examples = examples,
-    .common = {},
-    .notes = {},
-    .declare = declare,
+    .declare = without_options<execute_help>,
 };
 
 } // namespace attn::cli

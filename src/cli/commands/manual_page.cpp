@@ -155,15 +155,8 @@ int execute_manual_page(const Operands& operands, const Globals&, Log&)
         print(page_of_program());
         return success;
     }
-    std::vector<std::string_view> names;
-    std::ranges::transform(commands(), std::back_inserter(names), &Command::name);
-    print(page_of(*commands()[choice("manual-page", operands.words.front(), names)]));
+    print(page_of(*commands()[choice("manual-page", operands.words.front(), names_of(commands(), &Command::name))]));
     return success;
-}
-
-Execute declare(Options&)
-{
-    return execute_manual_page;
 }
 
 } // namespace
@@ -173,9 +166,8 @@ constinit const Command manual_page_command{
     .operands = "[COMMAND]",
     .summary = "Print the page for man(1) of the program or of a command.",
     .examples = examples,
-    .common = {},
     .notes = notes,
-    .declare = declare,
+    .declare = without_options<execute_manual_page>,
 };
 
 } // namespace attn::cli

@@ -25,9 +25,23 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 namespace attn::cli {
+namespace option {
+namespace {
+
+constexpr OptionInfo tokens{"--tokens", "FILE",
+                            "the words of the rows, one per line; also used for the columns if there are equally many"};
+constexpr OptionInfo key_tokens{"--key-tokens", "FILE", "the words of the columns, one per line"};
+constexpr OptionInfo axes{
+    "--axes", "LETTERS",
+    "what the dimensions of a tensor are, a letter each: l layers, b batch, h heads, t queries, s keys; t and s must be there",
+    "the last ones of lbhts"};
+constexpr OptionInfo batch{"--batch", "N", "which entry of a batch", "", model::allow::integer(0, model::field::largest_int32)};
+
+} // namespace
+} // namespace option
+
 namespace {
 
 constexpr std::array formats{Format::svg, Format::html, Format::table};
@@ -42,8 +56,7 @@ constexpr std::array examples{
     Example{"attn-cli plot model.safetensors:attn.0 --batch 2 --query 5 -o row.svg",
             "one row of one batch, positions as names"},
 };
-constexpr std::array<std::string_view, 10> common{"--tokens", "--axes", "--layer", "--head",   "--query",
-                                                  "-o",       "--plot", "--top",   "--ground", "--caption"};
+constexpr std::string_view common = "--tokens --axes --layer --head --query -o --plot --top --ground --caption";
 constexpr std::string_view notes = "FILE is a result as JSON, or weights (T, S), (H, T, S), (B, H, T, S) or\n"
                                    "(L, B, H, T, S) as .npy, FILE.npz:NAME or FILE.safetensors:NAME, float16,\n"
                                    "bfloat16, float32 or float64; --axes says what other dimensions are.\n"
@@ -90,7 +103,7 @@ std::string axes_called(const std::string& letters)
     const auto count = [&](char letter) { return std::ranges::count(letters, letter); };
     const bool once = std::ranges::all_of(all, [&](char letter) { return count(letter) <= 1; });
     if (!known || !once || count('t') == 0 || count('s') == 0) {
-        throw Error(ErrorKind::usage, "--axes", in_quotes(letters),
+        throw Error(ErrorKind::usage, option::axes.name, in_quotes(letters),
                     "t (queries), s (keys) and any of l (layers), b (batch), h (heads), each once, such as lhts");
     }
     return letters;
@@ -136,7 +149,8 @@ Plotted result_of_tensor(const TensorView& weights, const PlotOptions& options, 
                                        .read_numbers = [&] { inputs.read_numbers(); }},
                                       what)};
     if (plotted.results.size() > 1 && !takes_layers(options)) {
-        throw Error(ErrorKind::usage, "--layer", "none", fmt::format("0 to {}", plotted.results.size() - 1));
+        throw Error(ErrorKind::usage, option_name(model::trained_field::layers), "none",
+                    fmt::format("0 to {}", plotted.results.size() - 1));
     }
     if (plotted.results.front().layer) {
         plotted.model.emplace();
@@ -170,10 +184,11 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
     if (!layers && io::kind_of(json) != io::Document::result) {
         io::refuse_schema(json, {model::Document::result, model::Document::layers, model::Document::tensor});
     }
-    for (const auto& [given, name] :
-         {std::pair(options.tokens.has_value(), "--tokens"), std::pair(options.key_tokens.has_value(), "--key-tokens"),
-          std::pair(options.batch.has_value(), "--batch"), std::pair(!options.axes.empty(), "--axes"),
-          std::pair(!options.file.name.empty(), "FILE:NAME")}) {
+    for (const auto& [given, name] : {std::pair(options.tokens.has_value(), option::tokens.name),
+                                      {options.key_tokens.has_value(), option::key_tokens.name},
+                                      {options.batch.has_value(), option::batch.name},
+                                      {!options.axes.empty(), option::axes.name},
+                                      {!options.file.name.empty(), "FILE:NAME"}}) {
         if (given) {
             throw Error(ErrorKind::usage,
                         std::string(name) + " is for tensors; a saved result has its words and one array of weights");
@@ -188,7 +203,7 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
 
 Plotted read_file(const PlotOptions& options, TensorInputs& inputs)
 {
-    const MappedFile& file = inputs.json_or_tensors(options.file.path);
+    const MappedFile& file = inputs.json_or_tensors(options.file.path, "a result or tensor as JSON, or ");
     if (!begins_json(file.bytes())) {
         return result_of_tensor(inputs.open(options.file), options, inputs, file.name());
     }
@@ -249,23 +264,22 @@ void write(Plotted plotted, const PlotOptions& options, Output& output, Colour c
     for (model::Result& result : plotted.results) {
         result.show = {model::Item::weights};
     }
-    const model::Result& result = plotted.results.front();
-    switch (options.format) {
-    case Format::table:
-        return report::write_table(result,
-                                   {.digits = options.digits,
-                                    .width = output.columns(),
-                                    .shading = shading_of(output, colour),
-                                    .all_digits = options.output.digits.has_value(),
-                                    .shade = options.picture_options.shade,
-                                    .notation = decide_notation(options.output, options.format)},
-                                   output.sink());
-    default: return write_picture_of(plotted, options, output);
+    if (options.format != Format::table) {
+        return write_picture_of(plotted, options, output);
     }
+    report::write_table(plotted.results.front(),
+                        {.digits = options.digits,
+                         .width = output.columns(),
+                         .shading = shading_of(output, colour),
+                         .all_digits = options.output.digits.has_value(),
+                         .shade = options.picture_options.shade,
+                         .notation = decide_notation(options.output, options.format)},
+                        output.sink());
 }
 
-int execute_plot(const PlotOptions& options, Log& log)
+int execute_plot(PlotOptions& options, const Operands& operands, const Globals&, Log& log)
 {
+    finish_options(operands, options);
     Output output(options.output.path);
     StageReporter stages(log);
     output.tell(stages);
@@ -292,49 +306,29 @@ int execute_plot(const PlotOptions& options, Log& log)
     return success;
 }
 
-Execute declare(Options& options)
+void declare_plot(Options& options, PlotOptions& plot)
 {
-    const auto plot = std::make_shared<PlotOptions>();
-    const model::Allowed place = model::allow::integer(0, model::field::largest_int32);
+    const std::string head = option_name(model::field::head), layers = option_name(model::trained_field::layers);
     options.group("Input");
-    options.add({.name = "--tokens",
-                 .meaning = "the words of the rows, one per line; also used for the columns if there are equally many",
-                 .symbol = "FILE"},
-                plot->tokens);
-    options.add({.name = "--key-tokens", .meaning = "the words of the columns, one per line", .symbol = "FILE"},
-                plot->key_tokens);
-    options.add({.name = "--axes",
-                 .allowed = model::allow::text,
-                 .meaning =
-                     "what the dimensions of a tensor are, a letter each: l layers, b batch, h heads, t queries, s keys; t "
-                     "and s must be there",
-                 .usual = "the last ones of lbhts",
-                 .symbol = "LETTERS"},
-                [plot](const model::FieldValue& letters) { plot->axes = axes_called(std::get<std::string>(letters)); });
-    options.add({.name = "--batch", .allowed = place, .meaning = "which entry of a batch", .symbol = "N"}, plot->batch);
-    options.add({.name = option_name(model::trained_field::layers),
-                 .allowed = model::allow::integer(0, model::trained_field::most_layers - 1),
-                 .meaning = "which layer of a whole trained model, or of a tensor with layers",
-                 .usual = "all in an SVG of heat maps and in a page",
-                 .symbol = "N"},
-                plot->layer);
+    options.add(option::tokens, plot.tokens);
+    options.add(option::key_tokens, plot.key_tokens);
+    options.add(option::axes,
+                [&](const model::FieldValue& letters) { plot.axes = axes_called(std::get<std::string>(letters)); });
+    options.add(option::batch, plot.batch);
+    options.add({layers, "N", "which layer of a whole trained model, or of a tensor with layers",
+                 "all in an SVG of heat maps and in a page", model::allow::integer(0, model::trained_field::most_layers - 1)},
+                plot.layer);
     options.group("Output");
-    declare_head(options, option_of(model::field::head), plot->layer_of_head,
-                 [plot](const model::FieldValue& heads) { model::assign(plot->head, heads); });
-    options.add(option_of(model::field::query), plot->query);
-    declare_output(options, plot->output, formats);
-    options.add({.name = "--top",
-                 .allowed = model::allow::integer(1, most_lines),
-                 .meaning = "with --plot arcs draw only the K strongest lines per head",
-                 .symbol = "K"},
-                plot->top);
-    declare_digits(options, plot->output);
-    declare_notation(options, plot->output);
-    declare_pictures(options, plot->picture_options);
-    return [plot](const Operands& operands, const Globals&, Log& log) {
-        finish_options(operands, *plot);
-        return execute_plot(*plot, log);
-    };
+    declare_head(options, option_of(model::field::head, head), plot.layer_of_head,
+                 [&](const model::FieldValue& heads) { model::assign(plot.head, heads); });
+    options.add(model::field::query, plot.query);
+    declare_output(options, plot.output, formats);
+    options.add(
+        option::top("with --plot arcs draw only the K strongest lines per head", "", model::allow::integer(1, most_lines)),
+        plot.top);
+    declare_digits(options, plot.output);
+    declare_notation(options, plot.output);
+    declare_pictures(options, plot.picture_options);
 }
 
 } // namespace
@@ -347,7 +341,7 @@ constinit const Command plot_command{
     .common = common,
     .notes = notes,
     .page = "pictures",
-    .declare = declare,
+    .declare = with_options<PlotOptions, declare_plot, execute_plot>,
 };
 
 } // namespace attn::cli

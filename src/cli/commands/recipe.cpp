@@ -46,11 +46,6 @@ int execute_recipe(const Operands& operands, const Globals&, Log&)
     return success;
 }
 
-Execute declare(Options&)
-{
-    return execute_recipe;
-}
-
 } // namespace
 
 constinit const Command recipe_command{
@@ -58,10 +53,8 @@ constinit const Command recipe_command{
     .operands = "list|show NAME",
     .summary = "List the built-in recipes, or print one as it is in data/recipes/.",
     .examples = examples,
-    .common = {},
-    .notes = {},
     .page = "recipes",
-    .declare = declare,
+    .declare = without_options<execute_recipe>,
 };
 
 } // namespace attn::cli

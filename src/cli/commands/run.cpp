@@ -35,7 +35,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
 #include <unistd.h>
@@ -60,8 +59,7 @@ constexpr std::array examples{
     Example{"attn-cli run \"Life is short\" -o my.recipe.json", "a recipe that states what was printed; check tests it"},
     Example{"attn-cli run --ids 2,6,8,3,1 --vocab-size 10 --labels my,name,is,a,cat", "ids instead of words"},
 };
-constexpr std::array<std::string_view, 10> common{"--heads",  "--causal", "--model", "--seed", "--query",
-                                                  "--recipe", "--lines",  "--show",  "--json", "-o"};
+constexpr std::string_view common = "--heads --causal --model --seed --query --recipe --lines --show --json -o";
 constexpr std::string_view notes = "Without SENTENCE, or with -, the text is read from standard input. A sentence\n"
                                    "that begins with a dash goes after --. With --lines a line that cannot be\n"
                                    "computed is reported, the rest goes on, and the exit code is 65 at the end.\n"
@@ -120,12 +118,10 @@ public:
         }
     }
 
-    /// The recipe as it is; of a batch each entry, in the form of lines.
+    /// The recipe, with all of standard input as its sentence where that is read; of a batch each entry, in the form of lines.
     int once();
     /// The recipe with each line of the stream as its sentence.
     int each_line();
-    /// The recipe with all of standard input as its sentence.
-    int standard_input();
     /// The files of --against.
     int against(int threads);
 
@@ -213,6 +209,9 @@ void Runner::hint(const model::Result& result)
 
 int Runner::once()
 {
+    if (options_.reads_sentence()) {
+        input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
+    }
     std::vector<model::Result> all = results();
     model::Result& first = all.front();
     if (options_.format == Format::html && shows_the_usual()) {
@@ -228,9 +227,7 @@ int Runner::once()
         for (const Note& note : notes_of(result, options_.format == Format::json, log_.quiet(), prefix)) {
             say(log_, note);
         }
-        if (const auto note = isa_note_.about(result.portable_because)) {
-            log_.warning(*note);
-        }
+        log_.warn_of(isa_note_.about(result.portable_because));
     }
     for (Index i = 0; const model::Result& result : all) {
         write(result, each_entry() ? std::optional(i++) : std::nullopt);
@@ -240,15 +237,9 @@ int Runner::once()
     return success;
 }
 
-int Runner::standard_input()
-{
-    input_.read_standard_input("SENTENCE, --lines, --ids or --recipe");
-    return once();
-}
-
 int Runner::against(int threads)
 {
-    if (options_.source == Source::standard_input || options_.source == Source::pipe) {
+    if (options_.reads_sentence()) {
         input_.read_standard_input("SENTENCE, --ids or --recipe");
     }
     const auto item = shows_the_usual() ? std::nullopt : std::optional(*options_.show.items.begin());
@@ -291,8 +282,9 @@ void warn_of_names(const Operands& operands, const RunOptions& options, Log& log
     }
 }
 
-int execute_run(const RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
+int execute_run(RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
+    finish_run_options(operands, options);
     warn_of_names(operands, options, log);
     if (options.runs_model) {
         return run_trained(operands, options, globals, log);
@@ -301,24 +293,7 @@ int execute_run(const RunOptions& options, const Operands& operands, const Globa
     if (options.against.given()) {
         return runner.against(globals.threads);
     }
-    switch (options.source) {
-    case Source::lines: return runner.each_line();
-    case Source::standard_input:
-    case Source::pipe: return runner.standard_input();
-    case Source::overrides:
-    case Source::recipe: break;
-    }
-    return runner.once();
-}
-
-Execute declare(Options& options)
-{
-    const auto run = std::make_shared<RunOptions>();
-    declare_run(options, *run);
-    return [run](const Operands& operands, const Globals& globals, Log& log) {
-        finish_run_options(operands, *run);
-        return execute_run(*run, operands, globals, log);
-    };
+    return options.source == Source::lines ? runner.each_line() : runner.once();
 }
 
 } // namespace
@@ -331,7 +306,7 @@ constinit const Command run_command{
     .common = common,
     .notes = notes,
     .page = "tutorial",
-    .declare = declare,
+    .declare = with_options<RunOptions, declare_run, execute_run>,
 };
 
 } // namespace attn::cli

@@ -108,66 +108,55 @@ private:
         return !run_.recipe.query.empty() || !run_.recipe.attention.hide.empty() || !run_.options.trained.query.empty();
     }
 
-    model::Result result_of(const std::string& sentence, Index index)
+    /// compute(threads, bytes) beside other lines or, where the memory for that is too little, alone.
+    template <typename Compute>
+    auto beside_others(Compute compute)
     {
-        if (run_.log.verbose()) {
-            run_.progress.set_prefix(heading(index));
-        }
-        series_.set_threads(1);
-        series_.set_memory_limit(memory_);
         try {
-            return run(sentence);
+            return compute(1, memory_);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::too_large || !output_.wait_for_turn(number_)) {
                 throw;
             }
         }
         // Nobody else has this batch's turn, so there is one such line at a time.
-        series_.set_threads(run_.settings.threads);
-        series_.set_memory_limit(memory_limit());
-        return run(sentence);
+        return compute(run_.settings.threads, memory_limit());
+    }
+
+    model::Result result_of(const std::string& sentence, Index index)
+    {
+        if (run_.log.verbose()) {
+            run_.progress.set_prefix(heading(index));
+        }
+        return beside_others([&](int threads, Index memory) {
+            series_.set_threads(threads);
+            series_.set_memory_limit(memory);
+            model::Result result = series_.run(sentence);
+            if (run_.log.verbose()) {
+                run_.progress.end_stage();
+            }
+            run_.files.require_unchanged();
+            return result;
+        });
     }
 
     model::LayeredResult layers_of(const std::string& sentence)
     {
-        model::LayeredResult result = run_model(sentence);
-        run_.model->require_unchanged();
-        return result;
-    }
-
-    model::LayeredResult run_model(const std::string& sentence)
-    {
         model::TrainedConfig config = run_.options.trained;
         config.sentence = sentence;
         model::RunSettings settings = run_.settings;
-        settings.threads = 1;
-        settings.memory_limit = memory_;
-        try {
+        model::LayeredResult result = beside_others([&](int threads, Index memory) {
+            settings.threads = threads;
+            settings.memory_limit = memory;
             return model::run_trained(config, run_.model->trained(), settings);
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::too_large || !output_.wait_for_turn(number_)) {
-                throw;
-            }
-        }
-        settings.threads = run_.settings.threads; // one such line at a time, as with recipes
-        settings.memory_limit = memory_limit();
-        return model::run_trained(config, run_.model->trained(), settings);
-    }
-
-    model::Result run(const std::string& sentence)
-    {
-        model::Result result = series_.run(sentence);
-        if (run_.log.verbose()) {
-            run_.progress.end_stage();
-        }
-        run_.files.require_unchanged();
+        });
+        run_.model->require_unchanged();
         return result;
     }
 
     void write(const model::Result& result, Index index)
     {
-        const RunOptions& options = run_.options;
-        const bool json = options.format == Format::json;
+        const bool json = run_.options.format == Format::json;
         if (const auto text = run_.isa_note.about(result.portable_because)) {
             note({Note::Kind::warning, *text});
         }
@@ -176,21 +165,24 @@ private:
                 note(std::move(said));
             }
         }
-        switch (options.format) {
-        case Format::json: report::write_json(result, index, config_, buffer_); break;
-        case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
-        case Format::table:
-            buffer_.append(fmt::format("\n{}\n", name_of_line(index)));
-            report::write_table(result, run_.table, buffer_);
-            break;
-        default: throw Error(ErrorKind::internal, "run --lines: no format of several results");
+        if (json) {
+            return report::write_json(result, index, config_, buffer_);
         }
+        write_rows(result, index);
     }
 
     void write(const model::LayeredResult& result, Index index)
     {
+        if (run_.options.format == Format::json) {
+            return report::write_json(result, index, buffer_);
+        }
+        write_rows(result, index);
+    }
+
+    template <typename AnyResult>
+    void write_rows(const AnyResult& result, Index index)
+    {
         switch (run_.options.format) {
-        case Format::json: report::write_json(result, index, buffer_); break;
         case Format::csv: report::write_csv(result, {.header = false, .index = index}, buffer_); break;
         case Format::table:
             buffer_.append(fmt::format("\n{}\n", name_of_line(index)));

@@ -59,11 +59,10 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
     RunOptions options = typed;
     Output output(options.output.path);
     refuse_terminal(output, options.format);
-    if (options.source == Source::standard_input || options.source == Source::pipe) {
+    if (options.reads_sentence()) {
         options.trained.sentence = standard_sentence(options, "SENTENCE or --lines");
     }
-    const Digests digests = info_of(options.format).holds_config ? Digests::all : Digests::stated;
-    const ModelFolder folder(options.trained, digests);
+    const ModelFolder folder(options.trained, digests_for(options.format));
     folder.require_apart_from(options.output.path);
 
     StageReporter stages(log);
@@ -94,9 +93,7 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
     output.tell(stages);
     model::LayeredResult result = model::run_trained(options.trained, folder.trained(), settings);
     folder.require_unchanged();
-    if (const auto note = isa_note.about(result.layers.front().portable_because)) {
-        log.warning(*note);
-    }
+    log.warn_of(isa_note.about(result.layers.front().portable_because));
     if (options.format != Format::json) {
         for (const std::string& warning : result.warnings) {
             log.warning(warning);

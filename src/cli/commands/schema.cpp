@@ -22,18 +22,10 @@ constexpr std::array examples{
 int execute_schema(const Operands& operands, const Globals&, Log&)
 {
     expect_at_most(operands, 1, "schema takes one name");
-    std::vector<std::string_view> names;
-    for (const io::BuiltinFile& file : io::builtin_schemas()) {
-        names.push_back(file.name);
-    }
+    const std::vector<std::string_view> names = names_of(io::builtin_schemas(), &io::BuiltinFile::name);
     const std::string name = operands.words.empty() ? "result" : operands.words.front();
     print(io::json_schema(names[choice("schema", name, names)]));
     return success;
-}
-
-Execute declare(Options&)
-{
-    return execute_schema;
 }
 
 } // namespace
@@ -43,10 +35,8 @@ constinit const Command schema_command{
     .operands = "[result|recipe|tensor|explanation|check|diagnosis]",
     .summary = "Print a JSON Schema (draft 2020-12), that of a result by default.",
     .examples = examples,
-    .common = {},
-    .notes = {},
     .page = "output",
-    .declare = declare,
+    .declare = without_options<execute_schema>,
 };
 
 } // namespace attn::cli

@@ -16,51 +16,36 @@ namespace {
 using model::diagnose::Compared;
 using model::diagnose::Suggestion;
 
-/// The options of tensors, by their names in a suggestion.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> tensor_options{{{"queries", "-q"},
-                                                                                       {"keys", "-k"},
-                                                                                       {"values", "-v"},
-                                                                                       {"past_key", "--past-key"},
-                                                                                       {"past_value", "--past-value"},
-                                                                                       {"mask", "--mask"},
-                                                                                       {"lengths", "--lengths"},
-                                                                                       {"sinks", "--sinks"},
-                                                                                       {"segments", "--segments"}}};
-
 /// Whether an option says how attention is computed, or what of it is compared.
-bool is_kept(const TypedOption& option)
+bool is_kept(const TypedOption& typed)
 {
-    constexpr std::array<std::string_view, 5> others{"--heads", "--kv-heads", "--layout", "--show", "--out-dtype"};
-    const bool tensor = std::ranges::any_of(tensor_options, [&](const auto& named) { return named.second == option.name; });
-    return !tensor && (option.group == "Attention" || std::ranges::find(others, option.name) != others.end());
+    constexpr std::array others{option::attend_heads.name, option::attend_kv_heads.name, option::layout.name,
+                                model::show_option, option::out_dtype.name};
+    const auto is_it = [&](const model::AttendOperand* operand) { return operand->option == typed.name; };
+    const bool tensor = std::ranges::any_of(model::operand::all, is_it);
+    return !tensor && (typed.group == attention_group || std::ranges::find(others, typed.name) != others.end());
 }
 
 /// "attn-cli attend -q tie.npz:queries … --causal --against FILE"
 std::string command_for(const std::string& path, const Suggestion& suggestion, const Operands& typed)
 {
     std::string command = "attn-cli attend";
-    for (const auto& [name, option] : tensor_options) {
-        if (std::ranges::find(suggestion.tensors, name, &StoredTensor::name) != suggestion.tensors.end()) {
-            command += fmt::format(" {} {}", option, shell_word(fmt::format("{}:{}", path, name)));
+    for (const StoredTensor& tensor : suggestion.tensors) {
+        command += fmt::format(" {} {}", model::operand::called(tensor.name)->short_option(),
+                               shell_word(fmt::format("{}:{}", path, tensor.name)));
+    }
+    for (const TypedOption& each : typed.options) {
+        if (is_kept(each)) {
+            command += as_typed(each);
         }
     }
-    for (const TypedOption& option : typed.options) {
-        if (is_kept(option)) {
-            command += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
-        }
-    }
-    return command + " --against FILE";
+    return fmt::format("{} {} FILE", command, option::against.name);
 }
 
 void write(const std::vector<StoredTensor>& tensors, const AgainstOptions& options)
 {
-    std::vector<io::TensorBytes> written;
-    written.reserve(tensors.size());
-    for (const StoredTensor& tensor : tensors) {
-        written.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
-    }
     Output output(options.suggest);
-    write_tensors(written, format_of_suggested(options), {}, output);
+    write_tensors(bytes_of(tensors), format_of_suggested(options), {}, output);
     output.finish();
 }
 

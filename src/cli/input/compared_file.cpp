@@ -6,6 +6,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/options/input_options.hpp"
 
 #include <fmt/core.h>
 
@@ -41,14 +42,6 @@ void require_beginning(std::span<const std::byte> front, const std::string& name
     }
 }
 
-void require_size(std::size_t bytes, std::size_t most, const std::string& name)
-{
-    if (bytes > most) {
-        throw Error(ErrorKind::data, name, fmt::format("{} bytes", bytes),
-                    fmt::format("up to {}; --max-input-bytes allows more", most));
-    }
-}
-
 } // namespace
 
 ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
@@ -56,7 +49,7 @@ ComparedFile::ComparedFile(const std::string& text, std::size_t most_bytes)
           require_beginning(front, name_of_input(argument_.path));
       })
 {
-    require_size(file_.bytes().size(), most_bytes, file_.name());
+    require_size(file_.name(), file_.bytes().size(), most_bytes);
     if (begins_json(file_.bytes())) {
         read_json(argument_.name);
     } else if (is_printed(file_.bytes())) {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,7 @@ public:
     [[nodiscard]] const model::NamedTensor& only(std::initializer_list<std::string_view> wanted) const;
     void require_unchanged() const { file_.require_unchanged(); }
     /// Throws Error(usage) when an output names it.
-    void require_apart_from(const std::string& output) const { require_apart(output, argument_.path); }
+    void require_apart_from(const std::optional<std::string>& output) const { require_apart(output, argument_.path); }
 
 private:
     void read_json(const std::string& wanted);

@@ -170,9 +170,7 @@ void ModelFolder::require_unchanged() const
 void ModelFolder::require_apart_from(const std::optional<std::string>& output) const
 {
     for (const std::string& name : names_) {
-        if (output) {
-            require_apart(*output, folder_ + name);
-        }
+        require_apart(output, folder_ + name);
     }
 }
 

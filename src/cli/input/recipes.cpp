@@ -19,11 +19,8 @@ namespace attn::cli {
 
 std::string recipe_hint(const std::string& name)
 {
-    std::vector<std::string_view> names;
-    for (const io::BuiltinFile& file : io::builtin_recipes()) {
-        names.push_back(file.name);
-    }
-    return "; attn-cli recipe list names the built-in recipes" + did_you_mean(name, names);
+    return "; attn-cli recipe list names the built-in recipes" +
+           did_you_mean(name, names_of(io::builtin_recipes(), &io::BuiltinFile::name));
 }
 
 bool names_nothing(const std::string& name)

@@ -95,21 +95,17 @@ RunInput::RunInput(const InputOptions& options, model::Recipe recipe, const Glob
 
 void RunInput::load(Format format)
 {
-    const Digests digests = info_of(format).holds_config ? Digests::all : Digests::stated;
-    assumption_ = load_files(recipe_, {files_, settings_, log_, digests, folder_});
+    assumption_ = load_files(recipe_, {files_, settings_, log_, digests_for(format), folder_});
 }
 
 void RunInput::require_apart_from(const std::optional<std::string>& output) const
 {
-    if (!output) {
-        return;
-    }
     files_.require_apart_from(output);
     if (options_.recipe && !io::find(io::builtin_recipes(), *options_.recipe)) {
-        require_apart(*output, *options_.recipe);
+        require_apart(output, *options_.recipe);
     }
     if (options_.lines) {
-        require_apart(*output, *options_.lines);
+        require_apart(output, *options_.lines);
     }
 }
 
@@ -140,16 +136,10 @@ void RunInput::read_standard_input(std::string_view otherwise)
 
 void RunInput::warn_of_assumptions()
 {
-    if (assumption_) {
-        log_.warning(*assumption_);
-    }
-    const bool read = options_.source != Source::lines; // the numbers of a mask, which lines read one by one
-    if (const auto doubt = read ? doubt_about_mask(recipe_, settings_) : std::nullopt) {
-        log_.warning(*doubt);
-    }
-    if (const auto rows = warning_of_rows(recipe_, settings_.origin, options_.source == Source::lines)) {
-        log_.warning(*rows);
-    }
+    const bool lines = options_.source == Source::lines; // which read the numbers of a mask one by one
+    log_.warn_of(assumption_);
+    log_.warn_of(lines ? std::nullopt : doubt_about_mask(recipe_, settings_));
+    log_.warn_of(warning_of_rows(recipe_, settings_.origin, lines));
 }
 
 } // namespace attn::cli

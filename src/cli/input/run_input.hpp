@@ -15,6 +15,12 @@ namespace attn::cli {
 /// The recipe that the options describe; a text that is not known yet is an empty sentence. Throws Error.
 [[nodiscard]] model::Recipe make_recipe(const InputOptions& options);
 
+/// For a result that will be written in this format.
+[[nodiscard]] constexpr Digests digests_for(Format format)
+{
+    return info_of(format).holds_config ? Digests::all : Digests::stated;
+}
+
 /// All of standard input as a sentence. Throws Error for a terminal that nobody pointed to, saying what might be given
 /// `otherwise`, and for no words.
 [[nodiscard]] std::string standard_sentence(const InputOptions& options, std::string_view otherwise);

@@ -77,13 +77,6 @@ void refuse_standard_input(const std::string& path, const model::FieldInfo& fiel
     }
 }
 
-void require_json_or_tensors(std::span<const std::byte> front, const std::string& name)
-{
-    if (!begins_json(front)) {
-        (void)io::format_of(front, name, "a result or tensor as JSON, or ");
-    }
-}
-
 const MappedFile& TensorInputs::map(const std::string& path)
 {
     const auto check = [&](std::span<const std::byte> front) { (void)io::format_of(front, name_of_input(path)); };
@@ -100,9 +93,13 @@ const MappedFile& TensorInputs::any_file(const std::string& path)
     return files_.try_emplace(path, path, check).first->second;
 }
 
-const MappedFile& TensorInputs::json_or_tensors(const std::string& path)
+const MappedFile& TensorInputs::json_or_tensors(const std::string& path, const char* of_json)
 {
-    const auto check = [&](std::span<const std::byte> front) { require_json_or_tensors(front, name_of_input(path)); };
+    const auto check = [&](std::span<const std::byte> front) {
+        if (!begins_json(front)) {
+            (void)io::format_of(front, name_of_input(path), of_json);
+        }
+    };
     const MappedFile& file = files_.try_emplace(path, path, check).first->second;
     check(file.bytes());
     return file;
@@ -128,13 +125,7 @@ void TensorInputs::read_numbers()
 
 io::TensorFile& TensorInputs::all(const std::string& path)
 {
-    const auto check = [&](std::span<const std::byte> front) {
-        if (!begins_json(front)) {
-            (void)io::format_of(front, name_of_input(path), "a result as JSON, or ");
-        }
-    };
-    const MappedFile& file = files_.try_emplace(path, path, check).first->second;
-    check(file.bytes());
+    const MappedFile& file = json_or_tensors(path, "a result as JSON, or ");
     return tensors_.emplace_back(begins_json(file.bytes()) ? tensors_of_result(file)
                                                            : io::open_tensors(file.bytes(), file.name()));
 }
@@ -142,7 +133,7 @@ io::TensorFile& TensorInputs::all(const std::string& path)
 void TensorInputs::require_apart_from(const std::optional<std::string>& output) const
 {
     for (const auto& [path, file] : files_) {
-        require_apart(output.value_or("-"), path);
+        require_apart(output, path);
     }
 }
 

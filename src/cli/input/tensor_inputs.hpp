@@ -29,9 +29,6 @@ struct TensorArgument {
 /// Throws Error for "-", usage or data, as `origin` says who gave it: what a result is computed of must have a name there.
 void refuse_standard_input(const std::string& path, const model::FieldInfo& field, const model::Origin& origin);
 
-/// Throws Error(data) for a file, of which the first bytes are enough, that is neither JSON nor of tensors.
-void require_json_or_tensors(std::span<const std::byte> front, const std::string& name);
-
 /// Files that tensors were taken from. They stay mapped, each once, as long as this object lives.
 class TensorInputs {
 public:
@@ -53,8 +50,8 @@ public:
     /// read.
     [[nodiscard]] const MappedFile& any_file(const std::string& path);
 
-    /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither.
-    [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path);
+    /// A file of tensors or of JSON, likewise. Throws Error(data) for what is neither, with what JSON is allowed.
+    [[nodiscard]] const MappedFile& json_or_tensors(const std::string& path, const char* of_json);
 
     /// Throws Error(usage) when -o names one of the files.
     void require_apart_from(const std::optional<std::string>& output) const;

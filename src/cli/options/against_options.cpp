@@ -16,17 +16,18 @@ bool is_standard_input(const std::string& file)
 }
 
 /// "--against --json" forgets the FILE.
-void require_file(const char* option, const std::string& file)
+void require_file(const OptionInfo& option, const std::string& file)
 {
     if (file.starts_with('-') && !is_standard_input(file)) {
-        throw Error(ErrorKind::usage, option, in_quotes(file), "a FILE; one that is called so is ./" + file);
+        throw Error(ErrorKind::usage, option.name, in_quotes(file), "a FILE; one that is called so is ./" + file);
     }
 }
 
-void require_one(const AgainstOptions& against, const char* option)
+void require_one(const AgainstOptions& against, std::string_view option)
 {
     if (against.files.size() > 1) {
-        throw Error(ErrorKind::usage, option, fmt::format("{} files behind --against", against.files.size()), "one");
+        throw Error(ErrorKind::usage, option, fmt::format("{} files behind {}", against.files.size(), option::against.name),
+                    "one");
     }
 }
 
@@ -46,29 +47,20 @@ void require_picture(const std::string& path)
 
 void declare_against(Options& options, AgainstOptions& against)
 {
-    options.add({.name = "--against",
-                 .meaning = "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. "
-                            "FILE is anything that `compare` reads; -o error.svg draws where it differs",
-                 .symbol = "FILE[:NAME]"},
-                against.first);
-    options.exclude({"--against", "--format"});
+    options.add(option::against, against.first);
+    options.exclude({option::against.name, format_name});
 }
 
 void declare_suggest_input(Options& options, AgainstOptions& against)
 {
-    options.add({.name = "--suggest-input",
-                 .meaning =
-                     "where --against cannot tell mistakes apart, write queries, keys, values (and mask, lengths, cache) on "
-                     "which they differ to FILE (.npz, .safetensors)",
-                 .symbol = "FILE"},
-                against.suggest);
-    options.need({"--suggest-input"}, "--against");
+    options.add(option::suggest_input, against.suggest);
+    options.need({option::suggest_input.name}, option::against.name);
 }
 
 void finish_against(AgainstOptions& against, std::span<const std::string> words, OutputOptions& output,
                     std::span<const std::string> read)
 {
-    require_file("--against", *against.first);
+    require_file(option::against, *against.first);
     against.files.assign(words.begin(), words.end());
     against.files.insert(against.files.begin(), *against.first);
     if (std::ranges::count_if(against.files, is_standard_input) + std::ranges::count_if(read, is_standard_input) > 1) {
@@ -80,8 +72,8 @@ void finish_against(AgainstOptions& against, std::span<const std::string> words,
         against.picture = std::exchange(output.path, std::nullopt);
     }
     if (against.suggest) {
-        require_file("--suggest-input", *against.suggest);
-        require_one(against, "--suggest-input");
+        require_file(option::suggest_input, *against.suggest);
+        require_one(against, option::suggest_input.name);
         (void)format_of_suggested(against);
     }
 }
@@ -93,7 +85,8 @@ Format format_of_suggested(const AgainstOptions& against)
             return format;
         }
     }
-    throw Error(ErrorKind::usage, "--suggest-input", in_quotes(*against.suggest), "a name that ends with .npz or .safetensors");
+    throw Error(ErrorKind::usage, option::suggest_input.name, in_quotes(*against.suggest),
+                "a name that ends with .npz or .safetensors");
 }
 
 } // namespace attn::cli

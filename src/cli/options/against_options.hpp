@@ -10,6 +10,19 @@
 
 namespace attn::cli {
 
+namespace option {
+
+inline constexpr OptionInfo against{
+    "--against", "FILE[:NAME]",
+    "compare FILE with the result, and name the mistake that gives its numbers; more FILEs may follow. FILE is anything that "
+    "`compare` reads; -o error.svg draws where it differs"};
+inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
+                                          "where --against cannot tell mistakes apart, write queries, keys, values (and mask, "
+                                          "lengths, cache) on which they differ to "
+                                          "FILE (.npz, .safetensors)"};
+
+} // namespace option
+
 struct AgainstOptions {
     std::optional<std::string> first;   ///< as typed behind --against
     std::vector<std::string> files;     ///< to hold against the result; none: it is written

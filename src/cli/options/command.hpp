@@ -6,6 +6,7 @@
 #include "cli/system/log.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ struct Operands {
     std::vector<TypedOption> options = {};
 };
 
+inline constexpr std::string_view isa_name = "--isa";
+
 /// The options that every command has.
 struct Globals {
     int threads = 1;
@@ -44,14 +47,31 @@ using Execute = std::function<int(const Operands&, const Globals&, Log&)>;
 
 struct Command {
     std::string_view name;
-    std::string_view operands; ///< "[SENTENCE]"
+    std::string_view operands = {}; ///< "[SENTENCE]"
     std::string_view summary;
-    std::span<const Example> examples;        ///< -h shows the first three
-    std::span<const std::string_view> common; ///< the options that -h shows; all when empty
-    std::string_view notes;                   ///< after the options; lines as they are to stand there
-    std::string_view page = {};               ///< of the manual, which tells more
-    Execute (*declare)(Options&);             ///< the members that the options set live as long as what it gives
+    std::span<const Example> examples; ///< -h shows the first three
+    std::string_view common = {};      ///< the options that -h shows, with blanks between; all when empty
+    std::string_view notes = {};       ///< after the options; lines as they are to stand there
+    std::string_view page = {};        ///< of the manual, which tells more
+    Execute (*declare)(Options&);      ///< the members that the options set live as long as what it gives
 };
+
+/// Command::declare of a command without options of its own.
+template <int (*execute)(const Operands&, const Globals&, Log&)>
+Execute without_options(Options&)
+{
+    return execute;
+}
+
+/// Command::declare of one whose options `declare` binds to the members of a Typed, which `execute` then gets.
+template <typename Typed, void (*declare)(Options&, Typed&), int (*execute)(Typed&, const Operands&, const Globals&, Log&)>
+Execute with_options(Options& options)
+{
+    const auto typed = std::make_shared<Typed>();
+    declare(options, *typed);
+    return
+        [typed](const Operands& operands, const Globals& globals, Log& log) { return execute(*typed, operands, globals, log); };
+}
 
 extern const Command run_command;
 extern const Command attend_command;

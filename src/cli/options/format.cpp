@@ -53,15 +53,21 @@ std::string ending_of(const std::string& path, std::span<const Format> allowed)
     return ending;
 }
 
+/// What `text` makes of each, with commas between.
+template <typename Text>
+std::string listed(std::span<const Format> formats, Text text)
+{
+    std::string all;
+    for (const Format format : formats) {
+        all.append(all.empty() ? "" : ", ").append(text(info_of(format)));
+    }
+    return all;
+}
+
 /// "table (.txt), json (.json), csv (.csv)"
 std::string list_of(std::span<const Format> allowed)
 {
-    std::string text;
-    for (const Format format : allowed) {
-        const FormatInfo& info = info_of(format);
-        text.append(text.empty() ? "" : ", ").append(info.name).append(" (").append(info.ending).append(")");
-    }
-    return text;
+    return listed(allowed, [](const FormatInfo& info) { return fmt::format("{} ({})", info.name, info.ending); });
 }
 
 /// `said` tells whether the format is known without the ending.
@@ -73,11 +79,9 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
         if (text.empty() || said) {
             return std::nullopt;
         }
-        std::vector<std::string_view> known;
-        std::ranges::transform(endings, std::back_inserter(known), &Ending::text);
         throw Error(ErrorKind::usage, "-o", in_quotes(path),
                     fmt::format("the formats {}, no ending, or any ending with --format{}", list_of(allowed),
-                                did_you_mean(text, known)));
+                                did_you_mean(text, names_of(endings, &Ending::text))));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
         throw Error(ErrorKind::usage, "-o", in_quotes(path), "the formats " + list_of(allowed));
@@ -89,49 +93,33 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
 
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
 {
-    std::string formats;
-    for (const Format format : allowed) {
-        formats += std::string(formats.empty() ? "" : ", ") + std::string(name_of(format));
-    }
+    const std::string formats = listed(allowed, [](const FormatInfo& info) { return info.name; });
+    const std::string endings = listed(allowed, [](const FormatInfo& info) { return info.ending; });
     const std::string meaning = formats + "; or by the ending of -o";
-    options.add({.name = "--format",
-                 .meaning = meaning,
-                 .usual = name_of(allowed.front()),
-                 .symbol = "NAME",
-                 .offered = std::move(formats)},
-                output.format);
+    options.add({format_name, "NAME", meaning, name_of(allowed.front()), model::allow::text, formats}, output.format);
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
-        options.add({.name = "--json", .allowed = model::allow::flag, .meaning = "the same as --format json"}, output.json);
-    }
-    std::string file_endings;
-    for (const Format format : allowed) {
-        file_endings.append(file_endings.empty() ? "" : ", ").append(info_of(format).ending);
+        options.add(json_option("the same as --format json"), output.json);
     }
     const std::string file =
-        fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", file_endings);
-    options.add({.name = "-o", .meaning = file, .symbol = "FILE"}, output.path);
+        fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", endings);
+    options.add({"-o", "FILE", file}, output.path);
 }
 
 void declare_digits(Options& options, OutputOptions& output)
 {
     constexpr Index most = 17; // a double has no more
-    options.add({.name = "--digits",
-                 .allowed = model::allow::integer(0, most),
-                 .meaning = "digits after the point in tables, pictures and recipes",
-                 .usual = "4, in pictures 2",
-                 .symbol = "N"},
+    options.add({"--digits", "N", "digits after the point in tables, pictures and recipes", "4, in pictures 2",
+                 model::allow::integer(0, most)},
                 output.digits);
 }
 
 void declare_notation(Options& options, OutputOptions& output)
 {
-    options.add({.name = "--notation",
-                 .allowed = model::allow::one_of(report::notation_names),
-                 .meaning = "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 "
-                            "or one is 100,000 or more; row: one per row, as PyTorch prints that row; torch: an array as "
-                            "print(tensor) of PyTorch writes all of it, --digits as its precision",
-                 .usual = "fixed",
-                 .symbol = "NAME"},
+    options.add({"--notation", "NAME",
+                 "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 or one is "
+                 "100,000 or more; row: one per row, as PyTorch prints that row; torch: an array as print(tensor) of PyTorch "
+                 "writes all of it, --digits as its precision",
+                 "fixed", model::allow::one_of(report::notation_names)},
                 output.notation);
 }
 
@@ -155,9 +143,7 @@ int decide_digits(const OutputOptions& output, Format format)
 Format decide_format(const OutputOptions& output, std::span<const Format> allowed)
 {
     const auto& [format, path, json, digits, notation] = output;
-    std::vector<std::string_view> allowed_names;
-    std::ranges::transform(allowed, std::back_inserter(allowed_names), name_of);
-    const auto said = format ? std::optional(allowed[choice("--format", *format, allowed_names)]) : std::nullopt;
+    const auto said = format ? std::optional(allowed[choice(format_name, *format, names_of(allowed, name_of))]) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
         throw Error(ErrorKind::usage, fmt::format("--json and --format {} cannot be used together", *format));
     }

@@ -52,6 +52,8 @@ static_assert([] {
     return info_of(format).name;
 }
 
+inline constexpr std::string_view format_name = "--format";
+
 /// --format, --json, --digits, --notation and -o, as typed.
 struct OutputOptions {
     std::optional<std::string> format, path;

@@ -107,16 +107,18 @@ void read_positions(std::string_view text, model::Overrides& overrides)
 
 void declare_field(Options& options, const FieldInfo& field, model::Overrides& overrides)
 {
-    OptionInfo option = option_of(field);
+    std::string name = option_name(field);
     if (&field == &field::output_projection || &field == &field::causal) { // on and off, as a recipe may say the other
-        option.name += ",!--no-" + option.name.substr(2);
+        name += ",!--no-" + name.substr(2);
     }
+    OptionInfo option = option_of(field, name);
     if (&field == &draw_field::init) { // integers need limits, and nobody wants zeros
         option.allowed.least = static_cast<Index>(model::Initialisation::uniform);
     }
     if (&field == &field::positions) {
+        const std::string offered = "none, " + joined(model::position_names);
         option.allowed = model::allow::text;
-        option.offered = "none, " + joined(model::position_names);
+        option.offered = offered;
         option.meaning = "how words know their places, such as rope:base=500000,dim=8; none; sinusoidal: added to the "
                          "embeddings; rope: rotates queries and keys, with base=X (10000), dim=N leading components (d_k), "
                          "style=half|interleaved (half); alibi: subtracts slope·distance from the scores";
@@ -174,13 +176,12 @@ bool is_of_computation(std::string_view group)
     return std::ranges::find(groups, group, &Group::title) != groups.end();
 }
 
-OptionInfo max_input_bytes_option(std::string_view usual)
+void require_size(std::string_view name, std::size_t bytes, std::size_t most)
 {
-    return {.name = "--max-input-bytes",
-            .allowed = model::allow::integer(1, Index{1} << 40U),
-            .meaning = "refuse a longer text, file or line of a file",
-            .usual = usual,
-            .symbol = "N"};
+    if (bytes > most) {
+        throw Error(ErrorKind::data, name, fmt::format("{} bytes", bytes),
+                    fmt::format("up to {}; {} allows more", most, option::max_input_bytes("").name));
+    }
 }
 
 void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray)
@@ -199,9 +200,9 @@ void declare_input(Options& options, InputOptions& input)
                 continue;
             }
             if (field == &field::allow_nonfinite) {
-                options.add(option_of(*field), input.allow_nonfinite);
+                options.add(*field, input.allow_nonfinite);
             } else if (field == &field::labels_of_ids) {
-                options.add(option_of(*field), input.labels);
+                options.add(*field, input.labels);
             } else {
                 declare_field(options, *field, input.overrides);
             }
@@ -212,13 +213,9 @@ void declare_input(Options& options, InputOptions& input)
         }
     }
     options.group("Input");
-    options.add({.name = "--recipe",
-                 .meaning = "take everything from a recipe; other options override it",
-                 .symbol = "NAME|FILE",
-                 .offered = "RECIPE, *.json"},
-                input.recipe);
+    options.add(option::recipe, input.recipe);
     declare_field(options, field::entry, input.overrides);
-    options.add(max_input_bytes_option("67108864"), input.max_input_bytes);
+    options.add(option::max_input_bytes("67108864"), input.max_input_bytes);
 
     const std::string params = name(field::parameters_file);
     const std::string embeddings = name(field::embeddings_file);
@@ -243,7 +240,7 @@ void read_source(const Operands& operands, InputOptions& input)
     const std::string ids_name = option_name(field::ids);
     exclude(sentence, input.lines.has_value(), "SENTENCE and --lines");
     exclude(sentence, ids, "SENTENCE and " + ids_name);
-    exclude(input.lines.has_value(), ids, "--lines and " + ids_name);
+    exclude(input.lines.has_value(), ids, fmt::format("{} and {}", option::lines.name, ids_name));
     if (ids) {
         if (!overrides.contains(field::vocab_size) && !overrides.contains(field::embeddings_file) && !input.recipe) {
             throw Error(ErrorKind::usage, fmt::format("{} requires {}", ids_name, option_name(field::vocab_size)));
@@ -251,17 +248,12 @@ void read_source(const Operands& operands, InputOptions& input)
     } else if (input.lines) {
         input.source = Source::lines;
     } else if (sentence && operands.words.front() != "-") {
-        const std::size_t bytes = operands.words.front().size();
-        if (bytes > input.max_input_bytes) {
-            throw Error(ErrorKind::data, "SENTENCE", fmt::format("{} bytes", bytes),
-                        fmt::format("up to {}; --max-input-bytes allows more", input.max_input_bytes));
-        }
+        require_size("SENTENCE", operands.words.front().size(), input.max_input_bytes);
         overrides.set(field::sentence, operands.words.front());
     } else {
         input.source = sentence ? Source::standard_input : input.recipe ? Source::recipe : Source::pipe;
     }
-    const bool input_is_read = input.source == Source::standard_input || input.source == Source::pipe || input.lines == "-";
-    exclude(input_is_read, input.recipe == "-", "a recipe and a text from standard input");
+    exclude(input.reads_sentence() || input.lines == "-", input.recipe == "-", "a recipe and a text from standard input");
     read_labels(input);
     if (input.allow_nonfinite) {
         const bool parameters = overrides.contains(field::parameters_file);

@@ -20,6 +20,21 @@ enum class Source {
     lines,          ///< --lines
 };
 
+namespace option {
+
+inline constexpr OptionInfo lines{"--lines", "FILE", "one sentence per line, one result per line; - is standard input"};
+inline constexpr OptionInfo first_index{"--first-index", "N", "\"index\" of the first line, for a part of a longer input", "0",
+                                        model::allow::integer(0, Index{1} << 62U)}; // no input makes the last one overflow
+inline constexpr OptionInfo recipe{"--recipe", "NAME|FILE",        "take everything from a recipe; other options override it",
+                                   "",         model::allow::text, "RECIPE, *.json"};
+[[nodiscard]] constexpr OptionInfo max_input_bytes(std::string_view usual)
+{
+    return {"--max-input-bytes", "N", "refuse a longer text, file or line of a file", usual,
+            model::allow::integer(1, Index{1} << 40U)};
+}
+
+} // namespace option
+
 struct InputOptions {
     Source source = Source::overrides;
     std::optional<std::string> lines; ///< path of --lines, "-" for standard input
@@ -31,13 +46,18 @@ struct InputOptions {
     std::optional<std::vector<std::string>> labels; ///< of --ids, or of the ids or positions of the recipe
     bool allow_nonfinite = false;                   ///< in the files of parameters and embeddings
     std::size_t max_input_bytes = std::size_t{64} << 20U;
+
+    /// Whether standard input is the sentence.
+    [[nodiscard]] bool reads_sentence() const { return source == Source::standard_input || source == Source::pipe; }
 };
 
 /// The fields of a recipe as options, with --recipe and --max-input-bytes.
 void declare_input(Options& options, InputOptions& input);
 /// Whether the options of a group say what is computed, and not how it is shown.
 [[nodiscard]] bool is_of_computation(std::string_view group);
-[[nodiscard]] OptionInfo max_input_bytes_option(std::string_view usual);
+
+/// Throws Error(data) for more bytes than --max-input-bytes allows.
+void require_size(std::string_view name, std::size_t bytes, std::size_t most);
 
 /// Throws Error(usage): "--ids 2 6" lacks commas.
 [[noreturn]] void refuse_second_item(const std::string& option, const std::string& list, const std::string& stray);

@@ -99,37 +99,28 @@ std::vector<std::string> texts_of(std::string_view option, std::string_view text
     return {items.begin(), items.end()};
 }
 
-/// Whether one of "-q,--queries" or "--x,!--no-x" is among the words, "--x=1" being "--x" there.
-bool is_typed(std::string_view names, const std::vector<std::string_view>& words)
+/// "-q" and "--queries" of "-q,--queries", "--x" and "--no-x" of "--x,!--no-x".
+std::vector<std::string_view> names_of(std::string_view names)
 {
-    while (!names.empty()) {
-        const std::size_t comma = std::min(names.find(','), names.size());
-        std::string_view name = names.substr(0, comma);
+    std::vector<std::string_view> words = list("names", names);
+    for (std::string_view& name : words) {
         name.remove_prefix(name.starts_with('!') ? 1 : 0);
-        if (std::ranges::find(words, name) != words.end()) {
-            return true;
-        }
-        names.remove_prefix(std::min(comma + 1, names.size()));
-    }
-    return false;
-}
-
-/// The same as words.
-std::vector<std::string> names_of(std::string_view names)
-{
-    std::vector<std::string> words;
-    for (std::string_view name : list("names", names)) {
-        name.remove_prefix(name.starts_with('!') ? 1 : 0);
-        words.emplace_back(name);
     }
     return words;
 }
 
-/// The name that messages use: the long one, not that of the opposite.
-std::string long_name(const std::string& names)
+/// Whether one of the names is among the words, "--x=1" being "--x" there.
+bool is_typed(std::string_view names, const std::vector<std::string_view>& words)
 {
-    const std::string own = names.substr(0, names.find(",!"));
-    return own.substr(own.find(',') + 1);
+    const std::vector<std::string_view> known = names_of(names);
+    return std::ranges::find_first_of(words, known) != words.end();
+}
+
+/// The name that messages use: the long one, not that of the opposite.
+std::string long_name(std::string_view names)
+{
+    const std::string_view own = names.substr(0, names.find(",!"));
+    return std::string(own.substr(own.find(',') + 1));
 }
 
 /// "query heads, 1 to 65536 (default 1)"
@@ -175,20 +166,10 @@ std::string option_name(const FieldInfo& field)
     return name;
 }
 
-OptionInfo option_of(const FieldInfo& field)
+OptionInfo option_of(const FieldInfo& field, std::string_view name)
 {
     const auto* const other = std::ranges::find(other_files, &field, &decltype(other_files)::value_type::first);
-    return {option_name(field), field.allowed, field.meaning,
-            field.usual,        field.symbol,  std::string(other == other_files.end() ? "" : other->second)};
-}
-
-OptionInfo tolerance_option(const char* name, std::string_view meaning, std::string_view usual)
-{
-    return {.name = name,
-            .allowed = model::allow::real_from(0, "a finite number from 0, such as 1e-6"),
-            .meaning = meaning,
-            .usual = usual,
-            .symbol = "X"};
+    return {name, field.symbol, field.meaning, field.usual, field.allowed, other == other_files.end() ? "" : other->second};
 }
 
 FieldValue value_of(std::string_view option, std::string_view text, const Allowed& allowed)
@@ -230,30 +211,36 @@ void Options::add(const OptionInfo& option, const Set& set)
 {
     const FieldType type = option.allowed.type;
     if (listed_ != nullptr) {
-        return listed_->push_back({names_of(option.name), std::string(option.symbol), description(option), group_,
-                                   offered_by(option), type == FieldType::choices});
+        const std::vector<std::string_view> names = names_of(option.name);
+        return listed_->push_back({{names.begin(), names.end()},
+                                   std::string(option.symbol),
+                                   description(option),
+                                   group_,
+                                   offered_by(option),
+                                   type == FieldType::choices});
     }
     if (typed_ != nullptr && !is_typed(option.name, *typed_)) {
         return;
     }
     const std::string name = long_name(option.name);
-    std::string names = option.name.substr(0, option.name.find(",!"));
+    std::string names(option.name.substr(0, option.name.find(",!")));
     std::ranges::replace(names, ',', '/');
     const auto refuse_second = [names] { throw Error(ErrorKind::usage, names + ": given more than once"); };
     CLI::Option* declared = nullptr;
     if (type == FieldType::flag) {
-        declared = app_->add_flag_function(option.name, [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
-            const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
-            if (sum != times && sum != -times) {
-                throw Error(ErrorKind::usage, fmt::format("{} and --no-{} cannot be used together", name, name.substr(2)));
-            }
-            if (times > 1) {
-                refuse_second();
-            }
-            set(sum == 1);
-        });
+        declared = app_->add_flag_function(
+            std::string(option.name), [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
+                const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
+                if (sum != times && sum != -times) {
+                    throw Error(ErrorKind::usage, fmt::format("{} and --no-{} cannot be used together", name, name.substr(2)));
+                }
+                if (times > 1) {
+                    refuse_second();
+                }
+                set(sum == 1);
+            });
     } else {
-        declared = app_->add_option(option.name, [=, allowed = option.allowed](const CLI::results_t& texts) {
+        declared = app_->add_option(std::string(option.name), [=, allowed = option.allowed](const CLI::results_t& texts) {
             if (texts.size() > 1) {
                 refuse_second();
             }
@@ -264,14 +251,14 @@ void Options::add(const OptionInfo& option, const Set& set)
     declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group_);
 }
 
-void Options::need(std::initializer_list<std::string> options, const std::string& other)
+void Options::need(std::initializer_list<std::string_view> options, std::string_view other)
 {
     if (app_ == nullptr) {
         return;
     }
-    CLI::Option* needed = app_->get_option_no_throw(other);
-    for (const std::string& option : options) {
-        CLI::Option* needing = app_->get_option_no_throw(option);
+    CLI::Option* needed = app_->get_option_no_throw(std::string(other));
+    for (const std::string_view option : options) {
+        CLI::Option* needing = app_->get_option_no_throw(std::string(option));
         if (needing != nullptr && needed != nullptr) {
             needing->needs(needed);
         }
@@ -279,11 +266,11 @@ void Options::need(std::initializer_list<std::string> options, const std::string
     }
 }
 
-void Options::exclude(std::initializer_list<std::string> options)
+void Options::exclude(std::initializer_list<std::string_view> options)
 {
     std::vector<CLI::Option*> declared;
-    for (const std::string& option : options) {
-        CLI::Option* found = app_ == nullptr ? nullptr : app_->get_option_no_throw(option);
+    for (const std::string_view option : options) {
+        CLI::Option* found = app_ == nullptr ? nullptr : app_->get_option_no_throw(std::string(option));
         if (found != nullptr) {
             std::ranges::for_each(declared, [&](CLI::Option* other) { other->excludes(found); });
             declared.push_back(found);

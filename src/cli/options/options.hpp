@@ -23,17 +23,27 @@ namespace attn::cli {
 inline constexpr std::string_view plus_plus = "++";
 inline constexpr std::string_view disguised_plus_plus = "\x01\x02++";
 
-/// An option as data. Where a recipe has such a field, it comes from the field (option_of).
+/// An option as data, of which whoever needs its name takes it. Where a recipe has such a field, it comes from the field.
 struct OptionInfo {
-    std::string name; ///< "--heads", or with its short form "-q,--queries"
-    model::Allowed allowed = model::allow::text;
+    std::string_view name;         ///< "--heads", with its short form "-q,--queries", with its opposite "--causal,!--no-causal"
+    std::string_view symbol = {};  ///< what help calls the value
     std::string_view meaning = {}; ///< a phrase; the range, the choices and what is usual are added by help
     std::string_view usual = {};   ///< what holds without it
-    std::string_view symbol = {};  ///< what help calls the value
+    model::Allowed allowed = model::allow::text;
     /// What completion offers where neither choices nor the symbol say it: words, with commas between them. "*.npz" stands for
     /// files, RECIPE for the built-in ones.
-    std::string offered = {};
+    std::string_view offered = {};
 };
+
+/// An option without a value.
+[[nodiscard]] constexpr OptionInfo switch_option(std::string_view name, std::string_view meaning)
+{
+    return {.name = name, .meaning = meaning, .allowed = model::allow::flag};
+}
+[[nodiscard]] constexpr OptionInfo json_option(std::string_view meaning)
+{
+    return switch_option("--json", meaning);
+}
 
 /// An option as help, manual pages and completions show it.
 struct ListedOption {
@@ -45,12 +55,20 @@ struct ListedOption {
     bool takes_list = false; ///< several of them, with commas
 };
 
-/// --rtol and --atol.
-[[nodiscard]] OptionInfo tolerance_option(const char* name, std::string_view meaning, std::string_view usual);
+inline constexpr model::Allowed tolerance = model::allow::real_from(0, "a finite number from 0, such as 1e-6");
+[[nodiscard]] constexpr OptionInfo rtol_option(std::string_view meaning, std::string_view usual)
+{
+    return {"--rtol", "X", meaning, usual, tolerance};
+}
+[[nodiscard]] constexpr OptionInfo atol_option(std::string_view meaning, std::string_view usual)
+{
+    return {"--atol", "X", meaning, usual, tolerance};
+}
 
 /// What is typed for a field of a recipe: "--embed-dim" for "dims.embed_dim"; a few have names of their own.
 [[nodiscard]] std::string option_name(const model::FieldInfo& field);
-[[nodiscard]] OptionInfo option_of(const model::FieldInfo& field);
+/// `name` is its option_name(), which must outlive what it gives.
+[[nodiscard]] OptionInfo option_of(const model::FieldInfo& field, std::string_view name);
 
 /// The meaning of a typed text. Throws Error(usage): the option, the text, what is allowed.
 [[nodiscard]] model::FieldValue value_of(std::string_view option, std::string_view text, const model::Allowed& allowed);
@@ -75,19 +93,24 @@ public:
     {
         add(option, [&member](const model::FieldValue& value) { model::assign(member, value); });
     }
-    /// A field of the recipe, which the option lays over it.
+    /// The option of a field, bound to a member, or laid over the recipe.
+    template <typename Member>
+    void add(const model::FieldInfo& field, Member& member)
+    {
+        add(option_of(field, option_name(field)), member);
+    }
     void add(const model::FieldInfo& field, model::Overrides& overrides)
     {
-        add(option_of(field), [&](const model::FieldValue& value) { overrides.set(field, value); });
+        add(option_of(field, option_name(field)), [&](const model::FieldValue& value) { overrides.set(field, value); });
     }
 
     /// Whether a typed option needs one that is not typed, and so not declared; then all have to be.
     [[nodiscard]] bool incomplete() const { return incomplete_; }
 
     /// Every one of `options` means something only beside `other`.
-    void need(std::initializer_list<std::string> options, const std::string& other);
+    void need(std::initializer_list<std::string_view> options, std::string_view other);
     /// No two of them go together.
-    void exclude(std::initializer_list<std::string> options);
+    void exclude(std::initializer_list<std::string_view> options);
 
 private:
     CLI::App* app_ = nullptr;

@@ -9,39 +9,33 @@
 
 namespace attn::cli {
 
+namespace option {
+namespace {
+
+constexpr OptionInfo plot{"--plot", "KIND", "kind of SVG; arcs are two columns of words with a line per weight", "heatmap",
+                          model::allow::one_of(report::plot_names)};
+constexpr OptionInfo title{"--title", "TEXT", "text above the picture", "the name of the array"};
+constexpr OptionInfo shade{"--shade", "SCALE",
+                           "colours of a heat map: one scale for all, each row to its own largest, or by the logarithm",
+                           "absolute; row beyond 24 keys", model::allow::one_of(report::shade_names)};
+constexpr OptionInfo ground{"--ground", "GROUND",
+                            "what an SVG is drawn on: paper, or a dark ground with the colours of terminals", "light",
+                            model::allow::one_of(report::ground_names)};
+constexpr OptionInfo caption = switch_option(
+    "--caption", "a line below an SVG: how many words and heads, masks, positions, and where the numbers come from");
+
+} // namespace
+} // namespace option
+
 void declare_pictures(Options& options, PictureOptions& picture)
 {
     options.group("Pictures");
-    options.add({.name = "--plot",
-                 .allowed = model::allow::one_of(report::plot_names),
-                 .meaning = "kind of SVG; arcs are two columns of words with a line per weight",
-                 .usual = "heatmap",
-                 .symbol = "KIND"},
-                picture.plot);
-    options.add({.name = "--title", .meaning = "text above the picture", .usual = "the name of the array", .symbol = "TEXT"},
-                picture.title);
-    options.add({.name = "--shade",
-                 .allowed = model::allow::one_of(report::shade_names),
-                 .meaning = "colours of a heat map: one scale for all, each row to its own largest, or by the logarithm",
-                 .usual = "absolute; row beyond 24 keys",
-                 .symbol = "SCALE"},
-                picture.shade.shade);
-    options.add({.name = "--shade-max",
-                 .allowed = model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1"),
-                 .meaning = "the number that has the strongest colour; pictures with the same one can be compared",
-                 .usual = "1, or a round number",
-                 .symbol = "X"},
-                picture.shade.most);
-    options.add({.name = "--ground",
-                 .allowed = model::allow::one_of(report::ground_names),
-                 .meaning = "what an SVG is drawn on: paper, or a dark ground with the colours of terminals",
-                 .usual = "light",
-                 .symbol = "GROUND"},
-                picture.ground);
-    options.add({.name = "--caption",
-                 .allowed = model::allow::flag,
-                 .meaning = "a line below an SVG: how many words and heads, masks, positions, and where the numbers come from"},
-                picture.caption);
+    options.add(option::plot, picture.plot);
+    options.add(option::title, picture.title);
+    options.add(option::shade, picture.shade.shade);
+    options.add(option::shade_max, picture.shade.most);
+    options.add(option::ground, picture.ground);
+    options.add(option::caption, picture.caption);
 }
 
 namespace {
@@ -51,7 +45,8 @@ void require_shades(const PictureOptions& picture, Format format)
     const report::ShadeOptions& shade = picture.shade;
     const bool coloured = format == Format::svg || format == Format::html || format == Format::table;
     if ((shade.shade || shade.most) && !coloured) {
-        throw Error(ErrorKind::usage, std::string(shade.shade ? "--shade" : "--shade-max") + " is for tables, SVG and pages");
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} is for tables, SVG and pages", (shade.shade ? option::shade : option::shade_max).name));
     }
     if (shade.shade == report::Shade::row && shade.most) {
         throw Error(ErrorKind::usage, "--shade row gives each row its own largest; --shade-max is for the other two");
@@ -68,13 +63,13 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
 {
     require_shades(picture, format);
     if (format != Format::svg) {
-        const char* given = picture.plot      ? "--plot"
-                            : picture.title   ? "--title"
-                            : picture.ground  ? "--ground"
-                            : picture.caption ? "--caption"
-                                              : nullptr;
+        const OptionInfo* given = picture.plot      ? &option::plot
+                                  : picture.title   ? &option::title
+                                  : picture.ground  ? &option::ground
+                                  : picture.caption ? &option::caption
+                                                    : nullptr;
         if (given != nullptr) {
-            throw Error(ErrorKind::usage, std::string(given) + " is for pictures; give --format svg or -o FILE.svg");
+            throw Error(ErrorKind::usage, fmt::format("{} is for pictures; give --format svg or -o FILE.svg", given->name));
         }
         return {};
     }
@@ -98,14 +93,14 @@ model::Item drawn_item(const ShowOption& show, report::Plot plot)
     }
     const model::Item item = show.all ? model::Item::weights : *show.items.begin();
     if (show.all || show.items.size() > 1 || !is_drawn(item)) {
-        throw Error(ErrorKind::usage, "--show",
+        throw Error(ErrorKind::usage, model::show_option,
                     show.all                ? "all"
                     : show.items.size() > 1 ? fmt::format("{} names", show.items.size())
                                             : std::string(name_of(item)),
                     fmt::format("one of {} in a picture", report::drawn_names()));
     }
     if (plot == report::Plot::arcs && item != model::Item::weights) {
-        throw Error(ErrorKind::usage, "--show", name_of(item), "weights with --plot arcs; a heat map draws scores");
+        throw Error(ErrorKind::usage, model::show_option, name_of(item), "weights with --plot arcs; a heat map draws scores");
     }
     return item;
 }

@@ -12,6 +12,18 @@ namespace attn::cli {
 
 inline constexpr Index most_lines = 1000000; ///< of arcs
 
+namespace option {
+
+inline constexpr OptionInfo shade_max{
+    "--shade-max", "X", "the number that has the strongest colour; pictures with the same one can be compared",
+    "1, or a round number", model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1")};
+[[nodiscard]] constexpr OptionInfo top(std::string_view meaning, std::string_view usual, const model::Allowed& allowed)
+{
+    return {"--top", "K", meaning, usual, allowed};
+}
+
+} // namespace option
+
 struct PictureOptions {
     std::optional<report::Plot> plot;
     std::optional<std::string> title;

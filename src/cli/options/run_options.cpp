@@ -9,13 +9,23 @@
 #include <array>
 
 namespace attn::cli {
+namespace option {
+namespace {
+
+constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
+constexpr OptionInfo top_of_run =
+    top("add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, and the K "
+        "strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
+        "3 with --show summary", {.type = model::FieldType::integer, .least = 1, .most = most_lines, .in_words = range_of_top});
+constexpr OptionInfo no_header = switch_option("--no-header", "CSV without its first line, the column names");
+
+} // namespace
+} // namespace option
+
 namespace {
 
 constexpr std::array run_formats{Format::table,       Format::json, Format::csv,  Format::npz,
                                  Format::safetensors, Format::svg,  Format::html, Format::recipe};
-
-constexpr std::string_view range_of_top = "an integer from 1 to 1000, with --plot arcs to 1000000";
-constexpr Index most_first_index = Index{1} << 62U; ///< no input is so long that its last index overflows then
 
 /// A summary is no array of numbers; --top is of a summary or of a picture.
 void require_top(const RunOptions& run)
@@ -28,7 +38,7 @@ void require_top(const RunOptions& run)
         throw Error(ErrorKind::usage, "--top is for tables, JSON and --plot arcs");
     }
     if (report && run.top.value_or(1) > model::largest_top) {
-        throw Error(ErrorKind::usage, "--top", std::to_string(*run.top), range_of_top);
+        throw Error(ErrorKind::usage, option::top_of_run.name, std::to_string(*run.top), option::range_of_top);
     }
 }
 
@@ -41,7 +51,8 @@ void require_numbers_for_csv(const RunOptions& options)
     };
     const ShowOption& show = options.show;
     if (options.format == Format::csv && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
-        throw Error(ErrorKind::usage, "--show", "only words", "in CSV at least one array of numbers, such as weights");
+        throw Error(ErrorKind::usage, model::show_option, "only words",
+                    "in CSV at least one array of numbers, such as weights");
     }
 }
 
@@ -50,7 +61,7 @@ void require_weights_for_html(const RunOptions& options)
 {
     const ShowOption& show = options.show;
     if (options.format == Format::html && show.given() && !show.all && !show.items.contains(model::Item::weights)) {
-        throw Error(ErrorKind::usage, "--show", "no weights", "in HTML a list with weights in it, or no --show");
+        throw Error(ErrorKind::usage, model::show_option, "no weights", "in HTML a list with weights in it, or no --show");
     }
 }
 
@@ -65,14 +76,14 @@ void refuse_items_without_commas(const Operands& operands, const RunOptions& run
     for (const model::Item item : run.show.items) {
         list += std::string(model::name_of(item)) + ",";
     }
-    refuse_second_item("--show", list + *stray, *stray);
+    refuse_second_item(std::string(model::show_option), list + *stray, *stray);
 }
 
 void require_one_array(const ShowOption& show)
 {
     const bool one = !show.all && show.items.size() == 1;
     if (!one || model::info_of(*show.items.begin()).kind != model::ItemKind::numbers) {
-        throw Error(ErrorKind::usage, "--show", one ? name_of(*show.items.begin()) : "several items",
+        throw Error(ErrorKind::usage, model::show_option, one ? name_of(*show.items.begin()) : "several items",
                     "one array of numbers with --against, such as weights");
     }
 }
@@ -80,7 +91,7 @@ void require_one_array(const ShowOption& show)
 /// Takes what comes behind --against.
 Operands without_files(const Operands& given, RunOptions& run)
 {
-    const auto typed = std::ranges::find(given.options, "--against", &TypedOption::name);
+    const auto typed = std::ranges::find(given.options, option::against.name, &TypedOption::name);
     const auto begin = given.words.begin() + static_cast<std::ptrdiff_t>(typed->operands_before);
     const bool sentence_is_read = begin != given.words.begin() && given.words.front() == "-";
     const std::array read{run.recipe.value_or(""), std::string(sentence_is_read ? "-" : "")};
@@ -105,7 +116,7 @@ void require_layers(const RunOptions& run)
     }
     if (run.format == Format::recipe) {
         throw Error(
-            ErrorKind::usage, "--format", name_of(run.format),
+            ErrorKind::usage, format_name, name_of(run.format),
             fmt::format("with {} table, json, csv, npz, safetensors, svg, html", option_name(model::trained_field::name)));
     }
 }
@@ -115,48 +126,35 @@ void require_layers(const RunOptions& run)
 void declare_run(Options& options, RunOptions& run)
 {
     options.group("Input");
-    options.add(
-        {.name = "--lines", .meaning = "one sentence per line, one result per line; - is standard input", .symbol = "FILE"},
-        run.lines);
-    options.add({.name = "--first-index",
-                 .allowed = model::allow::integer(0, most_first_index),
-                 .meaning = "\"index\" of the first line, for a part of a longer input",
-                 .usual = "0",
-                 .symbol = "N"},
-                run.first_index);
-    options.need({"--first-index"}, "--lines");
+    options.add(option::lines, run.lines);
+    options.add(option::first_index, run.first_index);
+    options.need({option::first_index.name}, option::lines.name);
     declare_input(options, run);
     declare_trained(options, run, model::trained_field::layers.usual);
-    options.add(option_of(model::trained_field::join), run.trained.join);
+    options.add(model::trained_field::join, run.trained.join);
     options.need({option_name(model::trained_field::join)}, option_name(model::trained_field::name));
     options.group("Output");
     options.add(model::field::query, run.overrides);
-    declare_head(options, option_of(model::field::head), run.layer_of_head,
+    const std::string head = option_name(model::field::head);
+    declare_head(options, option_of(model::field::head, head), run.layer_of_head,
                  [&run](const model::FieldValue& heads) { run.overrides.set(model::field::head, heads); });
     declare_show(options, model::ShownBy::run,
                  {"what to print, such as weights,scores (all leaves out summary)",
                   "tokens, vocabulary, weights, context and, with a projection, output"},
                  run.show);
-    options.add({.name = "--top",
-                 .allowed = {.type = model::FieldType::integer, .least = 1, .most = most_lines, .in_words = range_of_top},
-                 .meaning =
-                     "add a summary per head: entropy, the weight on the word itself, on the first word and on the neighbours, "
-                     "and the K strongest pairs, up to 1000; with --plot arcs draw the K strongest lines per head",
-                 .usual = "3 with --show summary",
-                 .symbol = "K"},
-                run.top);
+    options.add(option::top_of_run, run.top);
     declare_output(options, run.output, run_formats);
-    options.add(
-        {.name = "--no-header", .allowed = model::allow::flag, .meaning = "CSV without its first line, the column names"},
-        run.no_header);
+    options.add(option::no_header, run.no_header);
     declare_digits(options, run.output);
     declare_notation(options, run.output);
     options.add(model::field::verify, run.overrides);
     declare_against(options, run.against);
-    for (const char* other : {"--lines", "--head", "--top", "--verify"}) {
-        options.exclude({"--against", other});
+    const std::string verify = option_name(model::field::verify);
+    for (const std::string_view other :
+         {option::lines.name, std::string_view(head), option::top_of_run.name, std::string_view(verify)}) {
+        options.exclude({option::against.name, other});
     }
-    options.exclude({option_name(model::trained_field::join), "--top"});
+    options.exclude({option_name(model::trained_field::join), option::top_of_run.name});
     declare_pictures(options, run.picture_options);
 }
 
@@ -169,7 +167,7 @@ void finish_run_options(const Operands& given, RunOptions& run)
     run.format = decide_format(run.output, run_formats);
     run.digits = decide_digits(run.output, run.format);
     if (run.no_header && run.format != Format::csv) {
-        throw Error(ErrorKind::usage, "--no-header is for CSV");
+        throw Error(ErrorKind::usage, fmt::format("{} is for CSV", option::no_header.name));
     }
     run.notation = decide_notation(run.output, run.format);
     require_top(run);

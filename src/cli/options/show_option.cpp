@@ -30,11 +30,8 @@ std::span<const std::string_view> names_of(model::ShownBy command)
 void declare_show(Options& options, model::ShownBy command, const ShowTexts& texts, ShowOption& show)
 {
     const std::span<const std::string_view> names = names_of(command);
-    const OptionInfo option{.name = "--show",
-                            .allowed = {.type = model::FieldType::choices, .names = names},
-                            .meaning = texts.meaning,
-                            .usual = texts.usual,
-                            .symbol = "LIST"};
+    const model::Allowed allowed{.type = model::FieldType::choices, .names = names};
+    const OptionInfo option{model::show_option, "LIST", texts.meaning, texts.usual, allowed};
     options.add(option, [&show, names](const model::FieldValue& places) {
         for (const Index place : std::get<std::vector<Index>>(places)) {
             const std::string_view name = names[static_cast<std::size_t>(place)];

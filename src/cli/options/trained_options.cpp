@@ -1,6 +1,7 @@
 #include "cli/options/trained_options.hpp"
 
 #include "attn/tensor/error.hpp"
+#include "cli/options/against_options.hpp"
 #include "cli/options/numbers.hpp"
 
 #include <fmt/core.h>
@@ -17,10 +18,10 @@ namespace trained_field = model::trained_field;
 /// A trained model brings its own parameters, tokenizer and attention; what else there is of the computation is the text.
 void refuse_other_options(const Operands& given, const std::string& model)
 {
-    constexpr std::array<std::string_view, 3> of_text{"--lines", "--first-index", "--max-input-bytes"};
+    constexpr std::array of_text{option::lines.name, option::first_index.name, option::max_input_bytes("").name};
     for (const TypedOption& option : given.options) {
         const bool other = is_of_computation(option.group) && std::ranges::find(of_text, option.name) == of_text.end();
-        if (other || option.name == "--verify" || option.name == "--against") {
+        if (other || option.name == option_name(model::field::verify) || option.name == option::against.name) {
             throw Error(ErrorKind::usage, fmt::format("{} cannot be used with {}", option.name, model));
         }
     }
@@ -31,15 +32,16 @@ void refuse_other_options(const Operands& given, const std::string& model)
 void declare_trained(Options& options, InputOptions& input, std::string_view usual_layer)
 {
     model::TrainedConfig& trained = input.trained;
-    OptionInfo layers = option_of(trained_field::layers);
+    const std::string name = option_name(trained_field::layers);
+    OptionInfo layers = option_of(trained_field::layers, name);
     layers.meaning = "the layers to show, from 0; those above the last one are not computed; --head LAYER.HEAD names one with "
                      "its head";
     layers.usual = usual_layer;
     options.group(trained_group);
-    options.add(option_of(trained_field::name), trained.name);
+    options.add(trained_field::name, trained.name);
     options.add(layers, trained.layers);
-    options.add(option_of(trained_field::pair), trained.pair);
-    options.add(option_of(trained_field::ignored_keys), trained.ignored_keys);
+    options.add(trained_field::pair, trained.pair);
+    options.add(trained_field::ignored_keys, trained.ignored_keys);
     options.need({layers.name, option_name(trained_field::pair), option_name(trained_field::ignored_keys)},
                  option_name(trained_field::name));
 }
@@ -47,7 +49,7 @@ void declare_trained(Options& options, InputOptions& input, std::string_view usu
 void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer, const Options::Set& set)
 {
     const model::Allowed allowed = std::exchange(head.allowed, model::allow::text);
-    options.add(head, [name = head.name, allowed, set, &layer](const model::FieldValue& value) {
+    options.add(head, [name = std::string(head.name), allowed, set, &layer](const model::FieldValue& value) {
         const auto& text = std::get<std::string>(value);
         if (text.find('.') == std::string::npos) {
             set(value_of(name, text, allowed));
@@ -75,7 +77,7 @@ void declare_head(Options& options, OptionInfo head, std::optional<Index>& layer
 std::optional<Index> one_layer(std::optional<Index> of_head, std::optional<Index> of_layer)
 {
     if (of_head && of_layer && of_head != of_layer) {
-        throw Error(ErrorKind::usage, "--head", fmt::format("a head of layer {}", *of_head),
+        throw Error(ErrorKind::usage, option_name(model::field::head), fmt::format("a head of layer {}", *of_head),
                     fmt::format("{} {} beside it, alone, or none", option_name(trained_field::layers), *of_head));
     }
     return of_head ? of_head : of_layer;

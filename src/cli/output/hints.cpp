@@ -38,7 +38,7 @@ std::string computation(const Operands& typed, std::string_view without = {})
     std::string text = typed.words.empty() ? "" : ' ' + shell_word(typed.words.front());
     for (const TypedOption& option : typed.options) {
         if ((is_of_computation(option.group) || option.group == trained_group) && option.name != without) {
-            text += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
+            text += as_typed(option);
         }
     }
     return text;
@@ -105,6 +105,23 @@ std::vector<std::string> printable(std::vector<std::string> commands, Index most
     return commands;
 }
 
+/// Each command with the same computation but for one option, and with options of its own, where it has any; then the page.
+std::vector<std::string> next_commands(const Operands& typed, std::string_view without,
+                                       std::initializer_list<std::pair<std::string_view, std::string>> next, Index most)
+{
+    if (typed.after_dashes > 0) {
+        return {};
+    }
+    std::vector<std::string> commands;
+    for (const auto& [command, options] : next) {
+        if (!options.empty()) {
+            commands.push_back(fmt::format("attn-cli {}{}{}", command, computation(typed, without), options));
+        }
+    }
+    commands.push_back("attn-cli run" + computation(typed) + " -o page.html");
+    return printable(std::move(commands), most);
+}
+
 } // namespace
 
 std::string shell_word(const std::string& text)
@@ -125,14 +142,19 @@ std::string shell_word(const std::string& text)
     return quoted + '\'';
 }
 
+std::string as_typed(const TypedOption& option)
+{
+    return " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
+}
+
 std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without)
 {
     constexpr Index most = 4000;
-    const auto is_typed = [&](const std::string& name) {
+    const auto is_typed = [&](std::string_view name) {
         return std::ranges::find(typed.options, name, &TypedOption::name) != typed.options.end();
     };
-    const bool read =
-        typed.words.empty() ? !is_typed("--recipe") && !is_typed(option_name(model::field::ids)) : typed.words.front() == "-";
+    const bool read = typed.words.empty() ? !is_typed(option::recipe.name) && !is_typed(option_name(model::field::ids))
+                                          : typed.words.front() == "-";
     if (typed.after_dashes > 0 || read) {
         return {};
     }
@@ -140,7 +162,7 @@ std::string repeated_command(const Operands& typed, std::initializer_list<std::s
     for (const TypedOption& option : typed.options) {
         const bool chosen = option.name == option_name(model::field::query) || option.name == option_name(model::field::head);
         if ((is_of_computation(option.group) || chosen) && std::ranges::find(without, option.name) == without.end()) {
-            command += " " + option.name + (option.value ? " " + shell_word(*option.value) : "");
+            command += as_typed(option);
         }
     }
     return printable({command}, most).empty() ? "" : command;
@@ -148,39 +170,18 @@ std::string repeated_command(const Operands& typed, std::initializer_list<std::s
 
 std::vector<std::string> next_commands(const Operands& typed, const model::Result& result, Index most)
 {
-    if (typed.after_dashes > 0) {
-        return {};
-    }
-    const std::string computed = computation(typed);
-    const Cell cell = strongest_cell(result);
-    std::vector<std::string> commands;
-    if (!cell.options.empty()) {
-        commands.push_back("attn-cli explain" + computed + cell.options);
-    }
-    commands.push_back("attn-cli run" + computed + " -o page.html");
-    return printable(std::move(commands), most);
+    return next_commands(typed, {}, {{"explain", strongest_cell(result).options}}, most);
 }
 
 std::vector<std::string> next_commands(const Operands& typed, const model::LayeredResult& result, Index most)
 {
-    if (typed.after_dashes > 0) {
-        return {};
-    }
-    const std::string computed = computation(typed, option_name(model::trained_field::layers));
-    std::vector<std::string> commands;
-    if (const std::string head = previous_word_head(result.layers); !head.empty()) {
-        commands.push_back("attn-cli run" + computed + head);
-    }
     Cell strongest;
     for (const model::Result& layer : result.layers) {
         Cell cell = strongest_cell(layer);
         strongest = cell.weight > strongest.weight ? std::move(cell) : strongest;
     }
-    if (!strongest.options.empty()) {
-        commands.push_back("attn-cli explain" + computed + strongest.options);
-    }
-    commands.push_back("attn-cli run" + computation(typed) + " -o page.html");
-    return printable(std::move(commands), most);
+    return next_commands(typed, option_name(model::trained_field::layers),
+                         {{"run", previous_word_head(result.layers)}, {"explain", strongest.options}}, most);
 }
 
 } // namespace attn::cli

@@ -13,6 +13,9 @@ namespace attn::cli {
 /// `text` as a shell takes it for one word and changes nothing.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
+/// " --heads 4"
+[[nodiscard]] std::string as_typed(const TypedOption& option);
+
 /// "attn-cli run …" over the same input, with the rows and heads, the parameters and the attention that `typed` says, but for
 /// `without`; empty where the input cannot be typed again, or the command is longer than a page shows.
 [[nodiscard]] std::string repeated_command(const Operands& typed, std::initializer_list<std::string> without);

@@ -54,45 +54,24 @@ void OrderedOutput::write(std::string_view bytes, const std::vector<PlacedNote>&
     put(bytes.size());
 }
 
-void OrderedOutput::write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, const Reached& reached)
-{
-    write(bytes, notes);
-    output_.flush(); // a batch is as long as it can be without keeping a reader waiting
-    progress_.show_lines(reached.lines, reached.share);
-}
-
 void OrderedOutput::finish(Index batch, std::string& bytes, std::vector<PlacedNote> notes, Reached reached,
                            std::exception_ptr failure)
 {
     std::unique_lock lock(mutex_);
-    if (!stopped_ && next_ != batch && waiting_.size() < most_waiting_) {
-        std::string empty;
-        if (!spare_.empty()) {
-            empty = std::move(spare_.back());
-            spare_.pop_back();
-        }
-        waiting_.emplace(batch,
-                         Finished{std::exchange(bytes, std::move(empty)), std::move(notes), reached, std::move(failure)});
-        return;
-    }
-    turn_.wait(lock, [&] { return stopped_ || next_ == batch; });
+    turn_.wait(lock, [&] { return stopped_ || next_ == batch || waiting_.size() < most_waiting_; });
     if (stopped_) {
         return;
     }
-    lock.unlock(); // it stays this batch's turn
-    try {
-        write_finished(bytes, notes, reached);
-    } catch (...) {
-        failure = std::current_exception();
+    std::string empty;
+    if (!spare_.empty()) {
+        empty = std::move(spare_.back());
+        spare_.pop_back();
     }
-    lock.lock();
-    if (failure) {
-        stop(failure);
-        return;
+    waiting_.emplace(batch, Finished{std::exchange(bytes, std::move(empty)), std::move(notes), reached, std::move(failure)});
+    if (next_ == batch) {
+        write_waiting(lock);
+        turn_.notify_all();
     }
-    ++next_;
-    write_waiting(lock);
-    turn_.notify_all();
 }
 
 void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
@@ -100,9 +79,11 @@ void OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock)
     for (auto first = waiting_.find(next_); !stopped_ && first != waiting_.end(); first = waiting_.find(next_)) {
         Finished finished = std::move(first->second);
         waiting_.erase(first);
-        lock.unlock();
+        lock.unlock(); // it stays this batch's turn
         try {
-            write_finished(finished.bytes, finished.notes, finished.reached);
+            write(finished.bytes, finished.notes);
+            output_.flush(); // a batch is as long as it can be without keeping a reader waiting
+            progress_.show_lines(finished.reached.lines, finished.reached.share);
         } catch (...) {
             finished.failure = std::current_exception();
         }

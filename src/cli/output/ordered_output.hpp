@@ -68,7 +68,6 @@ private:
         Reached reached = {};
         std::exception_ptr failure;
     };
-    void write_finished(std::string_view bytes, const std::vector<PlacedNote>& notes, const Reached& reached);
     void write_waiting(std::unique_lock<std::mutex>& lock);
     void stop(std::exception_ptr failure);
 

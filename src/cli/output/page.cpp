@@ -5,6 +5,7 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/explain/plotted.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/options/picture_options.hpp"
 
 #include <fmt/core.h>
 
@@ -42,7 +43,7 @@ void require_shade(const model::Result& result, const report::ShadeOptions& shad
         std::visit([](const auto& numbers) { return static_cast<double>(*std::ranges::min_element(numbers.values)); },
                    *result.find(Item::weights));
     if (shade.most && *shade.most <= least) {
-        throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
+        throw Error(ErrorKind::usage, option::shade_max.name, math::shortest(*shade.most),
                     fmt::format("a number above {}, the least that is drawn", math::shortest(least)));
     }
 }

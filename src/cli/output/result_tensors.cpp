@@ -4,6 +4,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/options/show_option.hpp"
 #include "cli/output/tensor_output.hpp"
 
 #include <fmt/core.h>
@@ -84,7 +85,7 @@ io::Metadata sides_of(const model::Result& result)
 void require_numbers(const Collector& collector)
 {
     if (collector.tensors().empty()) {
-        throw Error(ErrorKind::usage, "--show", "only words",
+        throw Error(ErrorKind::usage, model::show_option, "only words",
                     "in .npz and .safetensors at least one array of numbers, such as weights");
     }
 }

@@ -3,6 +3,9 @@
 #include "attn/io/tensors/npy.hpp"
 #include "attn/tensor/error.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace attn::cli {
 
 void refuse_terminal(const Output& output, Format format)
@@ -17,6 +20,15 @@ void require_storable(ElementType type, Format format)
     if (format == Format::npy || format == Format::npz) {
         [[maybe_unused]] const std::string header = io::npy_header(type, {}); // which refuses what the formats cannot hold
     }
+}
+
+std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors)
+{
+    std::vector<io::TensorBytes> bytes;
+    std::ranges::transform(tensors, std::back_inserter(bytes), [](const StoredTensor& tensor) {
+        return io::TensorBytes{tensor.name, tensor.type, tensor.shape, tensor.bytes};
+    });
+    return bytes;
 }
 
 void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output)

@@ -13,6 +13,9 @@ void refuse_terminal(const Output& output, Format format);
 /// Throws Error(usage) for bfloat16 in .npy and .npz, so that it is noticed before anything is computed.
 void require_storable(ElementType type, Format format);
 
+/// What of them is written.
+[[nodiscard]] std::vector<io::TensorBytes> bytes_of(const std::vector<StoredTensor>& tensors);
+
 /// In a binary format. The metadata goes into a .safetensors, or the comment of an .npz.
 void write_tensors(const std::vector<io::TensorBytes>& tensors, Format format, const io::Metadata& metadata, Output& output);
 

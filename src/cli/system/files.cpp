@@ -260,16 +260,16 @@ std::optional<int> descriptor_behind(const std::string& path)
     return std::nullopt;
 }
 
-void require_apart(const std::string& output, const std::string& input)
+void require_apart(const std::optional<std::string>& output, const std::string& input)
 {
     struct stat written = {};
     struct stat read = {};
-    if (output == "-" || ::stat(output.c_str(), &written) != 0 || !S_ISREG(written.st_mode) ||
+    if (!output || output == "-" || ::stat(output->c_str(), &written) != 0 || !S_ISREG(written.st_mode) ||
         ::stat(input == "-" ? "/dev/stdin" : input.c_str(), &read) != 0) {
         return;
     }
     if (written.st_dev == read.st_dev && written.st_ino == read.st_ino) {
-        throw Error(ErrorKind::usage, "-o", quoted_path(output) + ", which is also read", "another file");
+        throw Error(ErrorKind::usage, "-o", quoted_path(*output) + ", which is also read", "another file");
     }
 }
 

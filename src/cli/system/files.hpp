@@ -46,9 +46,9 @@ private:
 /// that would start at the file's beginning, or replace the file under whoever opened it.
 [[nodiscard]] std::optional<int> descriptor_behind(const std::string& path);
 
-/// Throws Error(usage) when `output`, a path of -o, is the regular file at `input`, which may be "-": writing one would end the
-/// other.
-void require_apart(const std::string& output, const std::string& input);
+/// Throws Error(usage) when `output`, a path of -o where it is given, is the regular file at `input`, which may be "-": writing
+/// one would end the other.
+void require_apart(const std::optional<std::string>& output, const std::string& input);
 
 /// An output file. A regular file is written beside its place and renamed into it by commit(); without commit(), or when a
 /// signal comes, the old file stays and the new one goes. Devices and FIFOs are written directly. A link's target is replaced,

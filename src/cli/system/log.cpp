@@ -66,6 +66,13 @@ void Log::warning(const std::string& message)
     }
 }
 
+void Log::warn_of(const std::optional<std::string>& message)
+{
+    if (message) {
+        warning(*message);
+    }
+}
+
 void Log::note(const std::string& message)
 {
     logger().info(message);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,9 +37,10 @@ public:
     [[nodiscard]] bool quiet() const { return options_.quiet; }
     [[nodiscard]] Colour colour() const { return options_.colour; }
 
-    void detail(const std::string& message);     ///< only with --verbose
-    void warning(const std::string& message);    ///< not with --quiet
-    void note(const std::string& message);       ///< what was asked for and belongs on stderr
+    void detail(const std::string& message);                 ///< only with --verbose
+    void warning(const std::string& message);                ///< not with --quiet
+    void warn_of(const std::optional<std::string>& message); ///< where there is one
+    void note(const std::string& message);                   ///< what was asked for and belongs on stderr
     void hint(const std::string& command) const; ///< what to type next: a line that begins with "→"; not with --quiet
     /// "attn-cli: error: …", always one line. Allocates nothing, so that it can also say that memory has run out.
     void error(std::string_view message) const noexcept;

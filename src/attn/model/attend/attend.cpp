@@ -2,6 +2,7 @@
 
 #include "attn/core/tiled.hpp"
 #include "attn/model/attend/attend_layout.hpp"
+#include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/attend/packed.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -128,15 +129,11 @@ Index required_bytes(const AttendInputs& inputs, const AttendViews& views, const
 
 void require_finite_inputs(const AttendInputs& inputs)
 {
-    require_finite(inputs.queries, name_of(Item::queries));
-    require_finite(inputs.keys, name_of(Item::keys));
-    require_finite(inputs.values, name_of(Item::values));
-    if (inputs.past_key) {
-        require_finite(*inputs.past_key, "past_key");
-        require_finite(*inputs.past_value, "past_value");
-    }
-    if (inputs.mask) {
-        require_finite(*inputs.mask, "mask", true);
+    using namespace operand;
+    for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value, &mask}) {
+        if (const TensorView* view = operand->in(inputs)) {
+            require_finite(*view, operand->name, operand == &mask);
+        }
     }
 }
 
@@ -205,7 +202,8 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
     for (const Item stage : options.show) {
         if (inputs.cu_seqlens && is_drawn(stage)) {
-            throw Error(ErrorKind::usage, "--show", std::string(name_of(stage)), "context, entropy and lse with --cu-seqlens");
+            throw Error(ErrorKind::usage, show_option, name_of(stage),
+                        fmt::format("context, entropy and lse with {}", operand::cu_seqlens.option));
         }
     }
     core::Work work{.threads = settings.threads, .isa = settings.isa};

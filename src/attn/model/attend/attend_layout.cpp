@@ -1,6 +1,7 @@
 #include "attn/model/attend/attend_layout.hpp"
 
 #include "attn/core/positions.hpp"
+#include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
@@ -14,13 +15,13 @@
 namespace attn::model {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const Shape& shape, const std::string& allowed)
+[[noreturn]] void refuse(std::string_view what, const Shape& shape, const std::string& allowed)
 {
     throw Error(ErrorKind::data, what, "the shape " + to_string(shape), allowed);
 }
 
 /// (…, T, heads·d) → (…, heads, T, d)
-TensorView split_heads(TensorView view, Index heads, const char* what, const char* option)
+TensorView split_heads(TensorView view, Index heads, std::string_view what, std::string_view option)
 {
     const Index width = view.shape.back();
     if (heads < 1) {
@@ -42,12 +43,14 @@ struct LayoutOf {
     std::size_t rank;
     const AttendViews& views;
     std::optional<Index> heads;
-    const char* option; ///< that gave the heads
+    std::string_view option; ///< that gave the heads
 };
 
 /// As (B, H, T, d).
-TensorView four_dimensions(TensorView view, const LayoutOf& layout, const char* what)
+TensorView four_dimensions(const AttendInputs& inputs, const LayoutOf& layout, const AttendOperand& operand)
 {
+    TensorView view = *operand.in(inputs);
+    const std::string_view what = operand.name;
     require_floating(view, what);
     if (view.shape.size() != layout.rank) {
         refuse(what, view.shape, fmt::format("{} dimensions, as the queries have", layout.rank));
@@ -68,8 +71,13 @@ TensorView four_dimensions(TensorView view, const LayoutOf& layout, const char* 
 }
 
 /// The cache has heads as a dimension of their own, also where they lie side by side in the rest.
-TensorView cache(TensorView view, TensorLayout layout, const char* what)
+std::optional<TensorView> cache(const AttendInputs& inputs, TensorLayout layout, const AttendOperand& operand)
 {
+    if (operand.in(inputs) == nullptr) {
+        return std::nullopt;
+    }
+    TensorView view = *operand.in(inputs);
+    const std::string_view what = operand.name;
     require_floating(view, what);
     const bool swapped = layout == TensorLayout::bshd;
     if (view.shape.size() < 2 || view.shape.size() > 4) {
@@ -83,10 +91,10 @@ TensorView cache(TensorView view, TensorLayout layout, const char* what)
     return view;
 }
 
-void require_integers(const TensorView& view, const std::string& what)
+void require_integers(const TensorView& view, std::string_view what)
 {
     if (!is_integer(view.type)) {
-        throw Error(ErrorKind::data, what, std::string(name_of(view.type)), "int32, int64");
+        throw Error(ErrorKind::data, what, name_of(view.type), "int32, int64");
     }
 }
 
@@ -100,9 +108,9 @@ void require_lengths(const TensorView& view, const core::AttentionDims& l)
 
 void require_sinks(const TensorView& view, const core::AttentionDims& l)
 {
-    require_floating(view, "sinks");
+    require_floating(view, operand::sinks.name);
     if (view.shape != Shape{l.H}) {
-        refuse("sinks", view.shape, to_string({l.H}) + ", one per query head");
+        refuse(operand::sinks.name, view.shape, to_string({l.H}) + ", one per query head");
     }
 }
 
@@ -119,45 +127,50 @@ void require_boundaries(const AttendInputs& inputs, const core::AttentionDims& l
 {
     const TensorView& queries = *inputs.cu_seqlens;
     const TensorView& keys = inputs.cu_seqlens_k.value_or(queries);
-    require_integers(queries, "cu_seqlens");
-    require_integers(keys, "cu_seqlens_k");
+    require_integers(queries, operand::cu_seqlens.name);
+    require_integers(keys, operand::cu_seqlens_k.name);
     if (queries.shape.size() != 1 || queries.shape[0] == 0) {
-        refuse("cu_seqlens", queries.shape, "(N+1,), for N sequences");
+        refuse(operand::cu_seqlens.name, queries.shape, "(N+1,), for N sequences");
     }
     if (keys.shape != queries.shape) {
-        refuse("cu_seqlens_k", keys.shape, to_string(queries.shape) + ", as cu_seqlens has");
+        refuse(operand::cu_seqlens_k.name, keys.shape,
+               fmt::format("{}, as {} has", to_string(queries.shape), operand::cu_seqlens.name));
     }
     if (!inputs.cu_seqlens_k && l.S != l.T) {
-        refuse("keys", inputs.keys.shape, fmt::format("{} rows, as the queries have, or --cu-seqlens-k", l.T));
+        refuse(operand::keys.name, inputs.keys.shape,
+               fmt::format("{} rows, as the queries have, or {}", l.T, operand::cu_seqlens_k.option));
     }
 }
 
 /// Throws Error(usage) for what does not go together.
 void require_compatible(const AttendInputs& inputs, const Attend& options)
 {
-    const auto refuse_both = [](const char* one, const char* other) {
+    using namespace operand;
+    const auto refuse_both = [](std::string_view one, std::string_view other) {
         throw Error(ErrorKind::usage, fmt::format("{} and {} cannot be used together", one, other));
     };
+    const auto require_other = [](std::string_view one, std::string_view other) {
+        throw Error(ErrorKind::usage, fmt::format("{} requires {}", one, other));
+    };
     if (options.kv_heads && !options.heads) {
-        throw Error(ErrorKind::usage, "--kv-heads requires --heads");
+        require_other(kv_heads_option, heads_option);
     }
     if (inputs.past_key.has_value() != inputs.past_value.has_value()) {
-        throw Error(ErrorKind::usage, "--past-key and --past-value belong together; allowed: both or none");
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} and {} belong together; allowed: both or none", past_key.option, past_value.option));
     }
     if (inputs.cu_seqlens_k && !inputs.cu_seqlens) {
-        throw Error(ErrorKind::usage, "--cu-seqlens-k requires --cu-seqlens");
+        require_other(cu_seqlens_k.option, cu_seqlens.option);
     }
     if (options.heads && options.layout == TensorLayout::bshd) {
-        refuse_both("--heads", "--layout bshd");
+        refuse_both(heads_option, "--layout bshd");
     }
-    const std::array<std::pair<bool, const char*>, 5> unpacked{{{options.heads.has_value(), "--heads"},
-                                                                {inputs.past_key.has_value(), "--past-key"},
-                                                                {inputs.mask.has_value(), "--mask"},
-                                                                {inputs.lengths.has_value(), "--lengths"},
-                                                                {inputs.segments.has_value(), "--segments"}}};
-    for (const auto& [given, option] : unpacked) {
-        if (given && inputs.cu_seqlens) {
-            refuse_both("--cu-seqlens", option);
+    if (options.heads && inputs.cu_seqlens) {
+        refuse_both(cu_seqlens.option, heads_option);
+    }
+    for (const AttendOperand* other : not_packed) {
+        if (inputs.cu_seqlens && other->in(inputs) != nullptr) {
+            refuse_both(cu_seqlens.option, other->option);
         }
     }
 }
@@ -169,26 +182,26 @@ core::AttentionDims checked_dims(const AttendViews& v)
     const core::AttentionDims l = v.dims();
     const bool swapped = v.side_by_side && !v.merged;
     const auto shown = [&](const Shape& shape) { return swapped ? swapped_heads(shape) : shape; };
-    const auto require = [&](const TensorView& view, const Shape& expected, const char* what) {
+    const auto require = [&](const TensorView& view, const Shape& expected, const AttendOperand& operand) {
         if (view.shape != expected) {
-            refuse(what, shown(view.shape), to_string(shown(expected)));
+            refuse(operand.name, shown(view.shape), to_string(shown(expected)));
         }
     };
     if (l.d_k == 0) {
-        refuse("queries", shown(q), "a last dimension of 1 or more");
+        refuse(operand::queries.name, shown(q), "a last dimension of 1 or more");
     }
     if (k[0] != l.B || k[3] != l.d_k) {
-        refuse("keys", shown(k),
+        refuse(operand::keys.name, shown(k),
                fmt::format("{} = {} for the queries {}", swapped ? "(B, S, H_kv, d)" : "(B, H_kv, S, d)",
                            to_string(shown({l.B, k[1], k[2], l.d_k})), to_string(shown(q))));
     }
     if (l.H_kv == 0 || l.H % l.H_kv != 0) {
-        refuse("keys", shown(k), fmt::format("a number of heads that divides the {} of the queries", l.H));
+        refuse(operand::keys.name, shown(k), fmt::format("a number of heads that divides the {} of the queries", l.H));
     }
-    require(v.values, {l.B, l.H_kv, l.S, l.d_v}, "values");
+    require(v.values, {l.B, l.H_kv, l.S, l.d_v}, operand::values);
     if (v.past_key) {
-        require(*v.past_key, {l.B, l.H_kv, l.P, l.d_k}, "past_key");
-        require(*v.past_value, {l.B, l.H_kv, l.P, l.d_v}, "past_value");
+        require(*v.past_key, {l.B, l.H_kv, l.P, l.d_k}, operand::past_key);
+        require(*v.past_value, {l.B, l.H_kv, l.P, l.d_v}, operand::past_value);
     }
     (void)checked_sum(l.P, l.S, "keys");
     return l;
@@ -199,7 +212,7 @@ std::vector<Index> read_lengths(const TensorView& lengths, const core::Attention
     std::vector<Index> read;
     for (const std::int64_t length : load<std::int64_t>(lengths).values) {
         if (length < 0 || length > sizes.total()) {
-            throw Error(ErrorKind::data, fmt::format("lengths[{}]", read.size()), std::to_string(length),
+            throw Error(ErrorKind::data, fmt::format("{}[{}]", operand::lengths.name, read.size()), std::to_string(length),
                         fmt::format("0 to {}, the keys", sizes.total()));
         }
         read.push_back(static_cast<Index>(length));
@@ -250,10 +263,10 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     AttendViews views;
     const std::size_t rank = inputs.queries.shape.size();
     if (inputs.cu_seqlens && rank != 3) {
-        refuse("queries", inputs.queries.shape, "(total, H, d) with --cu-seqlens");
+        refuse(operand::queries.name, inputs.queries.shape, fmt::format("(total, H, d) with {}", operand::cu_seqlens.option));
     }
     if (rank < 2 || rank > 4) {
-        refuse("queries", inputs.queries.shape,
+        refuse(operand::queries.name, inputs.queries.shape,
                options.layout == TensorLayout::bshd
                    ? "(T, d), (T, H, d) or (B, T, H, d)"
                    : "(T, d), (H, T, d) or (B, H, T, d); with --heads (T, H*d) or (B, T, H*d)");
@@ -262,20 +275,18 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     views.side_by_side = views.merged || (rank > 2 && (options.layout == TensorLayout::bshd || inputs.cu_seqlens));
     views.batched = rank == 4 || (views.merged && rank == 3);
     views.headed = rank > 2 || views.merged;
-    const LayoutOf of_queries{rank, views, options.heads, "--heads"};
+    const LayoutOf of_queries{rank, views, options.heads, heads_option};
     const bool own = options.kv_heads.has_value();
     const LayoutOf of_keys{rank, views,
                            own            ? options.kv_heads
                            : views.merged ? options.heads
                                           : std::nullopt,
-                           own ? "--kv-heads" : "--heads"};
-    views.queries = four_dimensions(inputs.queries, of_queries, "queries");
-    views.keys = four_dimensions(inputs.keys, of_keys, "keys");
-    views.values = four_dimensions(inputs.values, of_keys, "values");
-    if (inputs.past_key) {
-        views.past_key = cache(*inputs.past_key, options.layout, "past_key");
-        views.past_value = cache(*inputs.past_value, options.layout, "past_value");
-    }
+                           own ? kv_heads_option : heads_option};
+    views.queries = four_dimensions(inputs, of_queries, operand::queries);
+    views.keys = four_dimensions(inputs, of_keys, operand::keys);
+    views.values = four_dimensions(inputs, of_keys, operand::values);
+    views.past_key = cache(inputs, options.layout, operand::past_key);
+    views.past_value = cache(inputs, options.layout, operand::past_value);
     views.sizes = checked_dims(views);
     if (inputs.mask) {
         const core::AttentionDims& l = views.sizes;
@@ -307,12 +318,13 @@ void read_numbers(const AttendInputs& inputs, CausalAlign align, AttendViews& vi
         views.lengths = read_lengths(*inputs.lengths, l);
     }
     if (inputs.sinks) {
-        require_finite(*inputs.sinks, "sinks", true);
+        require_finite(*inputs.sinks, operand::sinks.name, true);
         views.sinks = load<double>(*inputs.sinks).values;
     }
-    for (const auto& [view, what] : {std::pair(&inputs.sinks, "sinks"), std::pair(&inputs.mask, "mask")}) {
-        if (*view && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
-            require_float32_range(**view, what);
+    for (const AttendOperand* added : {&operand::sinks, &operand::mask}) {
+        const TensorView* view = added->in(inputs);
+        if (view != nullptr && !core::is_wide(views)) { // a finite number would hide a key, or give NaN
+            require_float32_range(*view, std::string(added->name));
         }
     }
     if (inputs.segments) {

@@ -1,5 +1,6 @@
 #include "attn/model/attend/packed.hpp"
 
+#include "attn/model/attend/attend_operands.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -7,14 +8,14 @@
 namespace attn::model {
 namespace {
 
-std::vector<Index> read_rising(const TensorView& view, Index total, const char* what)
+std::vector<Index> read_rising(const TensorView& view, Index total, const AttendOperand& operand)
 {
     std::vector<Index> read;
     for (const std::int64_t place : load<std::int64_t>(view).values) {
         const Index least = read.empty() ? 0 : read.back();
         const bool first = read.empty(), last = std::ssize(read) + 1 == view.shape[0];
         if (place < least || place > total || (first && place != 0) || (last && place != total)) {
-            throw Error(ErrorKind::data, fmt::format("{}[{}]", what, read.size()), std::to_string(place),
+            throw Error(ErrorKind::data, fmt::format("{}[{}]", operand.name, read.size()), std::to_string(place),
                         fmt::format("numbers that rise from 0 to {}", total));
         }
         read.push_back(static_cast<Index>(place));
@@ -32,8 +33,8 @@ core::StageSpan from_row(core::StageSpan stage, Index row)
 
 Boundaries read_boundaries(const AttendInputs& inputs, const core::AttentionDims& sizes)
 {
-    std::vector<Index> queries = read_rising(*inputs.cu_seqlens, sizes.T, "cu_seqlens");
-    return {queries, inputs.cu_seqlens_k ? read_rising(*inputs.cu_seqlens_k, sizes.S, "cu_seqlens_k") : queries};
+    std::vector<Index> queries = read_rising(*inputs.cu_seqlens, sizes.T, operand::cu_seqlens);
+    return {queries, inputs.cu_seqlens_k ? read_rising(*inputs.cu_seqlens_k, sizes.S, operand::cu_seqlens_k) : queries};
 }
 
 core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendViews& views, const Attend& options,

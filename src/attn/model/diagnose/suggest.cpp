@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/suggest.hpp"
 
+#include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/random/pcg64.hpp"
@@ -29,27 +30,25 @@ struct Plan {
 class Drawn {
 public:
     Drawn(const AttendInputs& inputs, const AttendViews& views, const Plan& plan)
-        : views_(views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
+        : inputs_(inputs), views_(views), plan_(plan), stream_(static_cast<std::uint64_t>(plan.sizes.total()))
     {
         const AttentionDims& l = plan.sizes;
         const bool by_heads = !views.merged;
-        add("queries", inputs.queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k),
-            plan.scores);
-        add("keys", inputs.keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
-        add("values", inputs.values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v),
-            plan.values);
+        add(operand::queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
+        add(operand::keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
+        add(operand::values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
         if (inputs.past_key) {
-            add("past_key", *inputs.past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
-            add("past_value", *inputs.past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
+            add(operand::past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
+            add(operand::past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
         }
         if (inputs.mask) {
             add_mask(*inputs.mask);
         }
         if (inputs.lengths) {
-            store_numbers("lengths", inputs.lengths->type, {l.B}, stream_.integers(l.B, 1, l.S + 1));
+            store_numbers(operand::lengths, {l.B}, stream_.integers(l.B, 1, l.S + 1));
         }
         if (inputs.sinks) {
-            add("sinks", *inputs.sinks, {l.H}, 1);
+            add(operand::sinks, {l.H}, 1);
         }
         if (inputs.segments) {
             add_segments(*inputs.segments);
@@ -74,20 +73,17 @@ private:
         return !views_.batched && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
     }
 
-    void add(const char* name, const TensorView& given, Shape shape, double deviation)
+    void add(const AttendOperand& operand, Shape shape, double deviation)
     {
         const Index count = element_count(shape);
-        store_numbers(name, given.type, std::move(shape), stream_.normal(count, 0, deviation));
+        store_numbers(operand, std::move(shape), stream_.normal(count, 0, deviation));
     }
 
-    void store_numbers(const char* name, ElementType type, Shape shape, const std::vector<double>& numbers)
+    void store_numbers(const AttendOperand& operand, Shape shape, const std::vector<double>& numbers)
     {
-        StoredTensor tensor;
-        tensor.name = name;
-        tensor.type = type;
-        tensor.shape = std::move(shape);
+        const ElementType type = operand.in(inputs_)->type;
+        StoredTensor& tensor = tensors_.emplace_back(std::string(operand.name), type, std::move(shape));
         tensor.bytes = to_bytes<double>(type, numbers);
-        tensors_.push_back(std::move(tensor));
     }
 
     /// Of the same dimensions: those that went along with sizes still do. A part of the keys is hidden where a part was.
@@ -113,7 +109,7 @@ private:
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             numbers[at] = boolean ? (chance[at] < seen ? 1 : 0) : hides && chance[at] >= seen ? -infinity : numbers[at];
         }
-        store_numbers("mask", given.type, std::move(shape), numbers);
+        store_numbers(operand::mask, std::move(shape), numbers);
     }
 
     /// A few, one behind the other.
@@ -127,9 +123,10 @@ private:
         for (auto row = numbers.begin(); row != numbers.end(); row += keys) {
             std::sort(row, row + keys);
         }
-        store_numbers("segments", given.type, shape, numbers);
+        store_numbers(operand::segments, shape, numbers);
     }
 
+    const AttendInputs& inputs_;
     const AttendViews& views_;
     const Plan& plan_;
     random::Pcg64Stream stream_;
@@ -138,12 +135,11 @@ private:
 
 AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
 {
-    const auto find = [&](std::string_view name) -> std::optional<TensorView> {
-        const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
-        return found == tensors.end() ? std::nullopt : std::optional(found->view());
-    };
-    return {*find("queries"), *find("keys"),   *find("values"), find("past_key"), find("past_value"),
-            find("mask"),     find("lengths"), find("sinks"),   find("segments")};
+    AttendInputs inputs;
+    for (const StoredTensor& tensor : tensors) {
+        operand::called(tensor.name)->put(inputs, tensor.view());
+    }
+    return inputs;
 }
 
 // ---- plans -----------------------------------------------------------------------------------------------------------------
