@@ -59,6 +59,20 @@ def test_whole_numbers_that_are_printed_are_whole(tmp_path):
     succeeds("compare", "a.txt", "b.npy", cwd=tmp_path)
 
 
+def test_a_number_beyond_its_type_is_no_infinity(tmp_path):
+    tensor = '{"schema":"attn-cli/tensor/1","dtype":"float32","shape":[2],"data":[1.0,%s]}'
+    for name, number in (("a", "1e39"), ("b", "2e39"), ("c", '"inf"')):
+        (tmp_path / f"{name}.json").write_text(tensor % number)
+    beyond = "data at (1,): got 1e39, which is beyond float32"
+    assert_fails(run("compare", "a.json", "b.json", cwd=tmp_path), 65, beyond)
+    assert_fails(run("compare", "c.json", "a.json", cwd=tmp_path), 65, beyond)
+    succeeds("compare", "c.json", "c.json", cwd=tmp_path)
+    result = succeeds("run", SENTENCE, "--json").text
+    assert "0.50812906" in result
+    (tmp_path / "r.json").write_text(result.replace("0.50812906", "1e308", 1))
+    assert_fails(run("compare", "r.json", "r.json", cwd=tmp_path), 65, "weights at (0, 0, 0): got 1e308")
+
+
 def test_nan_equals_nan_or_not_by_option(tmp_path):
     file = save(tmp_path / "a.npy", numpy.array([1, numpy.nan, numpy.inf]))
     assert "3 compared, all equal" in succeeds("compare", file, file).text

@@ -1,33 +1,16 @@
 #include "cli/input/saved_tensors.hpp"
 
 #include "attn/io/json/saved_result.hpp"
-#include "attn/math/decimal.hpp"
 #include "attn/model/check/compare.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/input/named.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <cmath>
 
 namespace attn::cli {
 namespace {
-
-/// A number of the file that float32 does not hold would become infinite.
-void require_float32(const model::StatedArray& array)
-{
-    for (std::size_t i = 0; i < array.decimals.size(); ++i) {
-        const std::string& decimal = array.decimals[i];
-        if (decimal.find('n') == std::string::npos && std::isinf(math::nearest<float>(decimal))) {
-            throw Error(ErrorKind::data,
-                        fmt::format("{} at {}", array.name, to_string(index_of(array.shape, static_cast<Index>(i)))),
-                        decimal.substr(0, 40) + ", which is beyond float32", "up to 3.4e38 in a result of float32");
-        }
-    }
-}
 
 io::TensorFile read(std::string_view text)
 {
@@ -38,9 +21,6 @@ io::TensorFile read(std::string_view text)
                     "one result, as run --show parameters --json writes it");
     }
     const model::SavedResult saved = io::parse_saved_result(documents.front().text);
-    if (saved.config.dtype == Dtype::float32) {
-        std::ranges::for_each(saved.arrays, require_float32);
-    }
     io::TensorFile file;
     for (const StoredTensor& tensor : model::tensors_of(saved).tensors) {
         const std::size_t size = tensor.bytes.size();

@@ -5,11 +5,13 @@
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/view.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -70,6 +72,16 @@ StoredTensor parse_tensor_json(std::string_view json)
         values.push_back(wide ? math::nearest<double>(leaf) : static_cast<double>(math::nearest<float>(leaf)));
     }
     tensor.bytes = to_bytes<double>(tensor.type, values);
+    const Tensor<double> held = load<double>(row_major_view(tensor.type, tensor.shape, tensor.bytes));
+    for (std::size_t i = 0; i < held.values.size(); ++i) {
+        const std::string& leaf = nested.leaves[i];
+        if (std::isinf(held.values[i]) && leaf.find('n') == std::string::npos) { // neither "inf" nor null
+            throw Error(ErrorKind::data,
+                        fmt::format("{} at {}", key::data, to_string(index_of(tensor.shape, static_cast<Index>(i)))),
+                        fmt::format("{}, which is beyond {}", leaf.substr(0, 40), name_of(tensor.type)),
+                        R"(numbers that the type holds, or "inf")");
+        }
+    }
     return tensor;
 }
 

@@ -332,6 +332,12 @@ ResultTensors tensors_of(const SavedResult& saved)
         values.reserve(array.decimals.size());
         for (const std::string& decimal : array.decimals) {
             values.push_back(number_of(decimal, single && !ids ? Dtype::float32 : Dtype::float64));
+            if (std::isinf(values.back()) && decimal.find('n') == std::string::npos) { // neither "inf" nor null
+                const Shape place = index_of(array.shape, std::ssize(values) - 1);
+                throw Error(ErrorKind::data, fmt::format("{} at {}", array.name, to_string(place)),
+                            fmt::format("{}, which is beyond {}", decimal.substr(0, 40), name_of(saved.config.dtype)),
+                            fmt::format("up to {} in a result of that type", single ? "3.4e38" : "1.8e308"));
+            }
         }
         StoredTensor& tensor = result.tensors.emplace_back();
         tensor.name = array.name;

@@ -39,26 +39,15 @@ inline constexpr std::array all{entropy, itself, first, previous, next, same, in
 struct PairEnd {
     std::string_view position, token;
     Index Pair::*place;
-    const std::vector<std::string>& (*words)(const Result&);
+    bool is_key;
 
     [[nodiscard]] const std::string& word(const Result& result, const Pair& pair) const
     {
-        return words(result)[static_cast<std::size_t>(pair.*place)];
+        return (is_key ? result.words_of_keys() : result.tokens)[static_cast<std::size_t>(pair.*place)];
     }
 };
-inline constexpr std::array pair_ends{
-    PairEnd{"query", "query_token", &Pair::query, [](const Result& result) -> const auto& {return result.tokens;
-} // namespace attn::model
-}
-, PairEnd
-{
-    "key", "key_token", &Pair::key, [](const Result& result) -> const auto&
-    {
-        return result.words_of_keys();
-    }
-}
-}
-;
+inline constexpr std::array pair_ends{PairEnd{"query", "query_token", &Pair::query, false},
+                                      PairEnd{"key", "key_token", &Pair::key, true}};
 
 /// Whether what stands at a place such as "summary.heads[0].pairs[1].key_token" is a word.
 [[nodiscard]] inline bool is_word_of_pair(std::string_view place)

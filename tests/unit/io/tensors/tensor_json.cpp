@@ -64,9 +64,19 @@ TEST(ReadTensorJson, TakesNullForMaskedAndWordsForWhatIsNotFinite)
     EXPECT_TRUE(std::isnan(values[3]));
 }
 
-TEST(ReadTensorJson, TakesNumbersBeyondTheTypeAsInfinityOrZero)
+TEST(ReadTensorJson, RefusesNumbersBeyondTheType)
 {
-    EXPECT_EQ(values_of(R"("dtype":"float32","shape":[2],"data":[1e39,-1e39])"), (std::vector<double>{infinity, -infinity}));
+    const auto refusal = [](const std::string& type, const std::string& number) {
+        return message_of(object(R"("dtype":")" + type + R"(","shape":[2,1],"data":[[1.0],[)" + number + "]]"));
+    };
+    const std::string allowed = R"(; allowed: numbers that the type holds, or "inf")";
+    EXPECT_EQ(refusal("float32", "1e39"), "data at (1, 0): got 1e39, which is beyond float32" + allowed);
+    EXPECT_EQ(refusal("float16", "-65520.0"), "data at (1, 0): got -65520.0, which is beyond float16" + allowed);
+    EXPECT_EQ(refusal("float64", "1e309"), "data at (1, 0): got 1e309, which is beyond float64" + allowed);
+}
+
+TEST(ReadTensorJson, TakesNumbersTooSmallForTheTypeAsZero)
+{
     EXPECT_EQ(values_of(R"("dtype":"float64","shape":[3],"data":[1e-310,1e-400,1e-99999999999999999999])"),
               (std::vector<double>{1e-310, 0, 0}));
     const auto tiny = values_of(R"("dtype":"float32","shape":[2],"data":[1e-310,-1e-310])");
