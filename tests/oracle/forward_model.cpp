@@ -104,7 +104,7 @@ void load_weights(const std::filesystem::path& directory, Loaded& loaded)
             loaded.weights.add(entry.name, entry.view);
         }
         for (const auto& unread : loaded.files.back().unsupported) {
-            loaded.weights.add_unread(unread.name, unread.type);
+            loaded.weights.add(unread.name, {}, unread.type);
         }
     }
 }

@@ -98,7 +98,8 @@ ConfigValues of_text(ConfigValues values)
     return inner.empty() ? std::move(values) : std::move(inner);
 }
 
-Index to_count(std::string_view key, const ConfigValue& value, Index least, Index most = largest_count)
+template <Index least, Index most = largest_count>
+Index to_count(std::string_view key, const ConfigValue& value)
 {
     const auto* number = std::get_if<double>(&value);
     if (number == nullptr || *number != std::floor(*number) || *number < static_cast<double>(least) ||
@@ -127,7 +128,7 @@ bool to_flag(std::string_view key, const ConfigValue& value)
     return *truth;
 }
 
-const std::string& to_text(std::string_view key, const ConfigValue& value)
+std::string to_text(std::string_view key, const ConfigValue& value)
 {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) {
@@ -136,13 +137,33 @@ const std::string& to_text(std::string_view key, const ConfigValue& value)
     return *text;
 }
 
-const std::vector<ConfigScalar>& to_list(std::string_view key, const ConfigValue& value)
+template <auto read>
+auto to_list(std::string_view key, const ConfigValue& value)
 {
-    const auto* list = std::get_if<std::vector<ConfigScalar>>(&value);
-    if (list == nullptr) {
+    const auto* elements = std::get_if<std::vector<ConfigScalar>>(&value);
+    if (elements == nullptr) {
         throw Error(ErrorKind::data, key, written(value), "a list");
     }
-    return *list;
+    std::vector<decltype(read(key, value))> list;
+    list.reserve(elements->size());
+    for (const ConfigScalar& element : *elements) {
+        list.push_back(read(key, as_value(element)));
+    }
+    return list;
+}
+
+/// Throws for what is not there.
+template <typename Value>
+Value needed(std::optional<Value> value, Config::Keys keys)
+{
+    if (value) {
+        return *std::move(value);
+    }
+    std::string names;
+    for (const std::string_view key : keys) {
+        names.append(names.empty() ? "" : " or ").append(key);
+    }
+    throw Error(ErrorKind::data, fmt::format("it has no {}, which this model_type needs", names));
 }
 
 } // namespace
@@ -186,124 +207,82 @@ bool Config::has(Keys keys) const
     });
 }
 
-namespace {
-
-[[noreturn]] void refuse_missing(Config::Keys keys)
-{
-    std::string names;
-    for (const std::string_view key : keys) {
-        names.append(names.empty() ? "" : " or ").append(key);
-    }
-    throw Error(ErrorKind::data, fmt::format("it has no {}, which this model_type needs", names));
-}
-
-} // namespace
-
-std::optional<Index> Config::optional_count(Keys keys, std::optional<Index> absent, Index most)
+template <typename Read>
+auto Config::value(Keys keys, const Read& read)
 {
     const auto found = find(keys);
-    if (!found) {
-        return absent;
-    }
-    return std::holds_alternative<ConfigNull>(found->value) ? std::nullopt
-                                                            : std::optional(to_count(found->key, found->value, 1, most));
+    return found && !std::holds_alternative<ConfigNull>(found->value) ? std::optional(read(found->key, found->value))
+                                                                      : std::nullopt;
+}
+
+std::optional<Index> Config::optional_count(Keys keys, std::optional<Index> absent)
+{
+    return find(keys) ? value(keys, to_count<1>) : absent;
 }
 
 Index Config::count(Keys keys)
 {
-    const auto value = optional_count(keys, {});
-    return value ? *value : (refuse_missing(keys), 0);
+    return needed(value(keys, to_count<1>), keys);
 }
 
 Index Config::layers(Keys keys)
 {
-    const auto value = optional_count(keys, {}, most_layers);
-    return value ? *value : (refuse_missing(keys), 0);
+    return needed(value(keys, to_count<1, most_layers>), keys);
 }
 
 Index Config::count(Keys keys, Index otherwise)
 {
-    return optional_count(keys, {}).value_or(otherwise);
+    return value(keys, to_count<1>).value_or(otherwise);
 }
 
 Index Config::place(Keys keys, Index otherwise)
 {
-    const auto found = find(keys);
-    return !found || std::holds_alternative<ConfigNull>(found->value) ? otherwise : to_count(found->key, found->value, 0);
+    return value(keys, to_count<0>).value_or(otherwise);
 }
 
 std::optional<double> Config::optional_positive(Keys keys, std::optional<double> absent)
 {
-    const auto found = find(keys);
-    if (!found) {
-        return absent;
-    }
-    return std::holds_alternative<ConfigNull>(found->value) ? std::nullopt
-                                                            : std::optional(to_positive(found->key, found->value));
+    return find(keys) ? value(keys, to_positive) : absent;
 }
 
 double Config::positive(Keys keys)
 {
-    const auto value = optional_positive(keys, {});
-    return value ? *value : (refuse_missing(keys), 0);
+    return needed(value(keys, to_positive), keys);
 }
 
 double Config::positive(Keys keys, double otherwise)
 {
-    return optional_positive(keys, {}).value_or(otherwise);
+    return value(keys, to_positive).value_or(otherwise);
 }
 
 std::optional<bool> Config::optional_flag(Keys keys)
 {
-    const auto found = find(keys);
-    return !found || std::holds_alternative<ConfigNull>(found->value) ? std::nullopt
-                                                                      : std::optional(to_flag(found->key, found->value));
+    return value(keys, to_flag);
 }
 
 bool Config::flag(Keys keys, bool otherwise)
 {
-    return optional_flag(keys).value_or(otherwise);
+    return value(keys, to_flag).value_or(otherwise);
 }
 
 std::string Config::text(Keys keys)
 {
-    const auto found = find(keys);
-    return found ? to_text(found->key, found->value) : (refuse_missing(keys), std::string());
+    return needed(value(keys, to_text), keys);
 }
 
 std::string Config::text(Keys keys, std::string_view otherwise)
 {
-    const auto found = find(keys);
-    return !found || std::holds_alternative<ConfigNull>(found->value) ? std::string(otherwise)
-                                                                      : to_text(found->key, found->value);
+    return value(keys, to_text).value_or(std::string(otherwise));
 }
 
 std::vector<std::string> Config::texts(Keys keys)
 {
-    std::vector<std::string> list;
-    const auto found = find(keys);
-    if (found && !std::holds_alternative<ConfigNull>(found->value)) {
-        const auto& elements = to_list(found->key, found->value);
-        list.reserve(elements.size());
-        for (const ConfigScalar& element : elements) {
-            list.push_back(to_text(found->key, as_value(element)));
-        }
-    }
-    return list;
+    return value(keys, to_list<to_text>).value_or(std::vector<std::string>());
 }
 
 std::vector<Index> Config::places(Keys keys)
 {
-    std::vector<Index> list;
-    const auto found = find(keys);
-    if (found && !std::holds_alternative<ConfigNull>(found->value)) {
-        const auto& elements = to_list(found->key, found->value);
-        list.reserve(elements.size());
-        for (const ConfigScalar& element : elements) {
-            list.push_back(to_count(found->key, as_value(element), 0));
-        }
-    }
-    return list;
+    return value(keys, to_list<to_count<0>>).value_or(std::vector<Index>());
 }
 
 void Config::require(std::string_view key, const ConfigScalar& value)

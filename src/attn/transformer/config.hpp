@@ -51,7 +51,7 @@ public:
     /// From 1 to most_layers.
     [[nodiscard]] Index layers(Keys keys);
     /// A count; nothing when the value is null, `absent` when no key is there.
-    [[nodiscard]] std::optional<Index> optional_count(Keys keys, std::optional<Index> absent, Index most = largest_count);
+    [[nodiscard]] std::optional<Index> optional_count(Keys keys, std::optional<Index> absent);
     /// From 0 on: ids, places.
     [[nodiscard]] Index place(Keys keys, Index otherwise);
     /// Above 0 and finite.
@@ -78,6 +78,9 @@ public:
 private:
     struct Found;
     [[nodiscard]] std::optional<Found> find(Keys keys);
+    /// What `read` makes of the value, if there is one.
+    template <typename Read>
+    [[nodiscard]] auto value(Keys keys, const Read& read);
 
     ConfigValues values_;
     std::set<std::string, std::less<>> used_;

@@ -53,7 +53,7 @@ TEST(Model, NamesTheTensorWhoseTypeIsNotRead)
     Tensors tensors = small::random_tensors(architecture);
     tensors.erase(query + ".bias");
     transformer::Weights weights = tensors.weights();
-    weights.add_unread(query + ".bias", "I8");
+    weights.add(query + ".bias", {}, "I8");
     EXPECT_EQ(error_of([&] { (void)transformer::Model(architecture, weights); }),
               "tensor '" + query + ".bias': element type: got I8; allowed: float32, float16, bfloat16");
 }

@@ -23,6 +23,19 @@ class Paths : public JsonEvents {
 public:
     using JsonEvents::JsonEvents;
 
+    bool key(std::string& name)
+    {
+        containers_.back().key = std::move(name);
+        return true;
+    }
+    bool end_object()
+    {
+        leave();
+        containers_.pop_back();
+        return true;
+    }
+    bool end_array() { return end_object(); }
+
 protected:
     struct Container {
         std::string path; ///< with a dot at its end, except for the outermost one
@@ -39,22 +52,17 @@ protected:
     }
 
     /// Goes into the container that is the next value.
-    void open(bool is_list)
+    bool open(bool is_list)
     {
         enter();
         containers_.push_back({containers_.empty() ? std::string() : path() + ".", is_list});
+        return true;
     }
 
-    void close()
-    {
-        leave();
-        containers_.pop_back();
-    }
-
-    void require_object_around(std::string_view allowed) const
+    void require_object_around() const
     {
         if (containers_.empty()) {
-            refuse("expected " + std::string(allowed), here() == 0 ? 0 : here() - 1);
+            refuse("expected an object", here() == 0 ? 0 : here() - 1);
         }
     }
 
@@ -71,32 +79,19 @@ public:
     bool number_unsigned(Json::number_unsigned_t value) { return put(static_cast<double>(value)); }
     bool number_float(Json::number_float_t value, const std::string&) { return put(value); }
     bool string(std::string& value) { return put(std::move(value)); }
-    bool key(std::string& name)
-    {
-        containers_.back().key = std::move(name);
-        return true;
-    }
     bool start_object(std::size_t)
     {
         if (!containers_.empty()) {
             note(ConfigObject{});
         }
-        open(false);
-        return true;
-    }
-    bool end_object()
-    {
-        close();
-        return true;
+        return open(false);
     }
     bool start_array(std::size_t)
     {
-        require_object_around("an object");
+        require_object_around();
         note(std::vector<ConfigScalar>{});
-        open(true);
-        return true;
+        return open(true);
     }
-    bool end_array() { return end_object(); }
 
     ConfigValues values;
 
@@ -104,7 +99,7 @@ private:
     /// A scalar: an entry of its own, or an element of the list around it.
     bool put(ConfigScalar value)
     {
-        require_object_around("an object");
+        require_object_around();
         if (std::vector<ConfigScalar>* list = list_around()) {
             list->push_back(std::move(value));
         } else {
@@ -146,6 +141,8 @@ bool is_plain_name(std::string_view name)
            name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
+constexpr std::string_view weight_map = "weight_map";
+
 class IndexReader : public Paths {
 public:
     using Paths::Paths;
@@ -170,11 +167,6 @@ public:
         }
         return true;
     }
-    bool key(std::string& name)
-    {
-        containers_.back().key = std::move(name);
-        return true;
-    }
     bool start_object(std::size_t)
     {
         if (in_map()) {
@@ -186,30 +178,26 @@ public:
         }
         return true;
     }
-    bool end_object()
-    {
-        close();
-        return true;
-    }
     bool start_array(std::size_t)
     {
         (void)other("a list");
-        open(true);
-        return true;
+        return open(true);
     }
-    bool end_array() { return end_object(); }
 
     std::map<std::string, std::string> files;
     bool has_map = false;
 
 private:
-    [[nodiscard]] bool in_map() const { return containers_.size() == 2 && containers_.back().path == "weight_map."; }
+    [[nodiscard]] bool in_map() const
+    {
+        return containers_.size() == 2 && containers_.back().path == std::string(weight_map) + ".";
+    }
 
     /// Outside of the map nothing matters; inside there are names of files.
     bool other(const char* found)
     {
-        require_object_around("an object");
-        if (in_map() || (containers_.size() == 1 && containers_.back().key == "weight_map")) {
+        require_object_around();
+        if (in_map() || (containers_.size() == 1 && containers_.back().key == weight_map)) {
             refuse(fmt::format("weight_map: expected {}, found {}", in_map() ? "the name of a file" : "an object", found),
                    here() - 1);
         }

@@ -45,7 +45,7 @@ transformer::Weights read_weights(const std::vector<NamedBytes>& files)
             weights.add(entry.name, entry.view);
         }
         for (const TensorFile::Unsupported& entry : tensors.unsupported) {
-            weights.add_unread(entry.name, entry.type);
+            weights.add(entry.name, {}, entry.type);
         }
     }
     return weights;

@@ -1,53 +1,80 @@
-// BERT and what was trained in its shape: RoBERTa, XLM-R, CamemBERT. Norms come after the sums; all linear layers have biases.
-// (Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers"; Liu et al. 2019, "RoBERTa".)
+// BERT and its kin, encoders with learned positions: norms come after the sums; all linear layers have biases. RoBERTa, XLM-R
+// and CamemBERT place tokens behind the padding; DistilBERT has no token types; MPNet has RoBERTa's places, and relative
+// positions besides, one table for all layers. (Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers";
+// Liu et al. 2019, "RoBERTa"; Sanh et al. 2019, "DistilBERT, a distilled version of BERT"; Song et al. 2020, "MPNet: Masked and
+// Permuted Pre-training for Language Understanding".)
+#include "attn/tensor/error.hpp"
 #include "attn/transformer/architectures/families.hpp"
 #include "attn/transformer/architectures/parts.hpp"
+
+#include <fmt/core.h>
 
 namespace attn::transformer {
 namespace {
 
-Architecture encoder(Config& config)
+constexpr LayerNames bert_names{.layers = "encoder.layer.",
+                                .query = "attention.self.query",
+                                .key = "attention.self.key",
+                                .value = "attention.self.value",
+                                .output = "attention.output.dense",
+                                .attention_sum = "attention.output.LayerNorm",
+                                .up = "intermediate.dense",
+                                .down = "output.dense",
+                                .mlp_sum = "output.LayerNorm"};
+
+Architecture encoder(Config& config, const LayerNames& names, const Sizes& s, const LayerStyle& style)
 {
-    const Sizes s = sizes_of(config);
-    const double epsilon = config.positive({"layer_norm_eps"}, 1e-12);
-    const Activation activation = activation_of(config, {"hidden_act"}, "gelu");
-    config.require("position_embedding_type", "absolute");
-    Architecture a{.D = s.D, .most_tokens = config.count({"max_position_embeddings"}, 512)};
+    Architecture a{.D = s.D, .most_tokens = config.count({max_position_embeddings}, 512)};
     a.embedding = {.words = "embeddings.word_embeddings",
                    .V = s.V,
                    .size = s.D,
                    .positions = "embeddings.position_embeddings",
                    .position_rows = a.most_tokens,
-                   .types = "embeddings.token_type_embeddings",
-                   .type_rows = config.count({"type_vocab_size"}, 2),
-                   .norm = NormPart{"embeddings.LayerNorm", epsilon}};
-    constexpr PostNormNames names{.query = "attention.self.query",
-                                  .key = "attention.self.key",
-                                  .value = "attention.self.value",
-                                  .output = "attention.output.dense",
-                                  .attention_norm = "attention.output.LayerNorm",
-                                  .up = "intermediate.dense",
-                                  .down = "output.dense",
-                                  .mlp_norm = "output.LayerNorm"};
-    for (Index l = 0; l < s.L; ++l) {
-        a.layers.push_back(post_norm_layer(layer_name("encoder.layer.", l), names, s, {epsilon, activation}));
-    }
+                   .norm = named(style.norm, "embeddings.LayerNorm")};
+    a.layers = layers_of(names, s, style);
     return a;
+}
+
+Architecture encoder(Config& config, const LayerNames& names)
+{
+    Sizes s = sizes_of(config);
+    s.H_kv = s.H; // whatever num_key_value_heads says
+    return encoder(config, names, s, style_of(config, 1e-12, "gelu"));
+}
+
+Architecture with_types(Config& config)
+{
+    Architecture a = encoder(config, bert_names);
+    config.require(position_embedding_type, "absolute");
+    a.embedding.types = "embeddings.token_type_embeddings";
+    a.embedding.type_rows = config.count({"type_vocab_size"}, 2);
+    return a;
+}
+
+/// Places begin behind that of the padding. Throws Error(data) when no token has one.
+void make_roberta(Config& config, Architecture& a, Index padding)
+{
+    if (a.most_tokens <= padding + 1) {
+        throw Error(ErrorKind::data, max_position_embeddings, std::to_string(a.most_tokens),
+                    fmt::format("more than pad_token_id + 1 = {}", padding + 1));
+    }
+    a.embedding.padding = padding;
+    a.most_tokens -= padding + 1;
+    a.head = encoder_head(config, a, {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
+    a.passed_over = {"lm_head.decoder.bias"};
 }
 
 } // namespace
 
 Architecture describe_bert(Config& config)
 {
-    Architecture a = encoder(config);
-    const NormPart& norm = *a.embedding.norm;
-    a.head = HeadPart{.transform = linear("cls.predictions.transform.dense", a.D, a.D),
-                      .activation = a.layers.front().mlp.activation,
-                      .norm = NormPart{"cls.predictions.transform.LayerNorm", norm.epsilon},
-                      .words = "cls.predictions.decoder",
-                      .tied = tied_of(config),
-                      .bias = "cls.predictions.bias",
-                      .sign = "cls.predictions.bias"};
+    Architecture a = with_types(config);
+    a.head = encoder_head(config, a,
+                          {.transform = "cls.predictions.transform.dense",
+                           .norm = "cls.predictions.transform.LayerNorm",
+                           .words = "cls.predictions.decoder",
+                           .bias = "cls.predictions.bias"});
+    a.head->activation = a.layers.front().mlp.activation; // with the others gelu, whatever hidden_act says
     a.prefixes = {"bert."};
     a.passed_over = {"cls.predictions.decoder.bias", "cls.seq_relationship.*"};
     return a;
@@ -55,19 +82,50 @@ Architecture describe_bert(Config& config)
 
 Architecture describe_roberta(Config& config)
 {
-    Architecture a = encoder(config);
-    const Index padding = config.place({"pad_token_id"}, 1);
-    a.embedding.padding = padding;
-    a.most_tokens = places_behind(padding, a.embedding.position_rows);
-    a.head = HeadPart{.transform = linear("lm_head.dense", a.D, a.D),
-                      .activation = Activation::gelu, // whatever hidden_act says
-                      .norm = NormPart{"lm_head.layer_norm", a.embedding.norm->epsilon},
-                      .words = "lm_head.decoder",
-                      .tied = tied_of(config),
-                      .bias = "lm_head.bias",
-                      .sign = "lm_head.bias"};
+    Architecture a = with_types(config);
+    make_roberta(config, a, config.place({"pad_token_id"}, 1));
     a.prefixes = {"roberta."};
-    a.passed_over = {"lm_head.decoder.bias"};
+    return a;
+}
+
+Architecture describe_mpnet(Config& config)
+{
+    LayerNames names = bert_names;
+    names.query = "attention.attn.q";
+    names.key = "attention.attn.k";
+    names.value = "attention.attn.v";
+    names.output = "attention.attn.o";
+    names.attention_sum = "attention.LayerNorm";
+    Architecture a = encoder(config, names);
+    make_roberta(config, a, 1); // whatever pad_token_id says
+    config.require("relative_attention_num_buckets", 32.0);
+    a.relative_bias = RelativeBiasPart{"encoder.relative_attention_bias", 32, 128};
+    a.prefixes = {"mpnet."};
+    return a;
+}
+
+Architecture describe_distilbert(Config& config)
+{
+    constexpr LayerNames names{.layers = "transformer.layer.",
+                               .query = "attention.q_lin",
+                               .key = "attention.k_lin",
+                               .value = "attention.v_lin",
+                               .output = "attention.out_lin",
+                               .attention_sum = "sa_layer_norm",
+                               .up = "ffn.lin1",
+                               .down = "ffn.lin2",
+                               .mlp_sum = "output_layer_norm"};
+    Sizes s{.D = config.count({"dim"}), .L = config.layers({"n_layers"}), .H = config.count({"n_heads"})};
+    s.H_kv = s.H;
+    s.d = head_size(s.D, s.H);
+    s.inner = config.count({"hidden_dim"});
+    config.pass_over({"sinusoidal_pos_embds", "tie_weights_"}); // the table of positions is stored in any case
+    const Activation activation = activation_of(config, "activation", "gelu");
+    s.V = config.count({vocab_size});
+    Architecture a = encoder(config, names, s, {.norm = {.epsilon = 1e-12}, .activation = activation}); // no key says the ε
+    a.head = encoder_head(config, a, {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"});
+    a.head->activation = activation;
+    a.prefixes = {"distilbert."};
     return a;
 }
 

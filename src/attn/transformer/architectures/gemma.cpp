@@ -6,82 +6,73 @@
 #include "attn/transformer/architectures/parts.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace attn::transformer {
 namespace {
 
-Architecture gemma_like(Config& config, std::optional<Activation> activation, std::optional<double> rope)
+constexpr LayerNames second_names = [] {
+    LayerNames names = llama_names;
+    names.attention_out = std::exchange(names.mlp_in, "pre_feedforward_layernorm");
+    names.mlp_out = "post_feedforward_layernorm";
+    return names;
+}();
+
+Architecture gemma_like(Config& config, LlamaDefaults defaults)
 {
-    Architecture a = llama_like(config, {.head_dim = 256, .rope = rope, .activation = activation, .weight_shift = 1});
+    defaults.head_dim = 256;
+    defaults.weight_shift = 1;
+    Architecture a = llama_like(config, defaults);
     a.embedding.scale = std::sqrt(static_cast<double>(a.D));
     return a;
 }
 
-/// Norms on both sides of attention and MLP, another scale, and windows in some layers.
-void make_second(Config& config, Architecture& a, const std::vector<bool>& sliding)
+/// Another scale, caps, and windows in some layers.
+void make_second(Config& config, Architecture& a, const std::vector<bool>& sliding, std::optional<double> cap,
+                 std::optional<double> head_cap)
 {
     const double scale = inverse_root(config.positive({"query_pre_attn_scalar"}, 256));
-    const std::optional<Index> keys = config.optional_count({"sliding_window"}, 4096);
+    set_windows(a, sliding_window(config), sliding);
     config.require("use_bidirectional_attention", false);
-    for (std::size_t l = 0; l < a.layers.size(); ++l) {
-        LayerPart& layer = a.layers[l];
-        const std::string at = layer_name("layers.", static_cast<Index>(l));
-        layer.attention_out = layer.mlp_out = layer.mlp_in; // post_attention_layernorm
-        layer.mlp_in->name = at + "pre_feedforward_layernorm";
-        layer.mlp_out->name = at + "post_feedforward_layernorm";
+    cap = config.optional_positive({"attn_logit_softcapping"}, cap);
+    for (LayerPart& layer : a.layers) {
         layer.attention.scale = scale;
-        if (keys && sliding[l]) {
-            layer.attention.window = window_back(*keys);
-        }
+        layer.attention.softcap = cap;
     }
+    a.head->softcap = config.optional_positive({"final_logit_softcapping"}, head_cap);
 }
 
 } // namespace
 
 Architecture describe_gemma(Config& config)
 {
-    config.pass_over({"hidden_act", "hidden_activation"}); // whatever they say
-    return gemma_like(config, Activation::gelu_tanh, 10000);
+    config.pass_over({hidden_act, hidden_activation}); // whatever they say
+    return gemma_like(config, {.activation = Activation::gelu_tanh});
 }
 
 Architecture describe_gemma2(Config& config)
 {
-    const Activation activation = activation_of(config, {"hidden_activation"}, "gelu_pytorch_tanh");
-    config.pass_over({"hidden_act"}); // of the two it is not this one that counts
-    Architecture a = gemma_like(config, activation, 10000);
-    const auto L = static_cast<Index>(a.layers.size());
-    make_second(config, a, sliding_layers(config, L, [](Index l) { return l % 2 == 0; }));
-    const std::optional<double> cap = config.optional_positive({"attn_logit_softcapping"}, 50);
-    for (LayerPart& layer : a.layers) {
-        layer.attention.softcap = cap;
-    }
-    a.head->softcap = config.optional_positive({"final_logit_softcapping"}, 30);
+    config.pass_over({hidden_act}); // of the two it is not this one that counts
+    Architecture a = gemma_like(
+        config, {.names = second_names, .activation = activation_of(config, hidden_activation, "gelu_pytorch_tanh")});
+    make_second(config, a, sliding_layers(config, std::ssize(a.layers), [](Index l) { return l % 2 == 0; }), 50, 30);
     return a;
 }
 
 Architecture describe_gemma3(Config& config)
 {
-    const Activation activation = activation_of(config, {"hidden_activation"}, "gelu_pytorch_tanh");
-    Architecture a = gemma_like(config, activation, {});
+    Architecture a = gemma_like(config, {.names = with_head_norms(second_names),
+                                         .rope = {},
+                                         .activation = activation_of(config, hidden_activation, "gelu_pytorch_tanh")});
     const Index pattern = config.count({"sliding_window_pattern", "_sliding_window_pattern"}, 6);
-    const auto L = static_cast<Index>(a.layers.size());
-    const std::vector<bool> sliding = sliding_layers(config, L, [&](Index l) { return (l + 1) % pattern != 0; });
-    make_second(config, a, sliding);
-    const Index d = a.layers.front().attention.d;
-    const RopePart full = rope_of(config, d, {.base = 1e6}, ".full_attention");
-    RopePart local{.base = config.positive({"rope_parameters.sliding_attention.rope_theta", "rope_local_base_freq"}, 10000),
-                   .dim = full.dim};
-    config.require("rope_parameters.sliding_attention.rope_type", "default");
-    const std::optional<double> cap = config.optional_positive({"attn_logit_softcapping"}, {});
+    const auto sliding = sliding_layers(config, std::ssize(a.layers), [&](Index l) { return (l + 1) % pattern != 0; });
+    make_second(config, a, sliding, {}, {});
+    const RopePart full = rope_of(config, a.layers.front().attention.d, {.base = 1e6}, full_attention);
+    RopePart local = unscaled_rope(config, sliding_attention, "rope_local_base_freq", 10000);
+    local.dim = full.dim;
     for (std::size_t l = 0; l < a.layers.size(); ++l) {
-        AttentionPart& attention = a.layers[l].attention;
-        attention.rope = sliding[l] ? local : full;
-        attention.softcap = cap;
-        attention.query_norm = attention.key_norm = a.final_norm;
-        attention.query_norm->name = layer_name("layers.", static_cast<Index>(l)) + "self_attn.q_norm";
-        attention.key_norm->name = layer_name("layers.", static_cast<Index>(l)) + "self_attn.k_norm";
+        a.layers[l].attention.rope = sliding[l] ? local : full;
     }
-    a.head->softcap = config.optional_positive({"final_logit_softcapping"}, {});
     a.prefixes = {"model.", "language_model.model.", "model.language_model."};
     a.passed_over = {"vision_tower.*", "multi_modal_projector.*", "model.vision_tower.*", "model.multi_modal_projector.*"};
     return a;

@@ -14,87 +14,41 @@
 namespace attn::transformer {
 namespace {
 
-/// The window of the layers that have one; `keys` are the query's own and those before it.
-void set_windows(Architecture& a, std::optional<Index> keys, const std::vector<bool>& sliding)
-{
-    for (std::size_t l = 0; keys && l < a.layers.size(); ++l) {
-        if (sliding[l]) {
-            a.layers[l].attention.window = window_back(*keys);
-        }
-    }
-}
-
 /// Of the Qwen models: only with use_sliding_window, and then in the layers from max_window_layers on.
 void set_qwen_windows(Config& config, Architecture& a)
 {
     const bool used = config.flag({"use_sliding_window"}, false);
-    const std::optional<Index> keys = config.optional_count({"sliding_window"}, 4096);
+    const std::optional<Index> keys = sliding_window(config);
     const Index first = config.place({"max_window_layers"}, 28);
-    const auto L = static_cast<Index>(a.layers.size());
-    set_windows(a, used ? keys : std::nullopt, sliding_layers(config, L, [&](Index l) { return l >= first; }));
-}
-
-/// A norm of each head, or of all at once.
-void add_head_norms(Architecture& a, bool of_all_heads)
-{
-    for (std::size_t l = 0; l < a.layers.size(); ++l) {
-        AttentionPart& attention = a.layers[l].attention;
-        const std::string at = layer_name("layers.", static_cast<Index>(l)) + "self_attn.";
-        attention.query_norm = attention.key_norm = a.final_norm;
-        attention.query_norm->name = at + "q_norm";
-        attention.key_norm->name = at + "k_norm";
-        attention.norm_all_heads = of_all_heads;
-    }
+    const auto sliding = sliding_layers(config, std::ssize(a.layers), [&](Index l) { return l >= first; });
+    set_windows(a, used ? keys : std::nullopt, sliding);
 }
 
 } // namespace
 
 Architecture llama_like(Config& config, const LlamaDefaults& defaults)
 {
-    Sizes s = sizes_of(config);
-    if (defaults.head_dim && !config.has({"head_dim"})) {
-        s.d = *defaults.head_dim;
-    }
-    const double epsilon = config.positive({"rms_norm_eps"}, defaults.epsilon);
-    const NormPart norm{.epsilon = epsilon, .kind = NormKind::rms, .weight_shift = defaults.weight_shift};
-    const auto named = [&](std::string name) {
-        NormPart part = norm;
-        part.name = std::move(name);
-        return part;
-    };
-    const Activation activation = defaults.activation ? *defaults.activation : activation_of(config, {"hidden_act"}, "silu");
-    const bool attention_bias = config.flag({"attention_bias"}, false);
-    const bool mlp_bias = config.flag({"mlp_bias"}, false);
+    const Sizes s = sizes_of(config, defaults.head_dim);
+    LayerStyle style{.norm = {.epsilon = config.positive({"rms_norm_eps"}, defaults.epsilon),
+                              .kind = NormKind::rms,
+                              .weight_shift = defaults.weight_shift}};
+    style.activation = defaults.activation ? *defaults.activation : activation_of(config, hidden_act, "silu");
+    style.attention_bias = style.output_bias = config.flag({attention_bias}, false);
+    style.mlp_bias = config.flag({mlp_bias}, false);
     config.require("rope_interleaved", false);
     config.require("use_mrope", false);
-    Architecture a{.D = s.D, .causal = true, .most_tokens = config.count({"max_position_embeddings"}, 2048)};
-    a.embedding = {.words = "embed_tokens", .V = s.V, .size = s.D};
-    const std::optional<RopePart> rope =
-        defaults.rope ? std::optional(rope_of(config, s.d, {.base = *defaults.rope})) : std::nullopt;
-    for (Index l = 0; l < s.L; ++l) {
-        const std::string at = layer_name("layers.", l);
-        LayerPart layer;
-        layer.attention_in = named(at + "input_layernorm");
-        layer.attention = {.H = s.H,
-                           .H_kv = s.H_kv,
-                           .d = s.d,
-                           .query = linear(at + "self_attn.q_proj", s.D, s.H * s.d, attention_bias),
-                           .key = linear(at + "self_attn.k_proj", s.D, s.H_kv * s.d, attention_bias),
-                           .value = linear(at + "self_attn.v_proj", s.D, s.H_kv * s.d, attention_bias),
-                           .output = linear(at + "self_attn.o_proj", s.H * s.d, s.D, attention_bias),
-                           .rope = rope,
-                           .scale = inverse_root(static_cast<double>(s.d))};
-        layer.mlp_in = named(at + "post_attention_layernorm");
-        layer.mlp = {.up = linear(at + "mlp.up_proj", s.D, s.inner, mlp_bias),
-                     .gate = linear(at + "mlp.gate_proj", s.D, s.inner, mlp_bias),
-                     .down = linear(at + "mlp.down_proj", s.inner, s.D, mlp_bias),
-                     .activation = activation};
-        a.layers.push_back(std::move(layer));
+    const Index places = config.count({max_position_embeddings}, 2048);
+    if (defaults.rope) {
+        style.rope = rope_of(config, s.d, {.base = *defaults.rope});
     }
-    a.final_norm = named("norm");
-    a.head = HeadPart{.words = "lm_head", .tied = tied_of(config)};
-    a.prefixes = {"model."};
-    return a;
+    return {.D = s.D,
+            .causal = true,
+            .most_tokens = places,
+            .embedding = {.words = "embed_tokens", .V = s.V, .size = s.D},
+            .layers = layers_of(defaults.names, s, style),
+            .final_norm = named(style.norm, "norm"),
+            .head = HeadPart{.words = "lm_head", .tied = tied_of(config)},
+            .prefixes = {"model."}};
 }
 
 Architecture describe_llama(Config& config)
@@ -105,7 +59,7 @@ Architecture describe_llama(Config& config)
 Architecture describe_mistral(Config& config)
 {
     Architecture a = llama_like(config, {});
-    set_windows(a, config.optional_count({"sliding_window"}, 4096), std::vector<bool>(a.layers.size(), true));
+    set_windows(a, sliding_window(config), std::vector<bool>(a.layers.size(), true));
     return a;
 }
 
@@ -121,8 +75,7 @@ Architecture describe_qwen2(Config& config)
 
 Architecture describe_qwen3(Config& config)
 {
-    Architecture a = llama_like(config, {.head_dim = 128});
-    add_head_norms(a, false);
+    Architecture a = llama_like(config, {.names = with_head_norms(llama_names), .head_dim = 128});
     set_qwen_windows(config, a);
     return a;
 }
@@ -130,17 +83,17 @@ Architecture describe_qwen3(Config& config)
 Architecture describe_smollm3(Config& config)
 {
     Architecture a = llama_like(config, {.rope = 2e6});
-    const std::vector<Index> turned = config.places({"no_rope_layers"}); // 1: a layer with rotary positions
+    constexpr std::string_view key = "no_rope_layers";
+    const std::vector<Index> turned = config.places({key}); // 1: a layer with rotary positions
     const Index interval = config.count({"no_rope_layer_interval"}, 4);
-    const auto L = static_cast<Index>(a.layers.size());
-    if (!turned.empty() && static_cast<Index>(turned.size()) != L) {
-        throw Error(ErrorKind::data, "no_rope_layers", fmt::format("a list of {}", turned.size()),
-                    fmt::format("{} numbers, one for each layer", L));
+    if (!turned.empty() && turned.size() != a.layers.size()) {
+        throw Error(ErrorKind::data, key, fmt::format("a list of {}", turned.size()),
+                    fmt::format("{} numbers, one for each layer", a.layers.size()));
     }
-    for (Index l = 0; l < L; ++l) {
-        const bool turns = turned.empty() ? (l + 1) % interval != 0 : turned[static_cast<std::size_t>(l)] != 0;
+    for (std::size_t l = 0; l < a.layers.size(); ++l) {
+        const bool turns = turned.empty() ? (static_cast<Index>(l) + 1) % interval != 0 : turned[l] != 0;
         if (!turns) {
-            a.layers[static_cast<std::size_t>(l)].attention.rope.reset();
+            a.layers[l].attention.rope.reset();
         }
     }
     set_qwen_windows(config, a);
@@ -149,13 +102,13 @@ Architecture describe_smollm3(Config& config)
 
 Architecture describe_olmo2(Config& config)
 {
-    Architecture a = llama_like(config, {.epsilon = 1e-5});
-    add_head_norms(a, true);
-    for (std::size_t l = 0; l < a.layers.size(); ++l) {
-        LayerPart& layer = a.layers[l];
-        layer.attention_out = std::exchange(layer.mlp_in, std::nullopt); // post_attention_layernorm
-        layer.mlp_out = std::exchange(layer.attention_in, std::nullopt);
-        layer.mlp_out->name = layer_name("layers.", static_cast<Index>(l)) + "post_feedforward_layernorm";
+    LayerNames names = with_head_norms(llama_names);
+    names.attention_out = std::exchange(names.mlp_in, "");
+    names.attention_in = "";
+    names.mlp_out = "post_feedforward_layernorm";
+    Architecture a = llama_like(config, {.names = names, .epsilon = 1e-5});
+    for (LayerPart& layer : a.layers) {
+        layer.attention.norm_all_heads = true;
     }
     return a;
 }

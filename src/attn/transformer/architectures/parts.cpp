@@ -30,6 +30,12 @@ constexpr std::array<std::pair<std::string_view, Activation>, 9> activations{{
     throw Error(ErrorKind::data, key, value, allowed);
 }
 
+/// What stands before the keys of a part of rope_parameters.
+std::string parameters_of(std::string_view section)
+{
+    return fmt::format("rope_parameters.{}{}", section, section.empty() ? "" : ".");
+}
+
 RopeScaling scaling_of(const std::string& name)
 {
     const auto found = std::ranges::find(rope_scaling_names, name);
@@ -41,19 +47,15 @@ RopeScaling scaling_of(const std::string& name)
 
 } // namespace
 
-std::string layer_name(std::string_view before, Index layer)
+NormPart named(NormPart norm, std::string_view name)
 {
-    return fmt::format("{}{}.", before, layer);
+    norm.name = name;
+    return norm;
 }
 
-LinearPart linear(std::string name, Index in, Index out, bool bias)
+Activation activation_of(Config& config, std::string_view key, std::string_view otherwise)
 {
-    return {.name = std::move(name), .in = in, .out = out, .bias = bias};
-}
-
-Activation activation_of(Config& config, Config::Keys keys, std::string_view otherwise)
-{
-    const std::string name = config.text(keys, otherwise);
+    const std::string name = config.text({key}, otherwise);
     const auto found = std::ranges::find(activations, name, &std::pair<std::string_view, Activation>::first);
     if (found == activations.end()) {
         std::vector<std::string_view> names;
@@ -61,7 +63,7 @@ Activation activation_of(Config& config, Config::Keys keys, std::string_view oth
         for (const auto& [known, activation] : activations) {
             names.push_back(known);
         }
-        refuse(*keys.begin(), in_quotes(name), joined(names));
+        refuse(key, in_quotes(name), joined(names));
     }
     return found->second;
 }
@@ -74,51 +76,84 @@ Index head_size(Index D, Index H)
     return D / H;
 }
 
-void require_sizes(const Sizes& sizes)
+Sizes sizes_of(Config& config, std::optional<Index> d)
 {
-    if (sizes.H % sizes.H_kv != 0) {
-        refuse("num_attention_heads", std::to_string(sizes.H), fmt::format("a multiple of the {} key/value heads", sizes.H_kv));
-    }
-}
-
-Sizes sizes_of(Config& config)
-{
-    Sizes sizes{.D = config.count({"hidden_size"}),
-                .L = config.layers({"num_hidden_layers"}),
-                .H = config.count({"num_attention_heads"}),
+    Sizes sizes{.D = config.count({hidden_size}),
+                .L = config.layers({num_hidden_layers}),
+                .H = config.count({num_attention_heads}),
                 .inner = config.count({"intermediate_size"}),
-                .V = config.count({"vocab_size"})};
+                .V = config.count({vocab_size})};
     sizes.H_kv = config.count({"num_key_value_heads"}, sizes.H);
-    const std::optional<Index> d = config.optional_count({"head_dim"}, {});
-    sizes.d = d ? *d : head_size(sizes.D, sizes.H);
-    require_sizes(sizes);
+    const std::optional<Index> stated = config.optional_count({"head_dim"}, {});
+    sizes.d = stated ? *stated : d.value_or(head_size(sizes.D, sizes.H));
+    if (sizes.H % sizes.H_kv != 0) {
+        refuse(num_attention_heads, std::to_string(sizes.H), fmt::format("a multiple of the {} key/value heads", sizes.H_kv));
+    }
     return sizes;
 }
 
-LayerPart post_norm_layer(const std::string& at, const PostNormNames& names, const Sizes& sizes, const PostNormStyle& style)
+LayerStyle style_of(Config& config, double epsilon, std::string_view activation)
 {
-    const auto name = [&](std::string_view part) { return at + std::string(part); };
-    LayerPart layer;
-    layer.attention = {.H = sizes.H,
-                       .H_kv = sizes.H,
-                       .d = sizes.d,
-                       .query = linear(name(names.query), sizes.D, sizes.D),
-                       .key = linear(name(names.key), sizes.D, sizes.D),
-                       .value = linear(name(names.value), sizes.D, sizes.D),
-                       .output = linear(name(names.output), sizes.D, sizes.D),
-                       .scale = inverse_root(static_cast<double>(sizes.d))};
-    layer.attention_sum = NormPart{name(names.attention_norm), style.epsilon};
-    layer.mlp = {.up = linear(name(names.up), sizes.D, sizes.inner),
-                 .down = linear(name(names.down), sizes.inner, sizes.D),
-                 .activation = style.activation};
-    layer.mlp_sum = NormPart{name(names.mlp_norm), style.epsilon};
-    return layer;
+    return {.norm = {.epsilon = config.positive({layer_norm_eps}, epsilon)},
+            .activation = activation_of(config, hidden_act, activation)};
+}
+
+std::vector<LayerPart> layers_of(const LayerNames& names, const Sizes& s, const LayerStyle& style)
+{
+    std::vector<LayerPart> layers;
+    for (Index l = 0; l < s.L; ++l) {
+        const std::string at = fmt::format("{}{}.", names.layers, l);
+        const auto norm = [&](std::string_view name) {
+            return name.empty() ? std::nullopt : std::optional(named(style.norm, at + std::string(name)));
+        };
+        const auto linear = [&](std::string_view name, Index in, Index out, bool bias) {
+            return LinearPart{
+                .name = at + std::string(name), .in = in, .out = out, .bias = bias, .input_major = style.input_major};
+        };
+        LayerPart layer{.attention_in = norm(names.attention_in),
+                        .attention_out = norm(names.attention_out),
+                        .attention_sum = norm(names.attention_sum),
+                        .attention = {.H = s.H,
+                                      .H_kv = s.H_kv,
+                                      .d = s.d,
+                                      .query = linear(names.query, s.D, s.H * s.d, style.attention_bias),
+                                      .key = linear(names.key, s.D, s.H_kv * s.d, style.attention_bias),
+                                      .value = linear(names.value, s.D, s.H_kv * s.d, style.attention_bias),
+                                      .output = linear(names.output, s.H * s.d, s.D, style.output_bias),
+                                      .query_norm = norm(names.query_norm),
+                                      .key_norm = norm(names.key_norm),
+                                      .rope = style.rope,
+                                      .scale = inverse_root(static_cast<double>(s.d))},
+                        .mlp_in = norm(names.mlp_in),
+                        .mlp_out = norm(names.mlp_out),
+                        .mlp_sum = norm(names.mlp_sum),
+                        .mlp = {.up = linear(names.up, s.D, s.inner, style.mlp_bias),
+                                .down = linear(names.down, s.inner, s.D, style.mlp_bias),
+                                .activation = style.activation},
+                        .parallel = style.parallel};
+        if (names.query == names.key) {
+            Index n = 0;
+            for (LinearPart* part : {&layer.attention.query, &layer.attention.key, &layer.attention.value}) {
+                const Index stored = 3 * part->out;
+                part->rows = style.heads_in_turn ? FusedRows{stored, n * s.d, s.d, 3 * s.d} : FusedRows{stored, n * part->out};
+                ++n;
+            }
+        }
+        if (!names.gate.empty()) {
+            layer.mlp.gate = linear(names.gate, s.D, s.inner, style.mlp_bias);
+        }
+        if (names.gate == names.up) {
+            layer.mlp.gate->rows = {.stored = 2 * s.inner, .first = 0};
+            layer.mlp.up.rows = {.stored = 2 * s.inner, .first = s.inner};
+        }
+        layers.push_back(std::move(layer));
+    }
+    return layers;
 }
 
 RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::string_view section)
 {
-    const std::string now = "rope_parameters" + std::string(section) + ".";
-    const auto key = [&](std::string_view name) { return now + std::string(name); };
+    const auto key = [now = parameters_of(section)](std::string_view name) { return now + std::string(name); };
     const auto of_scaling = [&](std::string_view name, double otherwise) {
         return config.positive({key(name), "rope_scaling." + std::string(name)}, otherwise);
     };
@@ -142,32 +177,61 @@ RopePart rope_of(Config& config, Index d, const RopeDefaults& defaults, std::str
     return rope;
 }
 
-std::vector<std::string> layer_types(Config& config, Index L)
+RopePart unscaled_rope(Config& config, std::string_view section, std::string_view before, double base)
 {
-    std::vector<std::string> types = config.texts({"layer_types"});
-    if (!types.empty() && static_cast<Index>(types.size()) != L) {
-        refuse("layer_types", fmt::format("a list of {}", types.size()), fmt::format("{} words, one for each layer", L));
-    }
-    for (const std::string& type : types) {
-        if (type != "full_attention" && type != "sliding_attention") {
-            refuse("layer_types", in_quotes(type), "full_attention, sliding_attention");
-        }
-    }
-    return types;
+    const std::string now = parameters_of(section);
+    config.require(now + "rope_type", std::string(rope_scaling_names.front()));
+    return {.base = config.positive({now + "rope_theta", before}, base)};
 }
 
-Index places_behind(Index padding, Index rows)
+std::vector<bool> sliding_layers(Config& config, Index L, const std::function<bool(Index)>& otherwise)
 {
-    if (rows <= padding + 1) {
-        refuse("max_position_embeddings", std::to_string(rows), fmt::format("more than pad_token_id + 1 = {}", padding + 1));
+    constexpr std::string_view key = "layer_types";
+    const std::vector<std::string> types = config.texts({key});
+    if (!types.empty() && static_cast<Index>(types.size()) != L) {
+        refuse(key, fmt::format("a list of {}", types.size()), fmt::format("{} words, one for each layer", L));
     }
-    return rows - padding - 1;
+    std::vector<bool> sliding;
+    for (const std::string& type : types) {
+        if (type != full_attention && type != sliding_attention) {
+            refuse(key, in_quotes(type), fmt::format("{}, {}", full_attention, sliding_attention));
+        }
+        sliding.push_back(type == sliding_attention);
+    }
+    for (Index l = std::ssize(sliding); l < L; ++l) {
+        sliding.push_back(otherwise(l));
+    }
+    return sliding;
+}
+
+std::optional<Index> sliding_window(Config& config)
+{
+    return config.optional_count({"sliding_window"}, 4096);
+}
+
+void set_windows(Architecture& a, std::optional<Index> keys, const std::vector<bool>& sliding)
+{
+    for (std::size_t l = 0; keys && l < a.layers.size(); ++l) {
+        if (sliding[l]) {
+            a.layers[l].attention.window = WindowPart{.left = *keys - 1};
+        }
+    }
 }
 
 Tied tied_of(Config& config)
 {
     const std::optional<bool> tied = config.optional_flag({"tie_word_embeddings"});
     return !tied ? Tied::unless_there : *tied ? Tied::yes : Tied::no;
+}
+
+HeadPart encoder_head(Config& config, const Architecture& a, const HeadNames& names)
+{
+    return {.transform = LinearPart{.name = std::string(names.transform), .in = a.D, .out = a.D},
+            .norm = named(*a.embedding.norm, names.norm),
+            .words = std::string(names.words),
+            .tied = tied_of(config),
+            .bias = std::string(names.bias),
+            .sign = std::string(names.bias)};
 }
 
 double inverse_root(double d)

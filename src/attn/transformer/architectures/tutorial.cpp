@@ -9,41 +9,27 @@ namespace attn::transformer {
 Architecture describe_tutorial(Config& config)
 {
     const Sizes s = sizes_of(config);
-    const double epsilon = config.positive({"layer_norm_eps"}, 1e-5);
-    const Activation activation = activation_of(config, {"hidden_act"}, "gelu");
+    LayerStyle style = style_of(config, 1e-5, "gelu");
     const bool norm_first = config.flag({"norm_first"}, true);
-    const bool attention_bias = config.flag({"attention_bias"}, true); // of queries, keys and values
-    const bool output_bias = config.flag({"attention_output_bias"}, true);
-    const bool mlp_bias = config.flag({"mlp_bias"}, true);
+    style.attention_bias = config.flag({attention_bias}, true);
+    style.output_bias = config.flag({"attention_output_bias"}, true);
+    style.mlp_bias = config.flag({mlp_bias}, true);
+    LayerNames names{
+        .layers = "layers.", .query = "query", .key = "key", .value = "value", .output = "output", .up = "up", .down = "down"};
+    (norm_first ? names.attention_in : names.attention_sum) = "attention_norm";
+    (norm_first ? names.mlp_in : names.mlp_sum) = "mlp_norm";
     Architecture a{
-        .D = s.D, .causal = config.flag({"causal"}, true), .most_tokens = config.count({"max_position_embeddings"}, 1024)};
+        .D = s.D, .causal = config.flag({"causal"}, true), .most_tokens = config.count({max_position_embeddings}, 1024)};
     a.embedding = {.words = "words", .V = s.V, .size = s.D};
     if (config.flag({"learned_positions"}, true)) {
         a.embedding.positions = "positions";
         a.embedding.position_rows = a.most_tokens;
     }
-    for (Index l = 0; l < s.L; ++l) {
-        const std::string at = layer_name("layers.", l);
-        LayerPart layer;
-        layer.attention = {.H = s.H,
-                           .H_kv = s.H_kv,
-                           .d = s.d,
-                           .query = linear(at + "query", s.D, s.H * s.d, attention_bias),
-                           .key = linear(at + "key", s.D, s.H_kv * s.d, attention_bias),
-                           .value = linear(at + "value", s.D, s.H_kv * s.d, attention_bias),
-                           .output = linear(at + "output", s.H * s.d, s.D, output_bias),
-                           .scale = inverse_root(static_cast<double>(s.d))};
-        layer.mlp = {.up = linear(at + "up", s.D, s.inner, mlp_bias),
-                     .down = linear(at + "down", s.inner, s.D, mlp_bias),
-                     .activation = activation};
-        (norm_first ? layer.attention_in : layer.attention_sum) = NormPart{at + "attention_norm", epsilon};
-        (norm_first ? layer.mlp_in : layer.mlp_sum) = NormPart{at + "mlp_norm", epsilon};
-        a.layers.push_back(std::move(layer));
-    }
+    a.layers = layers_of(names, s, style);
     if (config.flag({"final_norm"}, norm_first)) {
-        a.final_norm = NormPart{"norm", epsilon};
+        a.final_norm = named(style.norm, "norm");
     }
-    a.head = HeadPart{.words = "head", .tied = config.flag({"tie_word_embeddings"}, false) ? Tied::yes : Tied::no};
+    a.head = HeadPart{.words = "head", .tied = tied_of(config) == Tied::yes ? Tied::yes : Tied::no};
     return a;
 }
 

@@ -21,11 +21,6 @@ constexpr std::string_view damaged = "numbers that float32 can hold; the weights
 
 // ---- matrices and heads ------------------------------------------------------------------------------------------------
 
-void add(Matrix<float>& X, const Matrix<float>& Y)
-{
-    X += Y;
-}
-
 void normalise_by(const Model& model, const std::optional<NormPart>& part, Matrix<float>& X)
 {
     if (part) {
@@ -217,11 +212,11 @@ LayerStages run_layer(const Model& model, const LayerPart& part, Matrix<float>& 
     };
     LayerStages done = attend(model, part.attention, normalised(part.attention_in, X), shared, asked, work);
     Matrix<float> S = X;
-    add(S, normalised(part.attention_out, done.output.matrix()));
+    S += normalised(part.attention_out, done.output.matrix());
     normalise_by(model, part.attention_sum, S);
     const Matrix<float> M = mlp(model, part.mlp, normalised(part.mlp_in, part.parallel ? X : S), work);
     X = std::move(S);
-    add(X, normalised(part.mlp_out, M));
+    X += normalised(part.mlp_out, M);
     normalise_by(model, part.mlp_sum, X);
     return done;
 }

@@ -144,16 +144,9 @@ void refuse_unknown(const Entries& entries, const Architecture& architecture, co
 
 } // namespace
 
-void Weights::add(const std::string& name, const TensorView& view)
+void Weights::add(const std::string& name, const TensorView& view, const std::string& unread)
 {
-    if (!entries_.emplace(name, Entry{view}).second) {
-        throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(name)));
-    }
-}
-
-void Weights::add_unread(const std::string& name, const std::string& type)
-{
-    if (!entries_.emplace(name, Entry{{}, type}).second) {
+    if (!entries_.emplace(name, Entry{view, unread}).second) {
         throw Error(ErrorKind::data, fmt::format("tensor {}: two files of the model have it", in_quotes(name)));
     }
 }

@@ -19,15 +19,13 @@ namespace attn::transformer {
 /// Tensors by the names that the files have for them.
 class Weights {
 public:
-    /// `bytes` of the view outlive the model. Throws Error(data) for a name that is already there.
-    void add(const std::string& name, const TensorView& view);
-    /// A tensor of an element type that is not read, "I8": no harm unless the architecture asks for it.
-    void add_unread(const std::string& name, const std::string& type);
-
     struct Entry {
         TensorView view;
-        std::string unread = {}; ///< the element type, where it is not read
+        std::string unread; ///< an element type that is not read, "I8": no harm unless the architecture asks for it
     };
+    /// `bytes` of the view outlive the model. Throws Error(data) for a name that is already there.
+    void add(const std::string& name, const TensorView& view, const std::string& unread = {});
+
     using Entries = std::map<std::string, Entry, std::less<>>;
     [[nodiscard]] const Entries& entries() const { return entries_; }
 
