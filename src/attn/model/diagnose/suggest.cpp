@@ -33,11 +33,12 @@ public:
     {
         const AttentionDims& l = plan.sizes;
         const bool by_heads = !views.merged;
-        add("queries", inputs.queries, by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k),
+        add(name_of(Item::queries), inputs.queries,
+            by_heads ? heads_of(inputs.queries, l.H, l.T, l.d_k) : wide(l.T, l.H * l.d_k), plan.scores);
+        add(name_of(Item::keys), inputs.keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k),
             plan.scores);
-        add("keys", inputs.keys, by_heads ? heads_of(inputs.keys, l.H_kv, l.S, l.d_k) : wide(l.S, l.H_kv * l.d_k), plan.scores);
-        add("values", inputs.values, by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v),
-            plan.values);
+        add(name_of(Item::values), inputs.values,
+            by_heads ? heads_of(inputs.values, l.H_kv, l.S, l.d_v) : wide(l.S, l.H_kv * l.d_v), plan.values);
         if (inputs.past_key) {
             add("past_key", *inputs.past_key, heads_of(*inputs.past_key, l.H_kv, l.P, l.d_k), plan.scores);
             add("past_value", *inputs.past_value, heads_of(*inputs.past_value, l.H_kv, l.P, l.d_v), plan.values);
@@ -74,18 +75,15 @@ private:
         return !views_.batched && plan_.sizes.B == 1 ? Shape{rows, size} : Shape{plan_.sizes.B, rows, size};
     }
 
-    void add(const char* name, const TensorView& given, Shape shape, double deviation)
+    void add(std::string_view name, const TensorView& given, Shape shape, double deviation)
     {
         const Index count = element_count(shape);
         store_numbers(name, given.type, std::move(shape), stream_.normal(count, 0, deviation));
     }
 
-    void store_numbers(const char* name, ElementType type, Shape shape, const std::vector<double>& numbers)
+    void store_numbers(std::string_view name, ElementType type, Shape shape, const std::vector<double>& numbers)
     {
-        StoredTensor tensor;
-        tensor.name = name;
-        tensor.type = type;
-        tensor.shape = std::move(shape);
+        StoredTensor tensor(std::string(name), type, std::move(shape));
         tensor.bytes = to_bytes<double>(type, numbers);
         tensors_.push_back(std::move(tensor));
     }
@@ -142,8 +140,15 @@ AttendInputs inputs_of(const std::vector<StoredTensor>& tensors)
         const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
         return found == tensors.end() ? std::nullopt : std::optional(found->view());
     };
-    return {*find("queries"), *find("keys"),   *find("values"), find("past_key"), find("past_value"),
-            find("mask"),     find("lengths"), find("sinks"),   find("segments")};
+    return {*find(name_of(Item::queries)),
+            *find(name_of(Item::keys)),
+            *find(name_of(Item::values)),
+            find("past_key"),
+            find("past_value"),
+            find("mask"),
+            find("lengths"),
+            find("sinks"),
+            find("segments")};
 }
 
 // ---- plans -----------------------------------------------------------------------------------------------------------------
@@ -319,7 +324,7 @@ Suggestion suggest_input(const TiedCall& tied_call, std::span<const Candidate> t
     for (const Plan& plan : plans(given.views, tied)) {
         std::vector<StoredTensor> tensors = Drawn(inputs, given.views, plan).take();
         const Call call = call_of(inputs_of(tensors), options);
-        const std::vector<const Mistake*> list = mistakes_in(call.setting());
+        const std::vector<const Mistake*> list = mistakes_in(call);
         if (!std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); })) {
             continue;
         }
