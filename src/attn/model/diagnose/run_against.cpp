@@ -47,16 +47,6 @@ Shape without_leading_ones(Shape shape)
     return shape;
 }
 
-Numbers numbers_of(const AnyTensor& tensor)
-{
-    return std::visit([](const auto& t) { return Numbers(t.values.begin(), t.values.end()); }, tensor);
-}
-
-ElementType type_of(const AnyTensor& tensor)
-{
-    return std::holds_alternative<Tensor<float>>(tensor) ? ElementType::float32 : ElementType::float64;
-}
-
 ComparedDims dims_of(const Shape& shape)
 {
     const std::size_t rank = shape.size();

@@ -12,14 +12,10 @@ namespace {
 
 StoredTensor stored(const Result& result, Item item)
 {
-    const auto store_numbers = [&](const auto& tensor) {
-        using Scalar = typename std::decay_t<decltype(tensor.values)>::value_type;
-        StoredTensor kept(std::string(name_of(item)),
-                          dtype_of<Scalar> == Dtype::float32 ? ElementType::float32 : ElementType::float64, tensor.shape);
-        store<Scalar>(kept, 0, tensor.values);
-        return kept;
-    };
-    return std::visit(store_numbers, *result.find(item));
+    const AnyTensor& tensor = *result.find(item);
+    StoredTensor kept(std::string(name_of(item)), type_of(tensor), shape_of(tensor));
+    store<double>(kept, 0, numbers_of(tensor));
+    return kept;
 }
 
 /// Whether attend has such attention up to this item.
@@ -53,6 +49,16 @@ std::optional<OutputProjection> output_projection(const Result& result)
 }
 
 } // namespace
+
+ElementType type_of(const AnyTensor& tensor)
+{
+    return std::holds_alternative<Tensor<float>>(tensor) ? ElementType::float32 : ElementType::float64;
+}
+
+std::vector<double> numbers_of(const AnyTensor& tensor)
+{
+    return std::visit([](const auto& t) { return std::vector<double>(t.values.begin(), t.values.end()); }, tensor);
+}
 
 std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item item, const std::optional<TensorView>& mask)
 {

@@ -8,6 +8,9 @@
 
 namespace attn::model::diagnose {
 
+[[nodiscard]] ElementType type_of(const AnyTensor& tensor);
+[[nodiscard]] std::vector<double> numbers_of(const AnyTensor& tensor);
+
 struct RunCall {
     StoredTensor queries, keys, values; ///< what the call looks at
     Call call;

@@ -1,6 +1,7 @@
 #include "attn/model/diagnose/run_mistakes.hpp"
 
 #include "attn/core/positions.hpp"
+#include "attn/model/diagnose/run_call.hpp"
 
 #include <fmt/core.h>
 
@@ -66,12 +67,9 @@ Target target_called(std::string_view name)
 
 Draw literal(Target target, const AnyTensor& tensor, std::optional<Side> side = {})
 {
-    const auto doubles = [](const auto& numbers) {
-        return Literal{numbers.shape, std::vector<double>(numbers.values.begin(), numbers.values.end())};
-    };
     Draw draw{.target = target};
     draw.side = side;
-    draw.values = std::visit(doubles, tensor);
+    draw.values = Literal{shape_of(tensor), numbers_of(tensor)};
     return draw;
 }
 

@@ -63,10 +63,8 @@ class QueryRow {
 public:
     QueryRow(const Result& result, const Question& question, const RunSettings& settings)
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
-          kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
-                            shape_of(array(result, name_of(Item::keys))).front())),
-          swapped_(attention_.order == ScoreOrder::key_query), T_(std::ssize(result.tokens)),
-          S_(result.cross ? std::ssize(result.key_tokens) : T_),
+          kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
+          T_(std::ssize(result.tokens)), S_(result.cross ? std::ssize(result.key_tokens) : T_),
           whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt,
                       result.cross ? result.key_tokens : result.tokens)
     {
