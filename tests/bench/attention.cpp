@@ -71,7 +71,8 @@ void tiled(benchmark::State& state, attn::core::Isa isa, const TiledCase& c)
                              V = stored(c.type, {1, c.H_kv, c.S, c.d_v});
     attn::StoredTensor context("", c.type, {1, c.H, c.T, c.d_v}), mask("", attn::ElementType::boolean, {1, 1, c.T, c.S});
     attn::core::AttentionOutputs outputs;
-    outputs.context = {.type = c.type, .data = context.bytes.data(), .head = c.T * c.d_v, .row = c.d_v};
+    outputs[attn::core::Stage::head_context] = {
+        .type = c.type, .data = context.bytes.data(), .head = c.T * c.d_v, .row = c.d_v};
     attn::core::AttentionInputs inputs{Q.view(), K.view(), V.view()};
     inputs.slopes = c.alibi ? attn::core::alibi_slopes(c.H) : std::vector<double>{};
     double seen = c.causal ? 0.5 : 1;

@@ -55,6 +55,12 @@ def test_a_line_ends_at_the_newline_which_the_last_may_lack(text, tokens):
     assert [result["tokens"] for result in succeeds("run", "--lines", "-", "--json", stdin=text).json_lines] == tokens
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_word():
+    got = succeeds("run", "--lines", "-", "--json", stdin="\ufeffa b\n\ufeffa b\n").json_lines
+    assert [result["tokens"] for result in got] == [["a", "b"], ["\ufeffa", "b"]]  # it stands before a text, not within it
+    assert succeeds("run", "-", "--json", stdin="\ufeffa b").out == as_single("a b")
+
+
 def test_the_carriage_return_is_no_part_of_the_sentence():
     got = succeeds("run", "--lines", "-", "--json", stdin="a b\r\n").out
     assert without_index(got, 0) == as_single("a b")

@@ -113,7 +113,7 @@ double seconds_of_one(const transformer::Model& model, const transformer::Input&
 {
     const auto L = static_cast<Index>(model.architecture().layers.size());
     const auto begin = std::chrono::steady_clock::now();
-    (void)transformer::forward(model, input, {.layers = {L - 1}, .stages = {.weights = true}}, work, [](auto&&) {});
+    (void)transformer::forward(model, input, {.layers = {L - 1}, .stages = {attn::core::Stage::weights}}, work, [](auto&&) {});
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -135,7 +135,7 @@ void run(const Arguments& arguments)
     const transformer::Model model(architecture, loaded.weights);
 
     const attn::core::Work work{.threads = arguments.threads};
-    transformer::Asked asked{.stages = {.weights = true}, .hidden_states = true};
+    transformer::Asked asked{.stages = {attn::core::Stage::weights}, .hidden_states = true};
     for (std::size_t l = 0; l < model.architecture().layers.size(); ++l) {
         asked.layers.push_back(static_cast<Index>(l));
     }
@@ -148,7 +148,7 @@ void run(const Arguments& arguments)
     };
     transformer::Outputs outputs =
         transformer::forward(model, arguments.input, asked, work, [&](transformer::LayerStages&& stages) {
-            keep("attentions." + std::to_string(stages.layer), std::move(stages.stages.weights));
+            keep("attentions." + std::to_string(stages.layer), std::move(stages.stages[attn::core::Stage::weights]));
         });
     for (std::size_t i = 0; i < outputs.hidden_states.size(); ++i) {
         keep("hidden." + std::to_string(i), std::move(outputs.hidden_states[i]));

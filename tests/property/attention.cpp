@@ -84,20 +84,26 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleInEveryStage)
         const core::AttentionOptions options = draw.options();
         const auto stages = oracle::stages_of(heads, options, oracle::every_stage, {});
         const oracle::Stages expected = oracle::attention(heads, options);
-        ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol)) << "scores, seed " << seed;
-        ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol)) << "scaled, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages[core::Stage::scores].values, expected.scores, rtol, atol)) << "scores, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages[core::Stage::scaled_scores].values, expected.scaled, rtol, atol))
+            << "scaled, seed " << seed;
         if (options.softcap) {
-            ASSERT_TRUE(oracle::close(stages.capped_scores.values, expected.capped, rtol, atol)) << "capped, seed " << seed;
+            ASSERT_TRUE(oracle::close(stages[core::Stage::capped_scores].values, expected.capped, rtol, atol))
+                << "capped, seed " << seed;
         }
         if (heads.masked(options)) {
-            ASSERT_TRUE(oracle::close(stages.masked_scores.values, expected.masked, rtol, atol)) << "masked, seed " << seed;
+            ASSERT_TRUE(oracle::close(stages[core::Stage::masked_scores].values, expected.masked, rtol, atol))
+                << "masked, seed " << seed;
         }
-        ASSERT_TRUE(oracle::close(stages.weights.values, expected.weights, rtol, atol)) << "weights, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages[core::Stage::weights].values, expected.weights, rtol, atol))
+            << "weights, seed " << seed;
         // A score of 20, rounded to Scalar, shifts its weight by 16 times the relative precision; values reach 4 in magnitude.
-        ASSERT_TRUE(oracle::close(stages.head_context.values, expected.context, rtol, 8 * atol)) << "context, seed " << seed;
-        ASSERT_TRUE(oracle::close(stages.entropy.values, expected.entropy, rtol, 4 * atol)) << "entropy, seed " << seed;
-        EXPECT_EQ(stages.capped_scores.values.empty(), !options.softcap.has_value());
-        EXPECT_EQ(stages.masked_scores.values.empty(), !heads.masked(options));
+        ASSERT_TRUE(oracle::close(stages[core::Stage::head_context].values, expected.context, rtol, 8 * atol))
+            << "context, seed " << seed;
+        ASSERT_TRUE(oracle::close(stages[core::Stage::entropy].values, expected.entropy, rtol, 4 * atol))
+            << "entropy, seed " << seed;
+        EXPECT_EQ(stages[core::Stage::capped_scores].values.empty(), !options.softcap.has_value());
+        EXPECT_EQ(stages[core::Stage::masked_scores].values.empty(), !heads.masked(options));
         EXPECT_FALSE(stages.overflowed);
     }
 }
@@ -153,13 +159,13 @@ TYPED_TEST(Attention, AgreesWithTheNaiveOracleForEveryFunctionOfScore)
         const auto stages = oracle::stages_of(heads, options, oracle::every_stage, work);
         const oracle::Stages expected = oracle::attention(heads, options);
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(name_of(options.score)));
-        ASSERT_TRUE(oracle::close(stages.scores.values, expected.scores, rtol, atol));
-        ASSERT_TRUE(oracle::close(stages.scaled_scores.values, expected.scaled, rtol, atol));
+        ASSERT_TRUE(oracle::close(stages[core::Stage::scores].values, expected.scores, rtol, atol));
+        ASSERT_TRUE(oracle::close(stages[core::Stage::scaled_scores].values, expected.scaled, rtol, atol));
         if (heads.masked(options)) {
-            ASSERT_TRUE(oracle::close(stages.masked_scores.values, expected.masked, rtol, atol));
+            ASSERT_TRUE(oracle::close(stages[core::Stage::masked_scores].values, expected.masked, rtol, atol));
         }
-        ASSERT_TRUE(oracle::close(stages.weights.values, expected.weights, 50 * rtol, atol));
-        ASSERT_TRUE(oracle::close(stages.head_context.values, expected.context, 50 * rtol, 50 * atol));
+        ASSERT_TRUE(oracle::close(stages[core::Stage::weights].values, expected.weights, 50 * rtol, atol));
+        ASSERT_TRUE(oracle::close(stages[core::Stage::head_context].values, expected.context, 50 * rtol, 50 * atol));
     }
 }
 
@@ -168,8 +174,8 @@ TYPED_TEST(Attention, OfAVectorOfZerosHasACosineOfZero)
     oracle::Heads<TypeParam> heads = AttentionDraw(1).template heads<TypeParam>();
     heads.keys.matrix().row(0).setZero();
     const auto stages = oracle::stages_of(heads, {.score = core::Score::cosine}, oracle::every_stage, {});
-    EXPECT_TRUE((stages.scores.matrix().col(0).array() == 0).all());
-    EXPECT_LE(stages.scores.matrix().array().abs().maxCoeff(), TypeParam(1.000001));
+    EXPECT_TRUE((stages[core::Stage::scores].matrix().col(0).array() == 0).all());
+    EXPECT_LE(stages[core::Stage::scores].matrix().array().abs().maxCoeff(), TypeParam(1.000001));
 }
 
 TYPED_TEST(Attention, TakesTheContextFromTheWeightsThatDropoutLeaves)
@@ -186,17 +192,18 @@ TYPED_TEST(Attention, TakesTheContextFromTheWeightsThatDropoutLeaves)
         }
         heads.kept = attn::row_major_view(attn::ElementType::boolean, shape, kept);
         core::StageSelection selection = oracle::every_stage;
-        selection.dropped_weights = true;
+        selection[core::Stage::dropped_weights] = true;
         const auto stages = oracle::stages_of(heads, options, selection, {.threads = 2});
         for (std::size_t i = 0; i < kept.size(); ++i) {
-            const auto w = static_cast<double>(stages.weights.values[i]);
+            const auto w = static_cast<double>(stages[core::Stage::weights].values[i]);
             const double left = kept[i] == std::byte{0} ? 0 : w / 0.75;
-            ASSERT_NEAR(stages.dropped_weights.values[i], left, 1e-6 * std::abs(left)) << "seed " << seed;
+            ASSERT_NEAR(stages[core::Stage::dropped_weights].values[i], left, 1e-6 * std::abs(left)) << "seed " << seed;
         }
         for (Index h = 0; h < shape[0]; ++h) {
             const attn::Matrix<TypeParam> V = heads.values.matrix(h / (shape[0] / heads.keys.shape[0]));
-            const attn::Matrix<TypeParam> context = stages.dropped_weights.matrix(h) * V;
-            ASSERT_TRUE(stages.head_context.matrix(h).isApprox(context, TypeParam(1e-4)) || context.isZero(TypeParam(1e-5)));
+            const attn::Matrix<TypeParam> context = stages[core::Stage::dropped_weights].matrix(h) * V;
+            ASSERT_TRUE(stages[core::Stage::head_context].matrix(h).isApprox(context, TypeParam(1e-4)) ||
+                        context.isZero(TypeParam(1e-5)));
         }
     }
 }
@@ -260,9 +267,9 @@ TEST(AttentionByStep, IsBitForBitWhatLoopsOverFloatsGive)
             oracle::stages_of(heads, options, oracle::every_stage, {.threads = 2, .rounding = core::Rounding::step});
         std::vector<float> weights;
         const std::vector<float> context = loops_over_floats(heads, options, weights);
-        ASSERT_EQ(stages.weights.values, weights) << "seed " << seed;
-        ASSERT_EQ(stages.head_context.values, context) << "seed " << seed;
-        different += static_cast<int>(by_stage.head_context.values != context);
+        ASSERT_EQ(stages[core::Stage::weights].values, weights) << "seed " << seed;
+        ASSERT_EQ(stages[core::Stage::head_context].values, context) << "seed " << seed;
+        different += static_cast<int>(by_stage[core::Stage::head_context].values != context);
     }
     EXPECT_GT(different, 150); // rounding decides
 }
@@ -275,8 +282,8 @@ TEST(AttentionByStep, ChangesNothingInFloat64)
         const core::AttentionOptions options = draw.options();
         const auto by_stage = oracle::stages_of(heads, options, oracle::every_stage, {});
         const auto by_step = oracle::stages_of(heads, options, oracle::every_stage, {.rounding = core::Rounding::step});
-        ASSERT_EQ(by_step.weights.values, by_stage.weights.values) << "seed " << seed;
-        ASSERT_EQ(by_step.head_context.values, by_stage.head_context.values) << "seed " << seed;
+        ASSERT_EQ(by_step[core::Stage::weights].values, by_stage[core::Stage::weights].values) << "seed " << seed;
+        ASSERT_EQ(by_step[core::Stage::head_context].values, by_stage[core::Stage::head_context].values) << "seed " << seed;
     }
 }
 
@@ -286,7 +293,7 @@ TYPED_TEST(Attention, GivesRowsThatSumToOneAndMaskedWeightsThatAreExactlyZero)
         AttentionDraw draw(seed);
         const auto heads = draw.template heads<TypeParam>();
         const auto options = draw.options();
-        const auto weights = oracle::stages_of(heads, options, {.weights = true}, {}).weights;
+        const auto weights = oracle::stages_of(heads, options, {core::Stage::weights}, {})[core::Stage::weights];
         const Index S = weights.columns();
         for (std::size_t row = 0; row < weights.values.size() / static_cast<std::size_t>(S); ++row) {
             const Index p = heads.query_positions[row % heads.query_positions.size()];
@@ -324,17 +331,17 @@ TYPED_TEST(Attention, OfANanQueryHasExactlyZeroForMaskedKeysAndNanForTheOthers)
             bool any = false;
             for (Index i = 0; i < T; ++i) {
                 for (Index j = 0; j < heads.keys.rows(); ++j) {
-                    const TypeParam w = stages.weights.matrix(h)(i, j);
+                    const TypeParam w = stages[core::Stage::weights].matrix(h)(i, j);
                     const bool seen = oracle::visible(options, i, j);
                     any = any || (seen && i == row);
-                    EXPECT_TRUE(i != row ? w == before.weights.matrix(h)(i, j)
+                    EXPECT_TRUE(i != row ? w == before[core::Stage::weights].matrix(h)(i, j)
                                 : seen   ? std::isnan(w)
                                          : w == 0 && !std::signbit(w))
                         << "seed " << seed << ", row " << i << ", key " << j;
                 }
             }
-            EXPECT_EQ(stages.head_context.matrix(h).row(row).array().isNaN().all(), any) << "seed " << seed;
-            EXPECT_EQ(std::isnan(stages.entropy.matrix()(h, row)), any) << "seed " << seed;
+            EXPECT_EQ(stages[core::Stage::head_context].matrix(h).row(row).array().isNaN().all(), any) << "seed " << seed;
+            EXPECT_EQ(std::isnan(stages[core::Stage::entropy].matrix()(h, row)), any) << "seed " << seed;
         }
     }
 }
@@ -347,8 +354,8 @@ TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
         const auto options = draw.options();
         const auto whole = oracle::stages_of(heads, options, oracle::every_stage, {});
         const auto threaded = oracle::stages_of(heads, options, oracle::every_stage, {.threads = 3, .progress = {}});
-        EXPECT_EQ(whole.weights.values, threaded.weights.values);
-        EXPECT_EQ(whole.head_context.values, threaded.head_context.values);
+        EXPECT_EQ(whole[core::Stage::weights].values, threaded[core::Stage::weights].values);
+        EXPECT_EQ(whole[core::Stage::head_context].values, threaded[core::Stage::head_context].values);
 
         const Index row = draw.number(0, heads.queries.shape[1] - 1);
         oracle::Heads<TypeParam> one = heads;
@@ -359,8 +366,8 @@ TYPED_TEST(Attention, GivesTheSameBitsForAnyNumberOfThreadsAndAnyChoiceOfRows)
         one.query_positions = {row};
         const auto single = oracle::stages_of(one, options, oracle::every_stage, {});
         for (Index h = 0; h < heads.queries.shape[0]; ++h) {
-            EXPECT_EQ(single.weights.matrix(h), whole.weights.matrix(h).row(row));
-            EXPECT_EQ(single.head_context.matrix(h), whole.head_context.matrix(h).row(row));
+            EXPECT_EQ(single[core::Stage::weights].matrix(h), whole[core::Stage::weights].matrix(h).row(row));
+            EXPECT_EQ(single[core::Stage::head_context].matrix(h), whole[core::Stage::head_context].matrix(h).row(row));
         }
     }
 }
@@ -369,24 +376,26 @@ TYPED_TEST(Attention, FollowsAPermutationOfTheKeys)
 {
     AttentionDraw draw(7);
     auto heads = draw.template heads<TypeParam>();
-    const auto before = oracle::stages_of(heads, {}, {.weights = true}, {});
+    const auto before = oracle::stages_of(heads, {}, {core::Stage::weights}, {});
     for (Index h = 0; h < heads.keys.shape[0]; ++h) {
         heads.keys.matrix(h) = heads.keys.matrix(h).colwise().reverse().eval();
         heads.values.matrix(h) = heads.values.matrix(h).colwise().reverse().eval();
     }
-    const auto after = oracle::stages_of(heads, {}, {.weights = true}, {});
+    const auto after = oracle::stages_of(heads, {}, {core::Stage::weights}, {});
     for (Index h = 0; h < heads.queries.shape[0]; ++h) {
-        EXPECT_TRUE(after.weights.matrix(h).rowwise().reverse().isApprox(before.weights.matrix(h), TypeParam(1e-6)));
-        EXPECT_TRUE(after.head_context.matrix(h).isApprox(before.head_context.matrix(h), TypeParam(1e-5)));
+        EXPECT_TRUE(after[core::Stage::weights].matrix(h).rowwise().reverse().isApprox(before[core::Stage::weights].matrix(h),
+                                                                                       TypeParam(1e-6)));
+        EXPECT_TRUE(
+            after[core::Stage::head_context].matrix(h).isApprox(before[core::Stage::head_context].matrix(h), TypeParam(1e-5)));
     }
 }
 
 TYPED_TEST(Attention, KeepsOnlyWhatIsAskedFor)
 {
     const auto stages = oracle::stages_of(AttentionDraw(1).template heads<TypeParam>(), {}, {}, {});
-    EXPECT_TRUE(stages.scores.values.empty());
-    EXPECT_TRUE(stages.weights.values.empty());
-    EXPECT_FALSE(stages.head_context.values.empty());
+    EXPECT_TRUE(stages[core::Stage::scores].values.empty());
+    EXPECT_TRUE(stages[core::Stage::weights].values.empty());
+    EXPECT_FALSE(stages[core::Stage::head_context].values.empty());
 }
 
 TYPED_TEST(Attention, SaysWhenAScoreOverflows)

@@ -5,6 +5,8 @@
 
 namespace oracle {
 
-inline constexpr attn::core::StageSelection every_stage{true, true, true, true, true, true};
+inline constexpr attn::core::StageSelection every_stage{attn::core::Stage::scores,        attn::core::Stage::scaled_scores,
+                                                        attn::core::Stage::capped_scores, attn::core::Stage::masked_scores,
+                                                        attn::core::Stage::weights,       attn::core::Stage::entropy};
 
 } // namespace oracle

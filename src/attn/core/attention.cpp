@@ -156,7 +156,7 @@ public:
     {
         const Index d_k = kv.K_transposed.rows();
         Matrix<Scalar> S = scores(kv.K_transposed, aligned); // scores = Q·Kᵀ, or another function
-        store(S, outputs_.scores);
+        store(S, outputs_[Stage::scores]);
         bool overflowed = false;
         if (options_.mask_at == MaskAt::scores) {
             overflowed = !S.allFinite();
@@ -166,10 +166,10 @@ public:
         if (options_.mask_at == MaskAt::scaled) {
             overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
         }
-        store(S, outputs_.scaled_scores);
+        store(S, outputs_[Stage::scaled_scores]);
         if (options_.softcap) {
             S = softcap<Scalar>(S, *options_.softcap, rounding_); // capped_scores = c · tanh(scaled_scores / c)
-            store(S, outputs_.capped_scores);
+            store(S, outputs_[Stage::capped_scores]);
         }
         if (options_.mask_at == MaskAt::scaled) {
             S = masked(std::move(S));
@@ -178,27 +178,27 @@ public:
             S = rounded<Scalar>(S, *options_.softmax_type);
         }
         Matrix<Scalar> W = weights(S);
-        store(W, outputs_.weights);
+        store(W, outputs_[Stage::weights]);
         store_entropy(W);
-        if (outputs_.lse.data != nullptr) {
-            store(log_sum_exp<Scalar>(S, sink()).transpose(), outputs_.lse); // lse = ln Σ exp(masked_scores)
+        if (outputs_[Stage::lse].data != nullptr) {
+            store(log_sum_exp<Scalar>(S, sink()).transpose(), outputs_[Stage::lse]); // lse = ln Σ exp(masked_scores)
         }
         if (options_.dropout) {
             W = drop<Scalar>(W, kept(), options_.dropout->p, rounding_); // dropped_weights = weights · kept / (1 - p)
-            store(W, outputs_.dropped_weights);
+            store(W, outputs_[Stage::dropped_weights]);
         }
         if (options_.weights_type) {
             W = weights(S, options_.weights_type);
         }
-        store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_.context); // head_context = weights · V
+        store(filled(weighted_sum<Scalar>(W, kv.V, rounding_), W), outputs_[Stage::head_context]); // head_context = weights · V
         return overflowed;
     }
 
 private:
     void store_entropy(const Matrix<Scalar>& W) const
     {
-        if (outputs_.entropy.data != nullptr) {
-            store(filled(entropy<Scalar>(W).transpose(), W), outputs_.entropy);
+        if (outputs_[Stage::entropy].data != nullptr) {
+            store(filled(entropy<Scalar>(W).transpose(), W), outputs_[Stage::entropy]);
         }
     }
 
@@ -250,7 +250,7 @@ private:
             S = add_bias<Scalar>(S, bias(S.cols()));
         }
         S = mask<Scalar>(S, visible());
-        store(S, outputs_.masked_scores);
+        store(S, outputs_[Stage::masked_scores]);
         return S;
     }
 
@@ -366,6 +366,17 @@ StageSpan span_of(Tensor<Scalar>& stage)
             .row = row};
 }
 
+/// Whether there is such a stage with these inputs and options.
+bool exists(Stage stage, const AttentionInputs& inputs, const AttentionOptions& options)
+{
+    switch (stage) {
+    case Stage::capped_scores: return options.softcap.has_value();
+    case Stage::masked_scores: return inputs.masked(options);
+    case Stage::dropped_weights: return options.dropout.has_value();
+    default: return true;
+    }
+}
+
 // ---- which of the two paths ------------------------------------------------------------------------------------------
 
 /// What no tiles compute, as a message names it; empty when they do. How far the numbers reach is another question.
@@ -426,6 +437,15 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
     return notes;
 }
 
+Shape shape_of(Stage stage, const AttentionDims& dims)
+{
+    Shape shape{dims.H, dims.T, columns_of(stage, dims)};
+    if (stage == Stage::entropy || stage == Stage::lse) {
+        shape.pop_back();
+    }
+    return shape;
+}
+
 TensorView as_batch(TensorView view)
 {
     view.shape.insert(view.shape.begin(), 1);
@@ -437,25 +457,14 @@ template <typename Scalar>
 Stages<Scalar> attention(const AttentionInputs& inputs, const AttentionOptions& options, const StageSelection& selection,
                          const Work& work)
 {
-    const AttentionDims d = inputs.dims();
     Stages<Scalar> stages;
     AttentionOutputs outputs;
-    const auto allot = [](bool kept, Tensor<Scalar>& tensor, StageSpan& span, const Shape& shape) {
-        if (kept) {
-            tensor = Tensor<Scalar>(shape);
-            span = span_of(tensor);
+    for (const Stage stage : every_stage) {
+        if (selection[stage] && exists(stage, inputs, options)) {
+            stages[stage] = Tensor<Scalar>(shape_of(stage, inputs.dims()));
+            outputs[stage] = span_of(stages[stage]);
         }
-    };
-    const Shape square{d.H, d.T, d.total()};
-    allot(selection.scores, stages.scores, outputs.scores, square);
-    allot(selection.scaled_scores, stages.scaled_scores, outputs.scaled_scores, square);
-    allot(selection.capped_scores && options.softcap, stages.capped_scores, outputs.capped_scores, square);
-    allot(selection.masked_scores && inputs.masked(options), stages.masked_scores, outputs.masked_scores, square);
-    allot(selection.weights, stages.weights, outputs.weights, square);
-    allot(selection.entropy, stages.entropy, outputs.entropy, {d.H, d.T});
-    allot(selection.lse, stages.lse, outputs.lse, {d.H, d.T});
-    allot(selection.dropped_weights && options.dropout, stages.dropped_weights, outputs.dropped_weights, square);
-    allot(true, stages.head_context, outputs.context, {d.H, d.T, d.d_v});
+    }
     static_cast<AttentionNotes&>(stages) = attention(inputs, options, outputs, work);
     return stages;
 }

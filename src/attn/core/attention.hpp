@@ -41,6 +41,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -129,7 +130,7 @@ struct Segments {
 struct AttentionDims {
     Index B = 1, H = 1, H_kv = 1, T = 0, S = 0, P = 0, d_k = 0, d_v = 0;
 
-    [[nodiscard]] Index total() const { return P + S; }
+    [[nodiscard]] constexpr Index total() const { return P + S; }
 };
 
 /// Of one query head, what general and additive scores are made with, as right-hand factors.
@@ -195,14 +196,42 @@ struct StageSpan {
     }
 };
 
-/// Where the stages go. `weights` must be zero before.
-struct AttentionOutputs {
-    StageSpan context;                                                      ///< (B, H, T, d_v)
-    StageSpan scores, scaled_scores, capped_scores, masked_scores, weights; ///< (B, H, T, P+S)
-    StageSpan entropy;                                                      ///< (B, H, T): `row` is the step between queries
-    StageSpan lse = {};                                                     ///< likewise
-    StageSpan dropped_weights = {};                                         ///< (B, H, T, P+S)
+/// What attention computes, in the order of its steps; each may be kept. The entropy of a row of weights is in nats.
+enum class Stage { scores, scaled_scores, capped_scores, masked_scores, weights, entropy, lse, dropped_weights, head_context };
+inline constexpr std::size_t stage_count = static_cast<std::size_t>(Stage::head_context) + 1;
+inline constexpr auto every_stage = [] {
+    std::array<Stage, stage_count> stages{};
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        stages[i] = static_cast<Stage>(i);
+    }
+    return stages;
+}();
+
+/// Numbers that a stage has for each query of a head: for each key, for each component of a value, or one.
+[[nodiscard]] constexpr Index columns_of(Stage stage, const AttentionDims& dims)
+{
+    switch (stage) {
+    case Stage::head_context: return dims.d_v;
+    case Stage::entropy:
+    case Stage::lse: return 1;
+    default: return dims.total();
+    }
+}
+/// (H, T, columns), or (H, T) of one number for each query.
+[[nodiscard]] Shape shape_of(Stage stage, const AttentionDims& dims);
+
+/// One of each stage.
+template <typename T>
+struct PerStage {
+    std::array<T, stage_count> of{};
+
+    [[nodiscard]] constexpr T& operator[](Stage stage) { return of[static_cast<std::size_t>(stage)]; }
+    [[nodiscard]] constexpr const T& operator[](Stage stage) const { return of[static_cast<std::size_t>(stage)]; }
 };
+
+/// Where the stages go, each (B, …) of its shape; of entropy and lse `row` is the step between queries. Weights must be zero
+/// before.
+using AttentionOutputs = PerStage<StageSpan>;
 
 /// What there is to say of the way to the stages.
 struct AttentionNotes {
@@ -234,24 +263,19 @@ template <typename Scalar>
 // ---- stages as tensors -----------------------------------------------------------------------------------------------
 
 /// Which stages to keep. The head contexts are always kept.
-struct StageSelection {
-    bool scores = false;
-    bool scaled_scores = false;
-    bool capped_scores = false;
-    bool masked_scores = false;
-    bool weights = false;
-    bool entropy = false;
-    bool lse = false;
-    bool dropped_weights = false;
+struct StageSelection : PerStage<bool> {
+    constexpr StageSelection(std::initializer_list<Stage> stages = {})
+    {
+        (*this)[Stage::head_context] = true;
+        for (const Stage stage : stages) {
+            (*this)[stage] = true;
+        }
+    }
 };
 
 /// The stages of a batch of one that were kept; the others are empty.
 template <typename Scalar>
-struct Stages : AttentionNotes {
-    Tensor<Scalar> scores, scaled_scores, capped_scores, masked_scores, weights; ///< (H, T, S) each
-    Tensor<Scalar> head_context;                                                 ///< (H, T, d_v)
-    Tensor<Scalar> entropy, lse;                                                 ///< (H, T), in nats
-    Tensor<Scalar> dropped_weights;                                              ///< (H, T, S)
+struct Stages : AttentionNotes, PerStage<Tensor<Scalar>> {
 };
 
 /// The stages that are selected and exist with these inputs, of four dimensions each, and options.

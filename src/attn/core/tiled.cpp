@@ -165,17 +165,11 @@ private:
     AttentionInputs inputs_;
 };
 
-std::array<StageSpan*, 8> stages_of(AttentionOutputs& outputs)
-{
-    return {&outputs.context,       &outputs.scores,  &outputs.scaled_scores, &outputs.capped_scores,
-            &outputs.masked_scores, &outputs.weights, &outputs.entropy,       &outputs.lse};
-}
-
 /// The part of the outputs that belongs to batch entry b and to heads from `first` on.
 AttentionOutputs outputs_from(AttentionOutputs outputs, Index b, Index first)
 {
-    for (StageSpan* stage : stages_of(outputs)) {
-        stage->data = stage->data == nullptr ? nullptr : stage->at(b, first, 0);
+    for (StageSpan& stage : outputs.of) {
+        stage.data = stage.data == nullptr ? nullptr : stage.at(b, first, 0);
     }
     return outputs;
 }
@@ -212,12 +206,12 @@ std::optional<Folded> fold_heads(const AttentionInputs& inputs, const AttentionO
     for (Index head = 0; head < group; ++head) {
         folded.inputs.query_positions.insert(folded.inputs.query_positions.end(), places.begin(), places.end());
     }
-    for (StageSpan* stage : stages_of(folded.outputs)) {
-        if (stage->data != nullptr && !even(stage->head, stage->row)) {
+    for (StageSpan& stage : folded.outputs.of) {
+        if (stage.data != nullptr && !even(stage.head, stage.row)) {
             return std::nullopt;
         }
-        stage->row = d.T == 1 ? stage->head : stage->row;
-        stage->head *= group;
+        stage.row = d.T == 1 ? stage.head : stage.row;
+        stage.head *= group;
     }
     return folded;
 }
@@ -226,10 +220,10 @@ std::optional<Folded> fold_heads(const AttentionInputs& inputs, const AttentionO
 bool share_keys(const TiledPlan& plan, int threads)
 {
     AttentionOutputs others = plan.outputs;
-    others.context = {};
-    const auto is_kept = [](const StageSpan* stage) { return stage->data != nullptr; };
+    others[Stage::head_context] = {};
+    const auto is_kept = [](const StageSpan& stage) { return stage.data != nullptr; };
     return threads > 1 && unit_count(plan) < Index{4} * threads && plan.total() > part_keys &&
-           std::ranges::none_of(stages_of(others), is_kept);
+           std::ranges::none_of(others.of, is_kept);
 }
 
 /// Whether the last dimension of queries and keys is of pairs of bfloat16.

@@ -1,5 +1,6 @@
 #include "cli/input/lines.hpp"
 
+#include "attn/io/bytes.hpp"
 #include "cli/system/descriptor.hpp"
 
 #include <algorithm>
@@ -58,6 +59,9 @@ Line LineReader::finish(bool ended)
 {
     if (ended && line_.text.ends_with('\r')) {
         line_.text.pop_back();
+    }
+    if (std::exchange(first_, false)) {
+        line_.text.erase(0, line_.text.size() - io::without_byte_order_mark(line_.text).size());
     }
     line_.too_long = line_.too_long || line_.text.size() > most_;
     begun_ = false;

@@ -49,6 +49,7 @@ private:
     std::size_t read_ = 0;      ///< bytes of the stream
     Line line_;                 ///< the part that was read of the next one
     bool begun_ = false;        ///< there is such a part, be it empty
+    bool first_ = true;         ///< of the lines, which may begin with a byte order mark
     bool passing_over_ = false; ///< up to the end of a line that was too long
 };
 

@@ -1,6 +1,7 @@
 #include "cli/input/run_input.hpp"
 
 #include "attn/io/builtin.hpp"
+#include "attn/io/bytes.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/error.hpp"
@@ -118,12 +119,13 @@ std::string standard_sentence(const InputOptions& options, std::string_view othe
     if (!is_usable(STDIN_FILENO) || unasked_terminal) {
         throw Error(ErrorKind::usage, fmt::format("a sentence is missing: give {}, or pipe a text in", otherwise));
     }
-    std::string text = read_all(STDIN_FILENO, options.max_input_bytes, name_of_input("-"));
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    const std::string read = read_all(STDIN_FILENO, options.max_input_bytes, name_of_input("-"));
+    const std::string_view text = io::without_byte_order_mark(read);
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         throw Error(ErrorKind::data, fmt::format("no words in the input: standard input {}; allowed: at least one word",
                                                  text.empty() ? "is empty" : "holds only white space"));
     }
-    return text;
+    return std::string(text);
 }
 
 void RunInput::read_standard_input(std::string_view otherwise)

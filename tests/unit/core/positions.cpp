@@ -148,20 +148,22 @@ TEST(Alibi, IsNoMatterOfTheInstructionSet)
     heads.slopes = {0.5, 2};
     const auto portable = oracle::stages_of(heads, {}, {}, {});
     const auto tiled = oracle::stages_of(heads, {}, {}, {.isa = attn::core::best_isa()});
-    for (std::size_t i = 0; i < portable.head_context.values.size(); ++i) {
-        EXPECT_NEAR(tiled.head_context.values[i], portable.head_context.values[i], 1e-5) << i;
+    for (std::size_t i = 0; i < portable[attn::core::Stage::head_context].values.size(); ++i) {
+        EXPECT_NEAR(tiled[attn::core::Stage::head_context].values[i], portable[attn::core::Stage::head_context].values[i], 1e-5)
+            << i;
     }
     heads.slopes.clear();
-    EXPECT_NE(oracle::stages_of(heads, {}, {}, {}).head_context.values, portable.head_context.values);
+    EXPECT_NE(oracle::stages_of(heads, {}, {}, {})[attn::core::Stage::head_context].values,
+              portable[attn::core::Stage::head_context].values);
 }
 
 TEST(Alibi, IsTakenOffTheScoresByDistanceFromEachQuery)
 {
     oracle::Heads<double> heads{Tensor<double>({2, 2, 1}), Tensor<double>({1, 4, 1}), Tensor<double>({1, 4, 1}), {1, 3}};
     heads.slopes = {0.5, 2};
-    const auto stages = oracle::stages_of(heads, {}, {.masked_scores = true}, {});
-    EXPECT_EQ(stages.masked_scores.values, (std::vector<double>{-0.5, 0, -0.5, -1, -1.5, -1, -0.5, 0, //
-                                                                -2, 0, -2, -4, -6, -4, -2, 0}));
+    const auto stages = oracle::stages_of(heads, {}, {attn::core::Stage::masked_scores}, {});
+    EXPECT_EQ(stages[attn::core::Stage::masked_scores].values, (std::vector<double>{-0.5, 0, -0.5, -1, -1.5, -1, -0.5, 0, //
+                                                                                    -2, 0, -2, -4, -6, -4, -2, 0}));
 }
 
 } // namespace

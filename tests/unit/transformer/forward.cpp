@@ -72,7 +72,7 @@ TEST(Forward, AttendsAsOneCanSee)
     const Model model(plain(false), tensors.weights());
     const Ran ran = run(model, {.ids = {0, 1, 0}},
                         {.layers = {0},
-                         .stages = {.scores = true, .weights = true},
+                         .stages = {attn::core::Stage::scores, attn::core::Stage::weights},
                          .queries_keys_values = true,
                          .hidden_states = true,
                          .logits = Logits::all});
@@ -81,11 +81,11 @@ TEST(Forward, AttendsAsOneCanSee)
     EXPECT_EQ(done.layer, 0);
     EXPECT_EQ(done.queries.values, (std::vector<float>{1, 0, 0, 1, 1, 0}));
     EXPECT_EQ(done.queries.shape, (attn::Shape{1, 3, 2}));
-    EXPECT_EQ(done.stages.scores.values, (std::vector<float>{1, 0, 1, 0, 1, 0, 1, 0, 1}));
+    EXPECT_EQ(done.stages[attn::core::Stage::scores].values, (std::vector<float>{1, 0, 1, 0, 1, 0, 1, 0, 1}));
     const auto e = static_cast<float>(std::exp(1.0));
     const float same = e / (2 * e + 1), other = 1 / (2 * e + 1); // of the three keys two are the word itself
-    EXPECT_NEAR(done.stages.weights.values[0], same, 1e-7);
-    EXPECT_NEAR(done.stages.weights.values[1], other, 1e-7);
+    EXPECT_NEAR(done.stages[attn::core::Stage::weights].values[0], same, 1e-7);
+    EXPECT_NEAR(done.stages[attn::core::Stage::weights].values[1], other, 1e-7);
     EXPECT_NEAR(done.context.values[0], 2 * same, 1e-7);
     EXPECT_NEAR(done.context.values[1], other, 1e-7);
     EXPECT_EQ(done.output.values, done.context.values);
@@ -101,8 +101,8 @@ TEST(Forward, OfACausalModelLooksAtNothingBehind)
 {
     const Tensors tensors = plain_tensors();
     const Model model(plain(true), tensors.weights());
-    const Ran ran = run(model, {.ids = {0, 1, 0}}, {.layers = {0}, .stages = {.weights = true}});
-    const std::vector<float>& weights = ran.layers[0].stages.weights.values;
+    const Ran ran = run(model, {.ids = {0, 1, 0}}, {.layers = {0}, .stages = {attn::core::Stage::weights}});
+    const std::vector<float>& weights = ran.layers[0].stages[attn::core::Stage::weights].values;
     EXPECT_EQ((std::vector<float>{weights[0], weights[1], weights[2]}), (std::vector<float>{1, 0, 0}));
     EXPECT_EQ(weights[5], 0);
     EXPECT_TRUE(ran.layers[0].queries.values.empty()); // not asked for
@@ -127,12 +127,12 @@ TEST(Forward, HandsOverTheAskedLayersInOrderAndRunsNoneAboveThem)
     Tensors tensors = small::random_tensors(architecture);
     tensors.set("layers.3.input_layernorm.weight", {8}, std::vector<float>(8, std::nanf(""))); // layer 3 would fail
     const Model model(architecture, tensors.weights());
-    const Ran ran = run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .stages = {.weights = true}});
+    const Ran ran = run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .stages = {attn::core::Stage::weights}});
     ASSERT_EQ(ran.layers.size(), 2U);
     EXPECT_EQ(ran.layers[0].layer, 0);
     EXPECT_EQ(ran.layers[1].layer, 2);
-    EXPECT_EQ(ran.layers[1].stages.weights.shape, (attn::Shape{4, 2, 2})); // every query head
-    EXPECT_TRUE(ran.layers[1].stages.scores.values.empty());
+    EXPECT_EQ(ran.layers[1].stages[attn::core::Stage::weights].shape, (attn::Shape{4, 2, 2})); // every query head
+    EXPECT_TRUE(ran.layers[1].stages[attn::core::Stage::scores].values.empty());
     EXPECT_EQ(run(model, {.ids = {1, 2}}, {.layers = {2, 0}, .hidden_states = true}).outputs.hidden_states.size(), 4U);
     EXPECT_EQ(
         error_of([&] {

@@ -95,11 +95,11 @@ public:
         if (any) {
             swap_total();
         }
-        for (Index i = 0; plan_.outputs.lse.data != nullptr && i < rows_; ++i) {
-            store_number(target(plan_.outputs.lse, b_, h_, first_ + i, 0), log_sum_exp(i));
+        for (Index i = 0; plan_.outputs[Stage::lse].data != nullptr && i < rows_; ++i) {
+            store_number(target(plan_.outputs[Stage::lse], b_, h_, first_ + i, 0), log_sum_exp(i));
         }
-        if (plan_.outputs.context.data != nullptr) {
-            kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs.context, b_, h_, first_, 0));
+        if (plan_.outputs[Stage::head_context].data != nullptr) {
+            kernels_.finish(tile_, rows_, plan_.d_v, empty(), target(plan_.outputs[Stage::head_context], b_, h_, first_, 0));
         }
     }
 
@@ -119,9 +119,9 @@ public:
     void keep_stages()
     {
         const AttentionOutputs& out = plan_.outputs;
-        const bool masked_too = out.scores.data != nullptr || out.scaled_scores.data != nullptr ||
-                                out.capped_scores.data != nullptr || out.masked_scores.data != nullptr;
-        if (!masked_too && out.weights.data == nullptr && out.entropy.data == nullptr) {
+        const bool masked_too = out[Stage::scores].data != nullptr || out[Stage::scaled_scores].data != nullptr ||
+                                out[Stage::capped_scores].data != nullptr || out[Stage::masked_scores].data != nullptr;
+        if (!masked_too && out[Stage::weights].data == nullptr && out[Stage::entropy].data == nullptr) {
             return;
         }
         std::fill_n(scratch_.information, kernels_.query_tile, 0.0F);
@@ -130,13 +130,13 @@ public:
             start_tile(key, most);
             (void)load_bias(key);
             score(key);
-            keep(out.scores, key, 1);
-            keep(out.scaled_scores, key, plan_.scale);
-            (void)rescore(key, plan_.biased, &out.capped_scores);
+            keep(out[Stage::scores], key, 1);
+            keep(out[Stage::scaled_scores], key, plan_.scale);
+            (void)rescore(key, plan_.biased, &out[Stage::capped_scores]);
             (void)mask(key);
-            keep(out.masked_scores, key, plan_.rescored ? 1 : plan_.scale);
+            keep(out[Stage::masked_scores], key, plan_.rescored ? 1 : plan_.scale);
             kernels_.weights(tile_, plan_.factor, scratch_.information);
-            keep(out.weights, key, 1);
+            keep(out[Stage::weights], key, 1);
         }
         for (Index i = 0; i < rows_; ++i) {
             keep_entropy(i);
@@ -286,7 +286,7 @@ private:
         const Index after = key + tile_.keys;
         if (after >= most_) {
             const std::byte* queries = rows_at(plan_.inputs.queries, next_.b, next_.h, next_.first).data;
-            const StageSpan& context = plan_.outputs.context;
+            const StageSpan& context = plan_.outputs[Stage::head_context];
             return {queries, context.data != nullptr ? target(context, b_, h_, first_, 0).data : queries};
         }
         if (far_) {
@@ -384,7 +384,7 @@ private:
     /// -Σ w·ln w of row i: with w = 2^t / sum this is ln(sum) · Σ w - ln 2 · Σ w·t; but for a sink Σ w is 1.
     void keep_entropy(Index i)
     {
-        if (plan_.outputs.entropy.data == nullptr) {
+        if (plan_.outputs[Stage::entropy].data == nullptr) {
             return;
         }
         const auto sum = static_cast<double>(tile_.sum[i]);
@@ -392,13 +392,13 @@ private:
             plan_.inputs.sinks.empty() ? 0 : math::exp(sink_of_head() - static_cast<double>(tile_.maximum[i])) / sum;
         const double entropy = math::log(sum) * (1 - sunk) - std::numbers::ln2 * static_cast<double>(scratch_.information[i]);
         const float kept = sum == 0 ? empty() : static_cast<float>(std::max(entropy, 0.0));
-        store_number(target(plan_.outputs.entropy, b_, h_, first_ + i, 0), kept);
+        store_number(target(plan_.outputs[Stage::entropy], b_, h_, first_ + i, 0), kept);
     }
 
     void fill_weights(Index i)
     {
-        for (Index key = 0; plan_.outputs.weights.data != nullptr && key < plan_.total(); ++key) {
-            store_number(target(plan_.outputs.weights, b_, h_, first_ + i, key), empty());
+        for (Index key = 0; plan_.outputs[Stage::weights].data != nullptr && key < plan_.total(); ++key) {
+            store_number(target(plan_.outputs[Stage::weights], b_, h_, first_ + i, key), empty());
         }
     }
 

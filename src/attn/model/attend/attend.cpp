@@ -23,23 +23,17 @@ StoredTensor* find(std::vector<StoredTensor>& tensors, Item stage)
 core::AttentionOutputs outputs_of(const AttendViews& views, std::vector<StoredTensor>& tensors)
 {
     const core::AttentionDims& l = views.sizes;
-    const auto span = [&](Item stage, Index columns) {
-        StoredTensor* tensor = find(tensors, stage);
-        return tensor == nullptr
-                   ? core::StageSpan{}
-                   : core::StageSpan{tensor->type, tensor->bytes.data(), l.H * l.T * columns, l.T * columns, columns};
-    };
-    core::AttentionOutputs outputs{.context = span(Item::context, l.d_v),
-                                   .scores = span(Item::scores, l.total()),
-                                   .scaled_scores = span(Item::scaled_scores, l.total()),
-                                   .capped_scores = span(Item::capped_scores, l.total()),
-                                   .masked_scores = span(Item::masked_scores, l.total()),
-                                   .weights = span(Item::weights, l.total()),
-                                   .entropy = span(Item::entropy, 1),
-                                   .lse = span(Item::lse, 1)};
+    core::AttentionOutputs outputs;
+    for (const core::Stage stage : core::every_stage) {
+        // The contexts of the heads lie side by side here.
+        if (StoredTensor* tensor = find(tensors, stage == core::Stage::head_context ? Item::context : item_of(stage))) {
+            const Index columns = core::columns_of(stage, l);
+            outputs[stage] = {tensor->type, tensor->bytes.data(), l.H * l.T * columns, l.T * columns, columns};
+        }
+    }
     if (views.side_by_side) {
-        outputs.context.head = l.d_v;
-        outputs.context.row = l.H * l.d_v;
+        outputs[core::Stage::head_context].head = l.d_v;
+        outputs[core::Stage::head_context].row = l.H * l.d_v;
     }
     return outputs;
 }

@@ -54,9 +54,9 @@ core::AttentionNotes attend_packed(const Boundaries& sequences, const AttendView
             sequence.look.reset(); // another sequence may have made it so
         }
         core::AttentionOutputs rows;
-        rows.context = from_row(outputs.context, query);
-        rows.entropy = from_row(outputs.entropy, query);
-        rows.lse = from_row(outputs.lse, query);
+        for (const core::Stage stage : core::every_stage) {
+            rows[stage] = from_row(outputs[stage], query);
+        }
         const core::AttentionNotes of_sequence = core::attention(sequence, options, rows, work.piece(n, count));
         notes.overflowed = notes.overflowed || of_sequence.overflowed;
         notes.portable_because = of_sequence.portable_because;

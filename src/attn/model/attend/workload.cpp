@@ -84,7 +84,8 @@ void WorkloadTensors::attend(core::Isa isa, int threads)
 {
     const Index d_v = context_.shape()[2];
     core::AttentionOutputs outputs;
-    outputs.context = {.type = context_.type(), .data = context_.bytes().data(), .head = context_.shape()[1] * d_v, .row = d_v};
+    outputs[core::Stage::head_context] = {
+        .type = context_.type(), .data = context_.bytes().data(), .head = context_.shape()[1] * d_v, .row = d_v};
     core::attention(views_, options_, outputs, {.threads = threads, .isa = isa});
 }
 

@@ -37,6 +37,15 @@ std::string_view in_words(Needs needs)
 
 } // namespace
 
+core::StageSelection stages_of(const Show& show)
+{
+    core::StageSelection selection;
+    for (const core::Stage stage : core::every_stage) {
+        selection[stage] = selection[stage] || show.contains(item_of(stage));
+    }
+    return selection;
+}
+
 void require_items(const Show& asked, const Show& existing)
 {
     for (const Item item : asked.without(existing)) {

@@ -2,6 +2,8 @@
 // schema of results read this table.
 #pragma once
 
+#include "attn/core/attention.hpp"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -163,6 +165,15 @@ inline constexpr std::array items{
 {
     return items[static_cast<std::size_t>(item)];
 }
+/// The items that core computes, in the order of its stages. What attend calls context is head_context there.
+inline constexpr std::array<Item, core::stage_count> stage_items{
+    Item::scores,  Item::scaled_scores, Item::capped_scores,   Item::masked_scores, Item::weights,
+    Item::entropy, Item::lse,           Item::dropped_weights, Item::head_context};
+[[nodiscard]] constexpr Item item_of(core::Stage stage)
+{
+    return stage_items[static_cast<std::size_t>(stage)];
+}
+
 [[nodiscard]] constexpr std::string_view name_of(Item item)
 {
     return info_of(item).name;
@@ -282,6 +293,9 @@ private:
 
     std::uint32_t bits_ = 0;
 };
+
+/// Those of the items that core computes.
+[[nodiscard]] core::StageSelection stages_of(const Show& show);
 
 /// Throws Error(usage) for the first item asked for that does not exist, naming what it requires.
 void require_items(const Show& asked, const Show& existing);

@@ -91,6 +91,7 @@ public:
         if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
+        sort_arrays(computed_.arrays);
         keep_heads(computed_.arrays, plan_.heads);
         return std::move(computed_);
     }
@@ -198,13 +199,13 @@ private:
         }
         const Shape shape{l.H, queries.rows(), K.rows()};
         tell("attention", shape);
-        core::Stages<Scalar> stages = core::attention<Scalar>(inputs, options, stages_in(plan_.show), work("attention", shape));
+        core::Stages<Scalar> stages = core::attention<Scalar>(inputs, options, stages_of(plan_.show), work("attention", shape));
         computed_.portable_because = stages.portable_because;
         // What was infinite or NaN before has been warned of, or was allowed.
         if (stages.overflowed && all_finite<Scalar>(queries.values) && all_finite<Scalar>(K.values)) {
             warn_of_overflow(Item::scores, "a dot product, or its scaling,");
         }
-        Tensor<Scalar> context = core::concatenate(stages.head_context);
+        Tensor<Scalar> context = core::concatenate(stages[core::Stage::head_context]);
         if (!stages.overflowed && !all_finite<Scalar>(context.values) && all_finite<Scalar>(V.values)) {
             warn_of_overflow(Item::context);
         }
@@ -213,17 +214,11 @@ private:
             output = project(Item::output, context, Target::W_o, 1);
             output.shape.erase(output.shape.begin());
         }
-        keep(Item::scores, std::move(stages.scores));
-        keep(Item::scaled_scores, std::move(stages.scaled_scores));
-        keep(Item::capped_scores, std::move(stages.capped_scores));
-        keep(Item::masked_scores, std::move(stages.masked_scores));
-        keep(Item::weights, std::move(stages.weights));
-        keep(Item::dropped_weights, std::move(stages.dropped_weights));
-        keep(Item::head_context, std::move(stages.head_context));
+        for (const core::Stage stage : core::every_stage) {
+            keep(item_of(stage), std::move(stages[stage]));
+        }
         keep(Item::context, std::move(context));
         keep(Item::output, std::move(output));
-        keep(Item::entropy, std::move(stages.entropy));
-        keep(Item::lse, std::move(stages.lse));
     }
 
     /// Of each query head; nothing where scores have no parameters.
@@ -309,18 +304,6 @@ Show what_to_compute(Show show)
         show.insert({Item::weights, Item::entropy});
     }
     return show;
-}
-
-core::StageSelection stages_in(const Show& show)
-{
-    return {.scores = show.contains(Item::scores),
-            .scaled_scores = show.contains(Item::scaled_scores),
-            .capped_scores = show.contains(Item::capped_scores),
-            .masked_scores = show.contains(Item::masked_scores),
-            .weights = show.contains(Item::weights),
-            .entropy = show.contains(Item::entropy),
-            .lse = show.contains(Item::lse),
-            .dropped_weights = show.contains(Item::dropped_weights)};
 }
 
 template <typename Scalar>

@@ -32,9 +32,6 @@ struct ComputedArrays {
 /// With the arrays that a summary is made of.
 [[nodiscard]] Show what_to_compute(Show show);
 
-/// Of attention, those that are shown.
-[[nodiscard]] core::StageSelection stages_in(const Show& show);
-
 template <typename Scalar>
 [[nodiscard]] ComputedArrays compute(const RunContext& plan);
 

@@ -38,6 +38,11 @@ const std::vector<std::string>* Result::words(Item item) const
     }
 }
 
+void sort_arrays(std::vector<Array>& arrays)
+{
+    std::ranges::stable_sort(arrays, {}, [](const Array& array) { return item_called(array.name); });
+}
+
 const std::vector<Index>* Result::integers(Item item) const
 {
     const std::vector<Index>* const list = item == Item::token_ids         ? &token_ids

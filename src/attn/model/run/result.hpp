@@ -70,4 +70,7 @@ struct Result {
     [[nodiscard]] std::string name_of_head(Index place, std::string_view array = name_of(Item::weights)) const;
 };
 
+/// In the order of items.
+void sort_arrays(std::vector<Array>& arrays);
+
 } // namespace attn::model

@@ -103,7 +103,7 @@ transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
         asked.layers = layers;
     }
-    asked.stages = stages_in(what_to_compute(show));
+    asked.stages = stages_of(what_to_compute(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
     asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
@@ -162,12 +162,6 @@ std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::s
 Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const std::vector<Index>& positions)
 {
     return taken(whole, whole.shape.size() - (info.axes.column == Axis::none ? 1 : 2), positions);
-}
-
-/// In the order of items.
-void sort_arrays(std::vector<Array>& arrays)
-{
-    std::ranges::stable_sort(arrays, {}, [](const Array& array) { return item_called(array.name); });
 }
 
 /// Of an architecture's layer, as far as reports read it.
@@ -237,27 +231,26 @@ public:
                                          cut ? with_rows(tensor, info_of(item), result.query_positions) : std::move(tensor)});
             }
         };
+        using core::Stage;
         core::Stages<float>& each = stages.stages;
         add(Item::queries, stages.queries);
         add(Item::keys, stages.keys);
         add(Item::values, stages.values);
-        add(Item::head_context, each.head_context);
+        add(Item::head_context, each[Stage::head_context]);
         add(Item::context, stages.context);
         add(Item::output, stages.output);
-        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the stages are of these heads already
+        const bool chosen = !result.heads.empty() && !is_mean(result.heads); // the other stages are of these heads already
         if (chosen) {
             keep_heads(result.arrays, {result.heads, result.key_heads});
         }
-        add(Item::scores, each.scores);
-        add(Item::scaled_scores, each.scaled_scores);
-        add(Item::capped_scores, each.capped_scores);
-        add(Item::masked_scores, each.masked_scores);
-        if (!tokens_.word_of.empty() && !each.weights.shape.empty()) {
-            each.weights = joined(each.weights, tokens_.word_of);
+        if (!tokens_.word_of.empty() && !each[Stage::weights].shape.empty()) {
+            each[Stage::weights] = joined(each[Stage::weights], tokens_.word_of);
         }
-        add(Item::weights, each.weights);
-        add(Item::entropy, each.entropy);
-        add(Item::lse, each.lse);
+        for (const Stage stage : core::every_stage) {
+            if (stage != Stage::head_context) {
+                add(item_of(stage), each[stage]);
+            }
+        }
         if (!chosen) {
             keep_heads(result.arrays, {result.heads, result.key_heads});
         }

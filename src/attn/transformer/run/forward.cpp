@@ -137,14 +137,15 @@ core::AttentionInputs head_of(const core::AttentionInputs& all, Index h)
     return one;
 }
 
-/// Adds the heads of `more` behind those that are there.
+/// Adds the heads of `more` behind those that are there. All have their contexts already.
 void append(core::Stages<float>& all, const core::Stages<float>& more)
 {
-    using Stages = core::Stages<float>;
-    for (const auto stage : {&Stages::scores, &Stages::scaled_scores, &Stages::capped_scores, &Stages::masked_scores,
-                             &Stages::weights, &Stages::entropy, &Stages::lse}) {
-        Tensor<float>& to = all.*stage;
-        const Tensor<float>& from = more.*stage;
+    for (const core::Stage stage : core::every_stage) {
+        if (stage == core::Stage::head_context) {
+            continue;
+        }
+        Tensor<float>& to = all[stage];
+        const Tensor<float>& from = more[stage];
         const Index heads = to.shape.empty() ? 0 : to.shape.front();
         to.shape = from.shape;
         if (!from.shape.empty()) {
@@ -183,7 +184,7 @@ LayerStages attend(const Model& model, const AttentionPart& part, const Matrix<f
     for (const Index h : asked.heads) { // again, with the stages
         append(done.stages, core::attention<float>(head_of(inputs, h), options, asked.stages, work));
     }
-    const Matrix<float> context = joined(done.stages.head_context);
+    const Matrix<float> context = joined(done.stages[core::Stage::head_context]);
     done.context = as_tensor(context);
     done.output = as_tensor(apply(model.linear(part.output), context, work));
     return done;

@@ -219,7 +219,8 @@ TEST(Mistakes, WithoutOneTheResultIsThatOfAttend)
         const attn::core::AttentionDims& l = call.views.sizes;
         attn::StoredTensor expected("context", ElementType::float64, {l.B, l.H, l.T, l.d_v});
         attn::core::AttentionOutputs outputs{};
-        outputs.context = {ElementType::float64, expected.bytes.data(), l.H * l.T * l.d_v, l.T * l.d_v, l.d_v};
+        outputs[attn::core::Stage::head_context] = {ElementType::float64, expected.bytes.data(), l.H * l.T * l.d_v, l.T * l.d_v,
+                                                    l.d_v};
         (void)attn::core::attention(call.views, call.options, outputs, {});
         const std::vector<double> wanted = attn::load<double>(expected.view()).values;
         const std::vector<double> got = evaluate(call, {}, Compared::context, {.threads = 2});
