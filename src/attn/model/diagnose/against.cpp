@@ -13,30 +13,17 @@ namespace attn::model::diagnose {
 namespace {
 
 /// As (B, H, T, width), row-major.
-std::vector<double> by_heads(const Call& call, Compared compared, std::vector<double> values)
+std::vector<double> by_heads(const Call& call, Compared compared, const std::vector<double>& values)
 {
-    if (compared != Compared::context || !call.views.side_by_side) {
-        return values;
-    }
-    const core::AttentionDims& l = call.views.sizes;
-    std::vector<double> ordered;
-    ordered.reserve(values.size());
-    for (Index b = 0; b < l.B; ++b) {
-        for (Index h = 0; h < l.H; ++h) {
-            for (Index i = 0; i < l.T; ++i) {
-                const auto row = values.begin() + ((b * l.T + i) * l.H + h) * l.d_v;
-                ordered.insert(ordered.end(), row, row + l.d_v);
-            }
-        }
-    }
-    return ordered;
+    const bool joined = compared == Compared::context && call.views.side_by_side;
+    return joined ? split_into_heads(values, dims_of(call, compared)) : values;
 }
 
 /// Whether the rows of all queries before the lengths agree.
 bool only_beyond_lengths(const Call& call, const ComparedDims& dims, const std::vector<double>& numbers,
                          const std::vector<double>& right, const Tolerance& tolerance)
 {
-    if (call.views.lengths.empty() || !call.setting().square()) {
+    if (call.views.lengths.empty() || !call.is_square()) {
         return false;
     }
     for (std::size_t at = 0; at < numbers.size(); ++at) {
@@ -50,6 +37,21 @@ bool only_beyond_lengths(const Call& call, const ComparedDims& dims, const std::
 }
 
 } // namespace
+
+std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims)
+{
+    std::vector<double> ordered;
+    ordered.reserve(values.size());
+    for (Index b = 0; b < dims.B; ++b) {
+        for (Index h = 0; h < dims.H; ++h) {
+            for (Index i = 0; i < dims.T; ++i) {
+                const auto row = values.begin() + ((b * dims.T + i) * dims.H + h) * dims.width;
+                ordered.insert(ordered.end(), row, row + dims.width);
+            }
+        }
+    }
+    return ordered;
+}
 
 Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison)
 {

@@ -16,6 +16,9 @@ struct Against {
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
 };
 
+/// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).
+[[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
+
 /// For the numbers of a file, in any order. Printed ones that are all whole may have lost their decimals.
 [[nodiscard]] Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison);
 

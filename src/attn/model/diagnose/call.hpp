@@ -2,7 +2,6 @@
 #pragma once
 
 #include "attn/model/attend/attend_layout.hpp"
-#include "attn/model/diagnose/mistakes.hpp"
 
 namespace attn::model::diagnose {
 
@@ -20,7 +19,8 @@ struct Call {
 
     bool packed = false; ///< sequences one behind the other
 
-    [[nodiscard]] Setting setting() const;
+    /// As many queries as keys, and no cache.
+    [[nodiscard]] bool is_square() const { return views.sizes.T == views.sizes.S && views.sizes.P == 0; }
     /// Whether variants know all that this call is asked for.
     [[nodiscard]] bool is_plain() const { return !packed && !options.weights_type; }
 };

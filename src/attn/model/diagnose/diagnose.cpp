@@ -10,7 +10,6 @@ namespace attn::model::diagnose {
 namespace {
 
 constexpr double same = 0.01;         ///< of the tolerance: nearer is not told apart
-constexpr double hopeless = 100;      ///< tolerances: a pair that is as far in one row is no candidate
 constexpr std::size_t confirmed = 24; ///< candidates that are computed wholly at most
 constexpr std::size_t completed = 4;  ///< likewise, where none fits
 constexpr double nearer = 2;          ///< times than the right result: what it takes to be called the nearest
@@ -239,13 +238,7 @@ std::vector<Candidate> pairs(const Problem& problem, const std::vector<const Mis
 
 std::vector<Candidate> measured_singles(const Problem& problem, const core::Work& work)
 {
-    std::vector<Candidate> candidates(1);
-    for (const Mistake* mistake : mistakes_in(problem.call.setting())) {
-        const Variant variant = mistake->on({});
-        if (can_compare(variant, problem.compared)) {
-            candidates.push_back({.mistakes = {mistake}, .variant = variant});
-        }
-    }
+    std::vector<Candidate> candidates = candidates_in(problem.call, problem.compared);
     constexpr double unlimited = std::numeric_limits<double>::infinity();
     measure_all(candidates, problem, unlimited, work);
     confirm_nearest(candidates, problem, work);
@@ -255,7 +248,7 @@ std::vector<Candidate> measured_singles(const Problem& problem, const core::Work
 /// Those that come near.
 void add_pairs(Diagnosis& diagnosis, const Problem& problem, const core::Work& work)
 {
-    std::vector<Candidate> two = pairs(problem, mistakes_in(problem.call.setting()), diagnosis.all_pairs);
+    std::vector<Candidate> two = pairs(problem, mistakes_in(problem.call), diagnosis.all_pairs);
     diagnosis.tried += two.size();
     measure_all(two, problem, hopeless, work);
     std::erase_if(two, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
@@ -323,6 +316,18 @@ const Candidate* nearest(const Diagnosis& diagnosis)
     const Candidate& best = diagnosis.candidates.front();
     const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
     return nearer * best.distance.typical() < right->distance.typical() ? &best : nullptr;
+}
+
+std::vector<Candidate> candidates_in(const Call& call, Compared compared)
+{
+    std::vector<Candidate> candidates(1);
+    for (const Mistake* mistake : mistakes_in(call)) {
+        const Variant variant = mistake->on({});
+        if (can_compare(variant, compared)) {
+            candidates.push_back({.mistakes = {mistake}, .variant = variant});
+        }
+    }
+    return candidates;
 }
 
 std::vector<Candidate> singles(const Question& question, const core::Work& work)

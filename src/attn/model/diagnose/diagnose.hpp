@@ -6,10 +6,12 @@
 
 #include "attn/model/diagnose/distance.hpp"
 #include "attn/model/diagnose/evaluate.hpp"
+#include "attn/model/diagnose/mistakes.hpp"
 
 namespace attn::model::diagnose {
 
-inline constexpr double clearly = 10; ///< times nearer than the next: what it takes to be named
+inline constexpr double clearly = 10;   ///< times nearer than the next: what it takes to be named
+inline constexpr double hopeless = 100; ///< tolerances: a pair that is as far is no candidate
 
 /// What may have given the numbers.
 struct Candidate {
@@ -56,7 +58,9 @@ struct Question {
     const std::vector<double>& right;
 };
 
-/// The right result and every mistake of attention alone, measured, the nearest of them wholly.
+/// The right result and every mistake of attention alone, to be measured.
+[[nodiscard]] std::vector<Candidate> candidates_in(const Call& call, Compared compared);
+/// The same, measured, the nearest of them wholly.
 [[nodiscard]] std::vector<Candidate> singles(const Question& question, const core::Work& work);
 /// Those, `others`, which are measured, and where none of them fits, pairs of the mistakes of attention.
 [[nodiscard]] Diagnosis diagnose(const Question& question, const core::Work& work, std::vector<Candidate> others = {});

@@ -59,17 +59,6 @@ void Distance::add(const Yardstick& yardstick, std::size_t at, std::span<const d
     count += values.size();
 }
 
-void Distance::add(const Distance& other)
-{
-    largest = std::max(largest, other.largest);
-    worst = std::max(worst, other.worst);
-    gross = std::max(gross, other.gross);
-    beyond += other.beyond;
-    squares += other.squares;
-    broken += other.broken;
-    count += other.count;
-}
-
 double Distance::share_beyond() const
 {
     return count == 0 ? 0 : static_cast<double>(beyond) / static_cast<double>(count);

@@ -45,7 +45,6 @@ struct Distance {
     std::size_t broken = 0; ///< of those of which one alone is finite
 
     void add(const Yardstick& yardstick, std::size_t at, std::span<const double> values);
-    void add(const Distance& other);
     /// The root of the mean of squares, in tolerances.
     [[nodiscard]] double typical() const;
     /// `beyond` of `count`.

@@ -8,104 +8,59 @@ namespace attn::model::diagnose {
 namespace {
 
 using V = Variant;
-using S = Setting;
+using C = Call;
 
 // ---- where a mistake can be made -----------------------------------------------------------------------------------------
 
-bool always(const S& /*s*/)
-{
-    return true;
-}
-bool in_causal(const S& s)
-{
-    return s.causal;
-}
-bool in_boolean_mask(const S& s)
-{
-    return s.boolean_mask;
-}
-bool in_number_mask(const S& s)
-{
-    return s.number_mask;
-}
-bool in_alibi(const S& s)
-{
-    return s.alibi;
-}
-bool in_masked(const S& s)
-{
-    return s.masked();
-}
-bool in_masks(const S& s) // several; one alone has an entry of its own
-{
-    return s.causal + s.window + s.lengths + s.boolean_mask + s.number_mask + s.segments > 1;
-}
-bool in_placed(const S& s) // where the place of the queries counts
-{
-    return s.causal || s.window;
-}
-bool in_alibi_heads(const S& s)
-{
-    return s.alibi && s.sizes.H > 1;
-}
-bool in_sinks(const S& s)
-{
-    return s.sinks;
-}
-bool in_sink_heads(const S& s)
-{
-    return s.sinks && s.sizes.H > 1;
-}
-bool in_segments(const S& s)
-{
-    return s.segments;
-}
-bool in_softcap(const S& s)
-{
-    return s.softcap;
-}
-bool in_heads(const S& s)
-{
-    return s.sizes.H > 1;
-}
-bool in_memory(const S& s) // where memory can be read in another order
-{
-    return s.sizes.H > 1 && s.sizes.P == 0;
-}
-bool in_width(const S& s) // where the last dimension is split into heads
-{
-    return s.side_by_side && in_memory(s);
-}
-bool in_square(const S& s)
-{
-    return s.square();
-}
+constexpr auto always = [](const C& /*c*/) { return true; };
+constexpr auto in_causal = [](const C& c) { return c.options.causal; };
+constexpr auto in_window = [](const C& c) { return c.options.window.has_value(); };
+constexpr auto in_window_left = [](const C& c) { return c.options.window && c.options.window->left >= 0; };
+constexpr auto in_window_right = [](const C& c) { return c.options.window && c.options.window->right >= 0; };
+constexpr auto in_softcap = [](const C& c) { return c.options.softcap.has_value(); };
+constexpr auto in_mask = [](const C& c) { return c.views.mask.has_value(); };
+constexpr auto in_boolean_mask = [](const C& c) { return in_mask(c) && c.views.mask->type == ElementType::boolean; };
+constexpr auto in_number_mask = [](const C& c) { return in_mask(c) && !in_boolean_mask(c); };
+constexpr auto in_lengths = [](const C& c) { return !c.views.lengths.empty(); };
+constexpr auto in_segments = [](const C& c) { return c.views.segments.has_value(); };
+constexpr auto in_alibi = [](const C& c) { return !c.views.slopes.empty(); };
+constexpr auto in_sinks = [](const C& c) { return !c.views.sinks.empty(); };
+constexpr auto in_cache = [](const C& c) { return c.views.sizes.P > 0; };
+constexpr auto in_batch = [](const C& c) { return c.views.sizes.B > 1; };
+constexpr auto in_heads = [](const C& c) { return c.views.sizes.H > 1; };
+constexpr auto in_grouped = [](const C& c) { return c.views.sizes.H != c.views.sizes.H_kv; };
+constexpr auto in_equal_sizes = [](const C& c) { return c.views.sizes.d_k == c.views.sizes.d_v; };
+constexpr auto in_square = [](const C& c) { return c.is_square(); };
 
-bool in_key_heads(const S& s)
-{
-    return s.grouped() && s.sizes.H_kv > 1;
-}
-bool in_lengths(const S& s) // of two, sorted ones are reversed or as they were
-{
-    return s.lengths && s.sizes.B > 2;
-}
-bool in_batch(const S& s)
-{
-    return s.sizes.B > 1;
-}
-bool in_one_head(const S& s) // where NumPy divides (T, S) by (T)
-{
-    return s.square() && s.sizes.B * s.sizes.H == 1;
-}
+constexpr auto in_key_heads = [](const C& c) { return in_grouped(c) && c.views.sizes.H_kv > 1; };
+constexpr auto in_alibi_heads = [](const C& c) { return in_alibi(c) && in_heads(c); };
+constexpr auto in_moved_alibi = [](const C& c) { // where query 0 of some batch entry does not stand at key 0
+    return in_alibi(c) && std::ranges::any_of(c.views.offsets, [](Index offset) { return offset != 0; });
+};
+constexpr auto in_sink_heads = [](const C& c) { return in_sinks(c) && in_heads(c); };
+constexpr auto in_batch_lengths = [](const C& c) { return in_lengths(c) && in_batch(c); };
+constexpr auto hiding = [](const C& c) { return in_causal(c) + in_window(c) + in_lengths(c) + in_mask(c) + in_segments(c); };
+constexpr auto in_masked = [](const C& c) { return hiding(c) > 0; };
+constexpr auto in_masks = [](const C& c) { return hiding(c) > 1; };                 // one alone has an entry of its own
+constexpr auto in_placed = [](const C& c) { return in_causal(c) || in_window(c); }; // where the place of the queries counts
+constexpr auto in_memory = [](const C& c) { return in_heads(c) && !in_cache(c); };  // that can be read in another order
+constexpr auto in_unsorted = [](const C& c) { return in_lengths(c) && c.views.sizes.B > 2; }; // two sorted ones may be reversed
+constexpr auto in_one_head = [](const C& c) { // where NumPy divides (T, S) by (T)
+    return in_square(c) && c.views.sizes.B * c.views.sizes.H == 1;
+};
+constexpr auto in_width = [](const C& c) { return c.views.side_by_side && in_memory(c); }; // whose last dimension is heads
 
-/// A mistake of the table, without its size.
+/// A mistake of the table; with a knob, one of each size.
 struct Row {
     std::string_view name;
     Group group;
     std::string_view what, advice;
     void (*change)(V&);
-    bool (*applies)(const S&);
+    bool (*applies)(const C&);
+    Index V::*sized = nullptr;
 };
+
+constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
 
 constexpr std::array list{
     // ---- scores
@@ -116,10 +71,10 @@ constexpr std::array list{
             "divide by the root of the size of one head, not of the model", [](V& v) { v.scale = Scale::model; }, in_heads},
     Row{"scale-embedding", Group::scores, "scores divided by √(embedding size)",
             "divide by the root of the size of one head, not of the embeddings", [](V& v) { v.scale = Scale::embedding; },
-            [](const S& s) { return s.embedding; }},
+            [](const C& c) { return c.embedding_size && *c.embedding_size != c.views.sizes.H * c.views.sizes.d_k; }},
     Row{"scale-value", Group::scores, "scores divided by √d_v",
             "divide by the root of the size of the keys, not of the values", [](V& v) { v.scale = Scale::value_size; },
-            [](const S& s) { return !s.equal_sizes(); }},
+            [](const C& c) { return !in_equal_sizes(c); }},
     Row{"scale-keys", Group::scores, "scores divided by √(number of keys)",
             "divide by the root of the last dimension of K, not of its transpose", [](V& v) { v.scale = Scale::keys; }, always},
     Row{"scale-twice", Group::scores, "scores scaled twice", "scale the queries or the scores, not both",
@@ -127,7 +82,7 @@ constexpr std::array list{
     Row{"scale-inverse", Group::scores, "scores divided by the scale", "multiply by the scale: 1/√d_k, not √d_k",
             [](V& v) { v.scale = Scale::inverse; }, always},
     Row{"scale-usual", Group::scores, "the scale 1/√d_k in place of the one given", "pass --scale on to your program",
-            [](V& v) { v.scale = Scale::usual; }, [](const S& s) { return s.scale_given; }},
+            [](V& v) { v.scale = Scale::usual; }, [](const C& c) { return c.options.scale.has_value(); }},
     Row{"scores-transposed", Group::scores, "K·Qᵀ in place of Q·Kᵀ", "rows of the scores are queries, columns are keys",
             [](V& v) { v.scores_transposed = true; }, in_square},
     Row{"scores-negated", Group::scores, "the softmax of the negated scores", "the largest score gets the largest weight",
@@ -141,7 +96,7 @@ constexpr std::array list{
     Row{"softcap-before-scale", Group::scores, "the softcap before the scale", "scale first, then cap",
             [](V& v) { v.cap = Cap::before_scale; }, in_softcap},
     Row{"softcap-after-mask", Group::scores, "the softcap after the mask", "cap first, then mask: tanh makes -c of -∞",
-            [](V& v) { v.cap = Cap::after_mask; }, [](const S& s) { return s.softcap && s.masked(); }},
+            [](V& v) { v.cap = Cap::after_mask; }, [](const C& c) { return in_softcap(c) && in_masked(c); }},
     Row{"softcap-undivided", Group::scores, "the softcap c·tanh(s), not divided by c", "cap with c·tanh(s/c)",
             [](V& v) { v.cap = Cap::undivided; }, in_softcap},
     Row{"softcap-unmultiplied", Group::scores, "the softcap tanh(s/c), not multiplied by c", "cap with c·tanh(s/c)",
@@ -152,11 +107,11 @@ constexpr std::array list{
     Row{"no-maximum-float16", Group::scores, "exponentials in float16 of scores whose maximum was not subtracted",
             "subtract each row's largest score before the exponential: float16 ends at 65504",
             [](V& v) { v.maximum_subtracted = false; v.exponentials = Precision::float16; },
-            [](const S& s) { return s.type == ElementType::float16; }},
+            [](const C& c) { return c.views.queries.type == ElementType::float16; }},
 
     // ---- masks
     Row{"mask-missing", Group::masks, "no mask", "hide what --mask hides", [](V& v) { v.mask = MaskUse::missing; },
-            [](const S& s) { return s.boolean_mask || s.number_mask; }},
+            in_mask},
     Row{"mask-inverted", Group::masks, "the mask inverted: true hides",
             "true means seen here and in scaled_dot_product_attention; nn.MultiheadAttention means the opposite",
             [](V& v) { v.mask = MaskUse::inverted; }, in_boolean_mask},
@@ -168,9 +123,9 @@ constexpr std::array list{
             [](V& v) { v.mask = MaskUse::before_scale; }, in_number_mask},
     Row{"mask-transposed", Group::masks, "the mask transposed", "rows of the mask are queries, columns are keys",
             [](V& v) { v.mask = MaskUse::transposed; },
-            [](const S& s) { return s.square() && (s.boolean_mask || s.number_mask) && !s.short_mask; }},
+            [](const C& c) { return in_square(c) && in_mask(c) && c.views.mask->shape.back() >= c.views.sizes.total(); }},
     Row{"causal-added", Group::masks, "a causal mask where none is right", "let every query see every key, or pass --causal",
-        [](V& v) { v.causal = CausalUse::added; }, [](const S& s) { return !s.causal; }},
+        [](V& v) { v.causal = CausalUse::added; }, [](const C& c) { return !in_causal(c); }},
     Row{"causal-missing", Group::masks, "no causal mask", "hide the keys after each query, or leave out --causal",
             [](V& v) { v.causal = CausalUse::missing; }, in_causal},
     Row{"causal-inverted", Group::masks, "the causal mask inverted: only later keys are seen",
@@ -188,44 +143,44 @@ constexpr std::array list{
             [](V& v) { v.offset = Offset::bottom_right; }, in_placed},
     Row{"causal-all-keys", Group::masks, "causal mask aligned at all keys, also those beyond the length",
             "align your mask at length - queries", [](V& v) { v.offset = Offset::all_keys; },
-            [](const S& s) { return (s.causal || s.window) && s.lengths; }},
+            [](const C& c) { return in_placed(c) && in_lengths(c); }},
     Row{"window-missing", Group::masks, "no window", "hide the keys outside of --window", [](V& v) { v.window_missing = true; },
-            [](const S& s) { return s.window; }},
+            in_window},
     Row{"window-left-less", Group::masks, "a window that looks back one key less",
             "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = -1; },
-            [](const S& s) { return s.window_left; }},
+            in_window_left},
     Row{"window-left-more", Group::masks, "a window that looks back one key more",
             "--window L,R sees L keys before the query beside its own: p - L <= j", [](V& v) { v.window_left = 1; },
-            [](const S& s) { return s.window_left; }},
+            in_window_left},
     Row{"window-right-less", Group::masks, "a window that looks ahead one key less",
             "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = -1; },
-            [](const S& s) { return s.window_right; }},
+            in_window_right},
     Row{"window-right-more", Group::masks, "a window that looks ahead one key more",
             "--window L,R sees R keys after the query: j <= p + R", [](V& v) { v.window_right = 1; },
-            [](const S& s) { return s.window_right; }},
+            in_window_right},
     Row{"window-left-open", Group::masks, "a window without its left side", "hide what lies before p - L, too",
-            [](V& v) { v.window_left_open = true; }, [](const S& s) { return s.window_left; }},
+            [](V& v) { v.window_left_open = true; }, in_window_left},
     Row{"window-right-open", Group::masks, "a window without its right side", "hide what lies after p + R, too",
-            [](V& v) { v.window_right_open = true; }, [](const S& s) { return s.window_right; }},
+            [](V& v) { v.window_right_open = true; }, in_window_right},
     Row{"window-symmetric", Group::masks, "a window that looks ahead as far as back", "--window L,R has two sides",
-            [](V& v) { v.window_right_as_left = true; }, [](const S& s) { return s.window_left; }},
+            [](V& v) { v.window_right_as_left = true; }, in_window_left},
     Row{"lengths-missing", Group::masks, "padding that is not masked", "hide the keys from the length on",
-            [](V& v) { v.lengths = LengthUse::missing; }, [](const S& s) { return s.lengths; }},
+            [](V& v) { v.lengths = LengthUse::missing; }, in_lengths},
     Row{"lengths-other-end", Group::masks, "padding masked at the wrong end", "hide the last keys, not the first",
-            [](V& v) { v.lengths = LengthUse::other_end; }, [](const S& s) { return s.lengths; }},
+            [](V& v) { v.lengths = LengthUse::other_end; }, in_lengths},
     Row{"lengths-less", Group::masks, "lengths that are one too small", "key j is seen if j < length",
-            [](V& v) { v.length_shift = -1; }, [](const S& s) { return s.lengths; }},
+            [](V& v) { v.length_shift = -1; }, in_lengths},
     Row{"lengths-more", Group::masks, "lengths that are one too large", "key j is seen if j < length",
-            [](V& v) { v.length_shift = 1; }, [](const S& s) { return s.lengths; }},
+            [](V& v) { v.length_shift = 1; }, in_lengths},
     Row{"lengths-first", Group::masks, "the length of batch entry 0 for all", "each batch entry has its own length",
-            [](V& v) { v.lengths = LengthUse::first; }, [](const S& s) { return s.lengths && s.sizes.B > 1; }},
+            [](V& v) { v.lengths = LengthUse::first; }, in_batch_lengths},
     Row{"lengths-reversed", Group::masks, "the lengths of the batch entries in reverse order",
             "each batch entry has its own length", [](V& v) { v.lengths = LengthUse::reversed; },
-            [](const S& s) { return s.lengths && s.sizes.B > 1; }},
+            in_batch_lengths},
     Row{"lengths-ascending", Group::masks, "lengths sorted upwards, but not the batch entries",
-            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::ascending; }, in_lengths},
+            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::ascending; }, in_unsorted},
     Row{"lengths-descending", Group::masks, "lengths sorted downwards, but not the batch entries",
-            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::descending; }, in_lengths},
+            "sort the batch entries by length, too, or neither", [](V& v) { v.lengths = LengthUse::descending; }, in_unsorted},
     Row{"hidden-added-1", Group::masks, "hidden keys with 1 added to their score", "add -∞ to what is hidden, not 1",
             [](V& v) { v.hidden = Hidden::added; v.hidden_number = 1; }, in_masked},
     Row{"hidden-added-minus-1", Group::masks, "hidden keys with 1 taken off their score (a mask added as 0 and 1)",
@@ -263,10 +218,10 @@ constexpr std::array list{
             "repeat each in place: query head h reads key/value head h / (H / H_kv)",
             [](V& v) { v.value_head = KeyHead::interleaved; }, in_key_heads},
     Row{"heads-first", Group::heads, "the first key/value head for all", "query head h reads key/value head h / (H / H_kv)",
-            [](V& v) { v.key_head = v.value_head = KeyHead::first; }, [](const S& s) { return s.sizes.H_kv > 1; }},
+            [](V& v) { v.key_head = v.value_head = KeyHead::first; }, [](const C& c) { return c.views.sizes.H_kv > 1; }},
     Row{"heads-as-positions", Group::heads, "heads taken for positions: (B, H, T, d) read as (B, T, H, d)",
             "attention runs over positions, within each head", [](V& v) { v.along = Along::heads; },
-            [](const S& s) { return s.square() && !s.grouped() && s.sizes.H > 1; }},
+            [](const C& c) { return in_square(c) && in_heads(c) && !in_grouped(c); }},
     Row{"batch-as-positions", Group::heads, "batch entries taken for positions (batch_first forgotten)",
             "pass batch_first=True, or (T, B, d): attention runs over positions, within each batch entry",
             [](V& v) { v.along = Along::batch; }, in_square},
@@ -289,7 +244,7 @@ constexpr std::array list{
             "split it as (H, d)", [](V& v) { v.read = Reading::strided; v.read_of = ReadOf::values; }, in_width},
     Row{"heads-strided-out", Group::heads, "the heads of the result interleaved in the last dimension",
             "put the heads side by side: (H, d)", [](V& v) { v.written = Reading::strided; },
-            [](const S& s) { return s.side_by_side && s.sizes.H > 1; }},
+            [](const C& c) { return c.views.side_by_side && in_heads(c); }},
     Row{"heads-strided", Group::heads, "the last dimension split as (d, H), on the way in and out", "split it as (H, d)",
             [](V& v) { v.read = Reading::strided; v.written = Reading::strided; }, in_width},
     Row{"heads-reversed", Group::heads, "the heads of the result in reverse order", "put the heads in their order",
@@ -297,7 +252,7 @@ constexpr std::array list{
     Row{"heads-mean", Group::heads, "the mean of the heads", "keep every head's result", [](V& v) { v.mean_of_heads = true; },
             in_heads},
     Row{"one-head", Group::heads, "one head of the whole width", "split queries and keys into heads before Q·Kᵀ",
-            [](V& v) { v.one_head = true; }, [](const S& s) { return s.sizes.H > 1 && !s.grouped(); }},
+            [](V& v) { v.one_head = true; }, [](const C& c) { return in_heads(c) && !in_grouped(c); }},
 
     // ---- softmax
     Row{"softmax-over-queries", Group::softmax, "softmax over the queries", "softmax over the keys, the last dimension",
@@ -308,7 +263,7 @@ constexpr std::array list{
             "softmax over the keys, row by row", [](V& v) { v.over = Over::matrix; }, always},
     Row{"softmax-over-all", Group::softmax, "softmax over all scores of all heads at once",
             "softmax over the keys, row by row", [](V& v) { v.over = Over::all; },
-            [](const S& s) { return s.sizes.B * s.sizes.H > 1; }},
+            [](const C& c) { return c.views.sizes.B * c.views.sizes.H > 1; }},
     Row{"softmax-no-keepdims", Group::softmax, "exponentials divided by the sums of other rows (no keepdims)",
             "sum with keepdims=True, so that each row is divided by its own sum", [](V& v) { v.over = Over::key_rows; }, in_one_head},
     Row{"softmax-sum-no-keepdims", Group::softmax,
@@ -338,13 +293,13 @@ constexpr std::array list{
     Row{"weights-transposed", Group::softmax, "transposed weights", "multiply weights·V, not weightsᵀ·V",
             [](V& v) { v.weights_transposed = true; }, in_square},
     Row{"weights-times-keys", Group::softmax, "weights·K in place of weights·V", "multiply the weights by the values",
-            [](V& v) { v.summed = Summed::keys; }, [](const S& s) { return s.equal_sizes(); }},
+            [](V& v) { v.summed = Summed::keys; }, in_equal_sizes},
     Row{"weights-times-queries", Group::softmax, "weights·Q in place of weights·V", "multiply the weights by the values",
-            [](V& v) { v.summed = Summed::queries; }, [](const S& s) { return s.equal_sizes() && s.square(); }},
+            [](V& v) { v.summed = Summed::queries; }, [](const C& c) { return in_equal_sizes(c) && in_square(c); }},
     Row{"scores-of-values", Group::softmax, "Q·Vᵀ in place of Q·Kᵀ", "multiply the queries by the keys",
-            [](V& v) { v.scores_of_values = true; }, [](const S& s) { return s.equal_sizes(); }},
+            [](V& v) { v.scores_of_values = true; }, in_equal_sizes},
     Row{"keys-values-swapped", Group::softmax, "keys and values swapped", "the order is queries, keys, values",
-            [](V& v) { v.scores_of_values = true; v.summed = Summed::keys; }, [](const S& s) { return s.equal_sizes(); }},
+            [](V& v) { v.scores_of_values = true; v.summed = Summed::keys; }, in_equal_sizes},
 
     // ---- precision
     Row{"inputs-bfloat16", Group::precision, "inputs rounded to bfloat16", "keep queries, keys and values as they are",
@@ -354,7 +309,9 @@ constexpr std::array list{
     Row{"inputs-tf32", Group::precision, "inputs rounded to tf32",
             "turn tf32 off: torch.backends.cuda.matmul.allow_tf32 = False", [](V& v) { v.inputs = Precision::tf32; }, always},
     Row{"inputs-float32", Group::precision, "inputs rounded to float32", "compute in float64",
-            [](V& v) { v.inputs = Precision::float32; }, [](const S& s) { return s.type == ElementType::float64; }},
+
+            [](V& v) { v.inputs = Precision::float32; },
+            [](const C& c) { return c.views.queries.type == ElementType::float64; }},
     Row{"scores-bfloat16", Group::precision, "scores rounded to bfloat16", "keep Q·Kᵀ in float32",
             [](V& v) { v.scores = Precision::bfloat16; }, always},
     Row{"scores-float16", Group::precision, "scores rounded to float16", "keep Q·Kᵀ in float32",
@@ -420,9 +377,9 @@ constexpr std::array list{
         [](V& v) { v.distances = DistanceUse::before_scale; }, in_alibi},
     Row{"alibi-top-left", Group::positions, "ALiBi counted from query 0, not from its key",
             "the distance is that of key p = i + offset from key j", [](V& v) { v.distances = DistanceUse::top_left; },
-            [](const S& s) { return s.alibi && s.placed; }},
+            in_moved_alibi},
     Row{"alibi-one-sided", Group::positions, "ALiBi with a sign: later keys gain", "take the distance without its sign",
-            [](V& v) { v.distances = DistanceUse::one_sided; }, [](const S& s) { return s.alibi && !s.causal; }},
+            [](V& v) { v.distances = DistanceUse::one_sided; }, [](const C& c) { return in_alibi(c) && !in_causal(c); }},
     Row{"alibi-first-slope", Group::positions, "ALiBi with the slope of head 0 for all", "each head has its own slope",
             [](V& v) { v.distances = DistanceUse::first_slope; }, in_alibi_heads},
     Row{"alibi-reversed", Group::positions, "ALiBi with the slopes of the heads in reverse order",
@@ -432,85 +389,76 @@ constexpr std::array list{
     Row{"alibi-slopes-plain", Group::positions, "ALiBi with the slopes 2^(-8·h/heads) for heads that are no power of two",
             "take the slopes of the power of two below, then every other one of the next",
             [](V& v) { v.distances = DistanceUse::plain_slopes; },
-            [](const S& s) { return s.alibi && (s.sizes.H & (s.sizes.H - 1)) != 0; }},
+            [](const C& c) { return in_alibi(c) && (c.views.sizes.H & (c.views.sizes.H - 1)) != 0; }},
     Row{"causal-at-cache", Group::positions, "queries placed behind the cache alone",
             "--causal-align offset, or align your mask at keys - queries", [](V& v) { v.offset = Offset::cache; },
-            [](const S& s) { return in_placed(s) && s.sizes.P > 0; }},
+            [](const C& c) { return in_placed(c) && in_cache(c); }},
     Row{"cache-missing", Group::positions, "no cache", "put the cached keys and values before the new ones",
-            [](V& v) { v.cache_missing = true; }, [](const S& s) { return s.sizes.P > 0; }},
+            [](V& v) { v.cache_missing = true; }, in_cache},
     Row{"cache-last", Group::positions, "the cache after the new keys",
             "put the cached keys and values before the new ones", [](V& v) { v.cache_last = true; },
-            [](const S& s) { return in_masked(s) && s.sizes.P > 0; }},
-};
+            [](const C& c) { return in_masked(c) && in_cache(c); }},
 
-constexpr std::string_view merge_advice = "weigh each split by exp(log-sum-exp): its maximum and the log of its sum";
-
-/// Each of these with every size of tiles.
-constexpr std::array of_tiles{
+    // ---- tiles
     Row{"tile-accumulator", Group::tiles, "an accumulator that is not rescaled when the maximum grows",
-        "multiply the accumulator by exp(old maximum - new maximum)", [](V& v) { v.numerator = Maximum::running; }, always},
+        "multiply the accumulator by exp(old maximum - new maximum)",
+        [](V& v) { v.numerator = Maximum::running; }, always, &V::tile},
     Row{"tile-sum", Group::tiles, "a sum that is not rescaled when the maximum grows",
-        "multiply the sum by exp(old maximum - new maximum)", [](V& v) { v.denominator = Maximum::running; }, always},
+        "multiply the sum by exp(old maximum - new maximum)", [](V& v) { v.denominator = Maximum::running; }, always, &V::tile},
     Row{"tile-no-rescale", Group::tiles, "neither accumulator nor sum rescaled when the maximum grows",
         "multiply both by exp(old maximum - new maximum)",
         [](V& v) {
             v.numerator = Maximum::running;
             v.denominator = Maximum::running;
         },
-        always},
+        always, &V::tile},
     Row{"tile-own-maximum", Group::tiles, "each tile's own maximum subtracted",
         "keep the largest score of all tiles so far, and rescale what was summed",
         [](V& v) {
             v.numerator = Maximum::tile;
             v.denominator = Maximum::tile;
         },
-        always},
+        always, &V::tile},
     Row{"tile-correction-swapped", Group::tiles, "accumulator and sum corrected by exp(new maximum - old maximum)",
         "multiply both by exp(old maximum - new maximum)",
         [](V& v) {
             v.numerator = Maximum::swapped;
             v.denominator = Maximum::swapped;
         },
-        always},
+        always, &V::tile},
     Row{"tile-last-dropped", Group::tiles, "the last tile of keys left out", "round the number of tiles up",
-        [](V& v) { v.last_tile = LastTile::dropped; }, always},
+        [](V& v) { v.last_tile = LastTile::dropped; }, always, &V::tile},
     Row{"tile-padding-counted", Group::tiles, "padded keys of the last tile counted in the sum",
-        "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always},
+        "mask the keys from the number of keys on", [](V& v) { v.last_tile = LastTile::padded; }, always, &V::tile},
     Row{"tile-last-slid", Group::tiles, "the last tile of keys moved back over the tile before, whose keys count twice",
-        "mask the keys that the tile before has counted", [](V& v) { v.last_tile = LastTile::slid; }, always},
+        "mask the keys that the tile before has counted", [](V& v) { v.last_tile = LastTile::slid; }, always, &V::tile},
     Row{"tile-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
-        [](V& v) { v.merged_by_maximum = true; }, always},
+        [](V& v) { v.merged_by_maximum = true; }, always, &V::tile},
     Row{"tile-diagonal-seen", Group::tiles, "no causal mask within the tile of the diagonal",
-        "mask within the tiles that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal},
+        "mask within the tiles that the diagonal crosses",
+        [](V& v) { v.causal = CausalUse::diagonal_tile_seen; }, in_causal, &V::tile},
     Row{"tile-diagonal-dropped", Group::tiles, "the tile of the diagonal left out",
-        "go on up to the tile that the diagonal crosses", [](V& v) { v.causal = CausalUse::diagonal_tile_dropped; }, in_causal},
+        "go on up to the tile that the diagonal crosses",
+        [](V& v) { v.causal = CausalUse::diagonal_tile_dropped; }, in_causal, &V::tile},
     Row{"tile-diagonal-cut", Group::tiles, "keys up to the tile alone that the first query of a tile needs",
         "go on up to the tile that the last query of the tile needs: round their number up",
-        [](V& v) { v.causal = CausalUse::end_of_first_row; }, in_causal},
+        [](V& v) { v.causal = CausalUse::end_of_first_row; }, in_causal, &V::tile},
     Row{"tile-diagonal-once", Group::tiles, "the causal mask on that tile of keys alone that the first query of a tile needs",
         "mask each tile of keys that ends behind the first query of the tile",
-        [](V& v) { v.causal = CausalUse::diagonal_once; }, in_causal},
+        [](V& v) { v.causal = CausalUse::diagonal_once; }, in_causal, &V::tile},
     Row{"tile-causal-restarted", Group::tiles, "a causal mask that counts from 0 in each tile of queries",
-        "add the tile's first query: j <= i + offset is seen", [](V& v) { v.causal = CausalUse::restarted; }, in_causal},
-};
-
-constexpr std::array of_row_tiles{
+        "add the tile's first query: j <= i + offset is seen",
+        [](V& v) { v.causal = CausalUse::restarted; }, in_causal, &V::tile},
     Row{"tile-rows-dropped", Group::tiles, "the queries of the last partial tile left out", "round the number of tiles up",
-        [](V& /*v*/) {}, always},
-};
-constexpr std::array of_lanes{
+        nullptr, always, &V::row_tile},
     Row{"scores-lanes", Group::tiles, "the rest of d_k left out of Q·Kᵀ", "sum what is behind the last whole vector, too",
-        [](V& /*v*/) {}, always},
-};
-constexpr std::array of_value_lanes{
+        nullptr, always, &V::lanes},
     Row{"values-lanes", Group::tiles, "zeros in the rest of d_v", "compute what is behind the last whole vector, too",
-        [](V& /*v*/) {}, always},
-};
-constexpr std::array of_parts{
+        nullptr, always, &V::value_lanes},
     Row{"parts-averaged", Group::tiles, "the results of parts of the keys averaged",
-        "weigh each part by the sum of its exponentials, rescaled to one maximum", [](V& /*v*/) {}, always},
+        "weigh each part by the sum of its exponentials, rescaled to one maximum", nullptr, always, &V::parts},
     Row{"parts-merged-by-maximum", Group::tiles, "splits of the keys merged by exp(maximum)", merge_advice,
-        [](V& v) { v.merged_by_maximum = true; }, always},
+        [](V& v) { v.merged_by_maximum = true; }, always, &V::parts},
 };
 
 /// Whether vectors so wide leave out numbers, and not the same ones as narrower vectors.
@@ -522,60 +470,62 @@ bool lanes_count(Index lanes, Index numbers)
 }
 
 /// Whether tiles of this size do anything here; keys in one tile alone have nothing to rescale.
-bool tiles_count(const Mistake& mistake, const Setting& setting)
+bool tiles_count(const Mistake& mistake, const Call& call)
 {
     const Variant v = mistake.on({});
-    const Index keys = setting.sizes.total();
+    const core::AttentionDims& l = call.views.sizes;
+    const Index keys = l.total();
     if (v.last_tile == LastTile::padded) {
         return keys % mistake.size != 0;
     }
     const auto is_part = [&](Index parts) { return (keys + parts - 1) / parts == mistake.size; };
-    return v.causal == CausalUse::restarted ? setting.sizes.T > mistake.size
+    return v.causal == CausalUse::restarted ? l.T > mistake.size
            : v.last_tile == LastTile::slid  ? keys > mistake.size && keys % mistake.size != 0
            : v.merged_by_maximum            ? keys > mistake.size && std::ranges::none_of(part_counts, is_part)
                                             : keys > mistake.size;
 }
 
-bool size_counts(const Mistake& mistake, const Setting& setting)
+bool size_counts(const Mistake& mistake, const Call& call)
 {
+    const core::AttentionDims& l = call.views.sizes;
     return mistake.sized == nullptr                 ? true
-           : mistake.sized == &Variant::row_tile    ? setting.sizes.T % mistake.size != 0
-           : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, setting.sizes.d_k)
-           : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, setting.sizes.d_v)
-           : mistake.sized == &Variant::parts       ? mistake.size <= setting.sizes.total()
-                                                    : tiles_count(mistake, setting);
+           : mistake.sized == &Variant::row_tile    ? l.T % mistake.size != 0
+           : mistake.sized == &Variant::lanes       ? lanes_count(mistake.size, l.d_k)
+           : mistake.sized == &Variant::value_lanes ? lanes_count(mistake.size, l.d_v)
+           : mistake.sized == &Variant::parts       ? mistake.size <= l.total()
+                                                    : tiles_count(mistake, call);
 }
 
-/// Of each row, with every size of the knob.
-void add_sized(std::vector<Mistake>& all, std::span<const Row> rows, Index Variant::*knob, std::span<const Index> sizes)
-{
-    const std::string_view noun = knob == &Variant::tile || knob == &Variant::row_tile ? "tiles" : "vectors";
-    for (const Row& row : rows) {
-        for (const Index size : sizes) {
-            const std::string how =
-                knob == &Variant::parts ? fmt::format("{} parts", size) : fmt::format("{} of {}", noun, size);
-            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, fmt::format("{} ({})", row.what, how), row.advice},
-                           row.change,
-                           row.applies,
-                           knob,
-                           size});
-        }
-    }
-}
+/// What is tried with a knob: "tiles of 16".
+struct Sizes {
+    Index V::*knob;
+    std::string_view how;
+    std::span<const Index> sizes;
+};
+constexpr std::array all_sizes{
+    Sizes{&V::tile, "tiles of {}", tile_sizes},     Sizes{&V::row_tile, "tiles of {}", tile_sizes},
+    Sizes{&V::lanes, "vectors of {}", lane_counts}, Sizes{&V::value_lanes, "vectors of {}", lane_counts},
+    Sizes{&V::parts, "{} parts", part_counts},
+};
 
 std::vector<Mistake> all_mistakes()
 {
     std::vector<Mistake> all;
-    all.reserve(list.size() + (of_tiles.size() + of_row_tiles.size()) * tile_sizes.size() + 2 * lane_counts.size() +
-                of_parts.size() * part_counts.size());
     for (const Row& row : list) {
-        all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
+        if (row.sized == nullptr) {
+            all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.change, row.applies});
+            continue;
+        }
+        const Sizes& of = *std::ranges::find(all_sizes, row.sized, &Sizes::knob);
+        for (const Index size : of.sizes) {
+            const std::string what = fmt::format("{} ({})", row.what, fmt::format(fmt::runtime(of.how), size));
+            all.push_back({{fmt::format("{}-{}", row.name, size), row.group, what, row.advice},
+                           row.change,
+                           row.applies,
+                           row.sized,
+                           size});
+        }
     }
-    add_sized(all, of_tiles, &Variant::tile, tile_sizes);
-    add_sized(all, of_row_tiles, &Variant::row_tile, tile_sizes);
-    add_sized(all, of_lanes, &Variant::lanes, lane_counts);
-    add_sized(all, of_value_lanes, &Variant::value_lanes, lane_counts);
-    add_sized(all, of_parts, &Variant::parts, part_counts);
     std::ranges::stable_sort(all, {}, &Mistake::group);
     return all;
 }
@@ -588,11 +538,11 @@ std::span<const Mistake> mistakes()
     return all;
 }
 
-std::vector<const Mistake*> mistakes_in(const Setting& setting)
+std::vector<const Mistake*> mistakes_in(const Call& call)
 {
     std::vector<const Mistake*> found;
     for (const Mistake& mistake : mistakes()) {
-        if (mistake.applies(setting) && size_counts(mistake, setting)) {
+        if (mistake.applies(call) && size_counts(mistake, call)) {
             found.push_back(&mistake);
         }
     }

@@ -2,7 +2,7 @@
 // can be made at all.
 #pragma once
 
-#include "attn/core/attention.hpp"
+#include "attn/model/diagnose/call.hpp"
 #include "attn/model/diagnose/variant.hpp"
 
 #include <array>
@@ -12,26 +12,6 @@
 #include <vector>
 
 namespace attn::model::diagnose {
-
-/// What is right in this call: on it depends which mistakes can be made.
-struct Setting {
-    core::AttentionDims sizes;
-    ElementType type = ElementType::float32; ///< of the queries
-    bool side_by_side = false;               ///< heads lie beside each other in the last dimension
-    bool scale_given = false, softcap = false;
-    bool causal = false, window = false, lengths = false;
-    bool window_left = false, window_right = false; ///< the sides that are closed
-    bool boolean_mask = false, number_mask = false;
-    bool alibi = false, sinks = false, segments = false;
-    bool placed = false;     ///< query 0 of some batch entry does not stand at key 0
-    bool short_mask = false; ///< that ends before the keys do
-    bool embedding = false;  ///< the size of the embeddings is known, and not that of all heads
-
-    [[nodiscard]] bool masked() const { return causal || window || lengths || boolean_mask || number_mask || segments; }
-    [[nodiscard]] bool square() const { return sizes.T == sizes.total() && sizes.P == 0; }
-    [[nodiscard]] bool equal_sizes() const { return sizes.d_k == sizes.d_v; }
-    [[nodiscard]] bool grouped() const { return sizes.H != sizes.H_kv; }
-};
 
 enum class Group { scores, masks, heads, softmax, tiles, precision, positions, words, draws, projections };
 
@@ -45,14 +25,16 @@ struct MistakeInfo {
 
 /// A mistake of the attention itself.
 struct Mistake : MistakeInfo {
-    void (*change)(Variant&);
-    bool (*applies)(const Setting&);
+    void (*change)(Variant&); ///< nullptr: the size alone
+    bool (*applies)(const Call&);
     Index Variant::*sized = nullptr; ///< the knob that `size` is for
     Index size = 0;
 
     [[nodiscard]] Variant on(Variant variant) const
     {
-        change(variant);
+        if (change != nullptr) {
+            change(variant);
+        }
         if (sized != nullptr) {
             variant.*sized = size;
         }
@@ -68,6 +50,6 @@ inline constexpr std::array<Index, 3> part_counts{2, 4, 8};
 /// All of them, in the order of the groups.
 [[nodiscard]] std::span<const Mistake> mistakes();
 /// Those that can be made in this call.
-[[nodiscard]] std::vector<const Mistake*> mistakes_in(const Setting& setting);
+[[nodiscard]] std::vector<const Mistake*> mistakes_in(const Call& call);
 
 } // namespace attn::model::diagnose

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/model/diagnose/call.hpp"
+#include "attn/model/diagnose/variant.hpp"
 
 #include <map>
 #include <tuple>

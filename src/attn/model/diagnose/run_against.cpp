@@ -17,7 +17,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr double hopeless_pair = 100;     ///< tolerances: a pair that is as far is no candidate
 constexpr double work_on_seeds = 1 << 28; ///< numbers drawn and multiplied
 constexpr double work_on_pairs = 1 << 29; ///< likewise
 
@@ -46,16 +45,6 @@ Shape without_leading_ones(Shape shape)
         shape.erase(shape.begin());
     }
     return shape;
-}
-
-Numbers numbers_of(const AnyTensor& tensor)
-{
-    return std::visit([](const auto& t) { return Numbers(t.values.begin(), t.values.end()); }, tensor);
-}
-
-ElementType type_of(const AnyTensor& tensor)
-{
-    return std::holds_alternative<Tensor<float>>(tensor) ? ElementType::float32 : ElementType::float64;
 }
 
 ComparedDims dims_of(const Shape& shape)
@@ -101,23 +90,6 @@ Shape part_of(Shape shape, const RunAgainst::Part& part)
     return shape;
 }
 
-/// (T, H·d_v) as (H, T, d_v).
-Numbers split_into_heads(const Numbers& rows, const Shape& by_heads)
-{
-    const Index H = by_heads[0];
-    const Index T = by_heads[1];
-    const Index d_v = by_heads[2];
-    Numbers split;
-    split.reserve(rows.size());
-    for (Index h = 0; h < H; ++h) {
-        for (Index i = 0; i < T; ++i) {
-            const auto row = rows.begin() + (i * H + h) * d_v;
-            split.insert(split.end(), row, row + d_v);
-        }
-    }
-    return split;
-}
-
 /// Numbers that one run draws and multiplies, about.
 double work_of(const Result& result)
 {
@@ -152,11 +124,11 @@ public:
     {
         Diagnosis found;
         std::vector<Candidate> around = alone();
-        const std::unique_ptr<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : nullptr;
+        const std::optional<RunCall> call = compared_ ? call_of(runs_.recipe_, runs_.right_) : std::nullopt;
         if (call && part_.all()) {
-            found = diagnose({call->call(), *compared_, numbers_, right_}, work_, std::move(around));
+            found = diagnose({call->call, *compared_, numbers_, right_}, work_, std::move(around));
         } else {
-            found.attention_tried = call != nullptr;
+            found.attention_tried = call.has_value();
             found.candidates = call ? of_attention(*call) : std::vector{measured({}, right_)};
             std::ranges::move(around, std::back_inserter(found.candidates));
             found.tried = found.candidates.size() - 1;
@@ -170,7 +142,7 @@ public:
     }
 
 private:
-    struct Altered {
+    struct Run {
         Recipe recipe;
         Result result;
     };
@@ -184,42 +156,39 @@ private:
         return candidate;
     }
 
-    [[nodiscard]] std::unique_ptr<RunCall> call_of(const Recipe& recipe, const Result& result) const
+    [[nodiscard]] std::optional<RunCall> call_of(const Recipe& recipe, const Result& result) const
     {
-        return RunCall::of(recipe, result, measured_, mask_.view());
+        return run_call(recipe, result, measured_, mask_.view());
     }
 
     [[nodiscard]] Numbers evaluated(const RunCall& call, const Variant& variant) const
     {
-        return part_of(evaluate(call.call(), variant, *compared_, {}), shape_, part_);
+        return part_of(evaluate(call.call, variant, *compared_, {}), shape_, part_);
     }
 
     /// The right result of a call, and every mistake of attention in it.
     [[nodiscard]] std::vector<Candidate> of_attention(const RunCall& call) const
     {
         if (part_.all()) {
-            return singles({call.call(), *compared_, numbers_, right_}, {});
+            return singles({call.call, *compared_, numbers_, right_}, {});
         }
-        std::vector<Candidate> made{measured({}, evaluated(call, {}))};
-        for (const Mistake* mistake : mistakes_in(call.call().setting())) {
-            const Variant variant = mistake->on({});
-            if (can_compare(variant, *compared_)) {
-                made.push_back(measured({.mistakes = {mistake}, .variant = variant}, evaluated(call, variant)));
-            }
+        std::vector<Candidate> made = candidates_in(call.call, *compared_);
+        for (Candidate& each : made) {
+            each = measured(each, evaluated(call, each.variant));
         }
         return made;
     }
 
     /// A run with the mistake; nothing where it cannot be made, or the run cannot.
-    [[nodiscard]] std::optional<Altered> altered(const RunMistake& mistake, const Made& right) const
+    [[nodiscard]] std::optional<Run> altered(const RunMistake& mistake, const Recipe& recipe, const Result& right) const
     {
         try {
-            if (std::optional<Recipe> recipe = mistake.made(right, mistake.number)) {
-                Result result = runs_.made(*recipe);
+            if (std::optional<Recipe> changed = mistake.in(recipe, right)) {
+                Result result = runs_.made(*changed);
                 if (mistake.alter != nullptr) {
-                    mistake.alter(result, right.recipe);
+                    mistake.alter(result, recipe);
                 }
-                return Altered{std::move(*recipe), std::move(result)};
+                return Run{std::move(*changed), std::move(result)};
             }
         } catch (const Error&) { // it cannot be made here
         }
@@ -233,16 +202,16 @@ private:
         return tensor != nullptr && shape_of(*tensor) == shape_;
     }
 
-    [[nodiscard]] std::optional<Candidate> candidate(const RunMistake& mistake, const Made& right) const
+    [[nodiscard]] std::optional<Candidate> candidate(const RunMistake& mistake, const Recipe& recipe, const Result& right) const
     {
-        const std::optional<Altered> run = altered(mistake, right);
+        const std::optional<Run> run = altered(mistake, recipe, right);
         if (!run || !has_array(run->result)) {
             return std::nullopt;
         }
         if (mistake.alter == nullptr || !compared_) {
             return measured({.mistakes = {&mistake}}, chosen(*run->result.find(measured_)));
         }
-        const std::unique_ptr<RunCall> call = call_of(run->recipe, run->result);
+        const std::optional<RunCall> call = call_of(run->recipe, run->result);
         return call ? std::optional(measured({.mistakes = {&mistake}}, evaluated(*call, {}))) : std::nullopt;
     }
 
@@ -255,8 +224,7 @@ private:
         core::for_each_block(std::ssize(made), work_, [&](Index block) {
             const auto at = static_cast<std::size_t>(block);
             const bool seed = at < other_seeds.size();
-            made[at] =
-                candidate(seed ? other_seeds[at] : run_mistakes()[at - other_seeds.size()], {runs_.recipe_, runs_.right_});
+            made[at] = candidate(seed ? other_seeds[at] : run_mistakes()[at - other_seeds.size()], runs_.recipe_, runs_.right_);
         });
         std::vector<Candidate> candidates;
         for (std::optional<Candidate>& each : made) {
@@ -271,7 +239,7 @@ private:
     [[nodiscard]] std::vector<Candidate> pairs_with(const RunMistake& first, std::span<const RunMistake> seconds) const
     {
         std::vector<Candidate> made;
-        const std::optional<Altered> run = altered(first, {runs_.recipe_, runs_.right_});
+        const std::optional<Run> run = altered(first, runs_.recipe_, runs_.right_);
         if (!run) {
             return made;
         }
@@ -280,12 +248,12 @@ private:
             made.push_back(std::move(second));
         };
         for (const RunMistake& second : first.alter == nullptr ? seconds : std::span<const RunMistake>()) {
-            if (std::optional<Candidate> pair = candidate(second, {run->recipe, run->result})) {
+            if (std::optional<Candidate> pair = candidate(second, run->recipe, run->result)) {
                 add(std::move(*pair));
             }
         }
         const bool comparable = compared_ && has_array(run->result);
-        if (const std::unique_ptr<RunCall> call = comparable ? call_of(run->recipe, run->result) : nullptr) {
+        if (const std::optional<RunCall> call = comparable ? call_of(run->recipe, run->result) : std::nullopt) {
             for (Candidate& second : of_attention(*call)) {
                 if (!second.right()) {
                     add(std::move(second));
@@ -312,7 +280,7 @@ private:
         });
         for (std::vector<Candidate>& pairs : made) {
             found.tried += pairs.size();
-            std::erase_if(pairs, [](const Candidate& pair) { return pair.distance.typical() > hopeless_pair; });
+            std::erase_if(pairs, [](const Candidate& pair) { return pair.distance.typical() > hopeless; });
             std::ranges::move(pairs, std::back_inserter(found.candidates));
         }
     }
@@ -404,7 +372,7 @@ Numbers RunAgainst::numbers(const NamedTensor& file, const Held& held) const
 {
     Numbers numbers = load<double>(file.view).values;
     const Shape& right = shape_of(*right_.find(measured_as(held.item)));
-    return held.item == Item::context ? split_into_heads(numbers, part_of(right, held.part)) : numbers;
+    return held.item == Item::context ? split_into_heads(numbers, dims_of(part_of(right, held.part))) : numbers;
 }
 
 Against RunAgainst::compared(const NamedTensor& file, const Held& held) const

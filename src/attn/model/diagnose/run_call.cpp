@@ -12,29 +12,21 @@ namespace {
 
 StoredTensor stored(const Result& result, Item item)
 {
-    const auto store_numbers = [&](const auto& tensor) {
-        using Scalar = typename std::decay_t<decltype(tensor.values)>::value_type;
-        StoredTensor kept(std::string(name_of(item)),
-                          dtype_of<Scalar> == Dtype::float32 ? ElementType::float32 : ElementType::float64, tensor.shape);
-        store<Scalar>(kept, 0, tensor.values);
-        return kept;
-    };
-    return std::visit(store_numbers, *result.find(item));
-}
-
-bool has_alibi(const Recipe& recipe)
-{
-    return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
+    const AnyTensor& tensor = *result.find(item);
+    StoredTensor kept(std::string(name_of(item)), type_of(tensor), shape_of(tensor));
+    store<double>(kept, 0, numbers_of(tensor));
+    return kept;
 }
 
 /// Whether attend has such attention up to this item.
 bool is_plain(const Recipe& recipe, const Result& result, Item item, bool masked)
 {
     const Attention& attention = recipe.attention;
+    const bool alibi = attention.placed_by(PositionKind::alibi);
     const bool dropped = attention.dropout && item != Item::weights;
-    const bool hides_alone = attention.mask_at == core::MaskAt::scaled || !(masked || has_alibi(recipe)); // with -inf
+    const bool hides_alone = attention.mask_at == core::MaskAt::scaled || !(masked || alibi); // with -inf
     return attention.multiplies() && !dropped && hides_alone && result.key_labels.empty() && recipe.query.empty() &&
-           recipe.head.empty() && !(masked && has_alibi(recipe));
+           recipe.head.empty() && !(masked && alibi);
 }
 
 /// Heads side by side times W, plus b, where the run has them.
@@ -58,37 +50,43 @@ std::optional<OutputProjection> output_projection(const Result& result)
 
 } // namespace
 
-RunCall::RunCall(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask)
-    : queries_(stored(result, Item::queries)), keys_(stored(result, Item::keys)), values_(stored(result, Item::values))
+ElementType type_of(const AnyTensor& tensor)
 {
+    return std::holds_alternative<Tensor<float>>(tensor) ? ElementType::float32 : ElementType::float64;
+}
+
+std::vector<double> numbers_of(const AnyTensor& tensor)
+{
+    return std::visit([](const auto& t) { return std::vector<double>(t.values.begin(), t.values.end()); }, tensor);
+}
+
+std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item item, const std::optional<TensorView>& mask)
+{
+    if (!is_plain(recipe, result, item, mask.has_value())) {
+        return std::nullopt;
+    }
+    RunCall made{stored(result, Item::queries), stored(result, Item::keys), stored(result, Item::values), {}};
     // K·Qᵀ is Q·Kᵀ with the two in each other's place.
     if (recipe.attention.order == ScoreOrder::key_query) {
-        std::swap(queries_, keys_);
+        std::swap(made.queries, made.keys);
     }
     Attend attend;
-    const core::AttentionOptions& options = recipe.attention;
-    static_cast<core::AttentionOptions&>(attend) = options;
+    static_cast<core::AttentionOptions&>(attend) = recipe.attention;
     attend.dropout.reset();
     attend.mask_at = core::MaskAt::scaled;
     attend.scale = recipe.attention.factor();
     attend.allow_nonfinite = true;
-    AttendInputs inputs{queries_.view(), keys_.view(), values_.view()};
-    const Shape scores{queries_.shape[0], queries_.shape[1], keys_.shape[1]};
-    attend.alibi = has_alibi(recipe);
+    attend.alibi = recipe.attention.placed_by(PositionKind::alibi);
+    AttendInputs inputs{made.queries.view(), made.keys.view(), made.values.view()};
+    const Shape scores{made.queries.shape[0], made.queries.shape[1], made.keys.shape[1]};
     if (mask) {
         inputs.mask = broadcast_mask(*mask, scores, ShortMask::repeats);
     }
-    call_ = call_of(inputs, attend);
-    call_.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
-    call_.projection = output_projection(result);
-    call_.embedding_size = shape_of(*result.find(Item::embeddings)).back();
-}
-
-std::unique_ptr<RunCall> RunCall::of(const Recipe& recipe, const Result& result, Item item,
-                                     const std::optional<TensorView>& mask)
-{
-    return is_plain(recipe, result, item, mask.has_value()) ? std::unique_ptr<RunCall>(new RunCall(recipe, result, mask))
-                                                            : nullptr;
+    made.call = call_of(inputs, attend);
+    made.call.views.side_by_side = scores[0] > 1; // as a matrix of all heads makes them
+    made.call.projection = output_projection(result);
+    made.call.embedding_size = shape_of(*result.find(Item::embeddings)).back();
+    return made;
 }
 
 } // namespace attn::model::diagnose

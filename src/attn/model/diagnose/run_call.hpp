@@ -4,26 +4,22 @@
 #include "attn/model/diagnose/call.hpp"
 #include "attn/model/run/result.hpp"
 
-#include <memory>
+#include <optional>
 
 namespace attn::model::diagnose {
 
-/// Holds what the views of the call look at.
-class RunCall {
-public:
-    /// `result`: of the recipe, with queries, keys, values and parameters; `mask`: that of the run, if it has one. Nothing for
-    /// attention that attend does not have up to `item`: other functions of scores, dropout, one more key, some of the queries
-    /// or heads.
-    [[nodiscard]] static std::unique_ptr<RunCall> of(const Recipe& recipe, const Result& result, Item item,
-                                                     const std::optional<TensorView>& mask);
+[[nodiscard]] ElementType type_of(const AnyTensor& tensor);
+[[nodiscard]] std::vector<double> numbers_of(const AnyTensor& tensor);
 
-    [[nodiscard]] const Call& call() const { return call_; }
-
-private:
-    RunCall(const Recipe& recipe, const Result& result, const std::optional<TensorView>& mask);
-
-    StoredTensor queries_, keys_, values_;
-    Call call_;
+struct RunCall {
+    StoredTensor queries, keys, values; ///< what the call looks at
+    Call call;
 };
+
+/// `result`: of the recipe, with queries, keys, values and parameters; `mask`: that of the run, if it has one, which outlives
+/// the call. Nothing for attention that attend does not have up to `item`: other functions of scores, dropout, one more key,
+/// some of the queries or heads.
+[[nodiscard]] std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item item,
+                                              const std::optional<TensorView>& mask);
 
 } // namespace attn::model::diagnose

@@ -1,18 +1,26 @@
 #include "attn/model/diagnose/run_mistakes.hpp"
 
 #include "attn/core/positions.hpp"
+#include "attn/model/diagnose/run_call.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace attn::model::diagnose {
 namespace {
 
+using std::bind_front;
+
 using Changed = std::optional<Recipe>;
+using Order = std::array<std::size_t, 3>;
 
 constexpr std::array projections{Target::W_q, Target::W_k, Target::W_v};
 constexpr std::array biases{Target::b_q, Target::b_k, Target::b_v};
+constexpr std::array output{Target::W_o};
+constexpr std::array tables{Target::embedding, Target::embeddings};
 
 // ---- the steps of a recipe -------------------------------------------------------------------------------------------------
 
@@ -39,21 +47,17 @@ std::optional<std::size_t> place_of_embeddings(const Recipe& recipe)
     return table ? table : place_of(recipe, Target::embeddings);
 }
 
-/// Changes every draw of these targets; nothing where none changed.
+/// Changes every draw of these targets.
 template <typename Change>
-Changed with_draws(const Recipe& right, std::span<const Target> targets, Change change)
+Recipe with_draws(Recipe recipe, std::span<const Target> targets, Change change)
 {
-    Recipe recipe = right;
-    bool changed = false;
     for (Step& step : recipe.draws) {
         auto* draw = std::get_if<Draw>(&step);
         if (draw != nullptr && !draw->values && std::ranges::find(targets, draw->target) != targets.end()) {
-            const Draw before = *draw;
             change(*draw);
-            changed = changed || *draw != before;
         }
     }
-    return changed ? Changed(std::move(recipe)) : std::nullopt;
+    return recipe;
 }
 
 Target target_called(std::string_view name)
@@ -63,39 +67,30 @@ Target target_called(std::string_view name)
 
 Draw literal(Target target, const AnyTensor& tensor, std::optional<Side> side = {})
 {
-    const auto doubles = [](const auto& numbers) {
-        return Literal{numbers.shape, std::vector<double>(numbers.values.begin(), numbers.values.end())};
-    };
     Draw draw{.target = target};
     draw.side = side;
-    draw.values = std::visit(doubles, tensor);
+    draw.values = Literal{shape_of(tensor), numbers_of(tensor)};
     return draw;
-}
-
-bool has_sinusoids(const Recipe& recipe)
-{
-    return recipe.attention.positions && recipe.attention.positions->kind == PositionKind::sinusoidal;
 }
 
 /// The same run with its embeddings, which have their positions, and its parameters as numbers, so that one of them can change
 /// alone.
-Changed stated(const Made& right)
+Changed stated(Recipe recipe, const Result& right)
 {
-    Recipe recipe = right.recipe;
     if (recipe.attention.dropout && !recipe.attention.dropout->seed) { // which goes on with the stream of the draws
         return std::nullopt;
     }
     recipe.draws.clear();
     recipe.parameters.reset();
     recipe.embeddings.reset();
-    if (has_sinusoids(recipe)) {
+    if (recipe.attention.placed_by(PositionKind::sinusoidal)) {
         recipe.attention.positions.reset();
     }
-    recipe.draws.emplace_back(literal(Target::embeddings, *right.result.find(Item::embeddings)));
-    if (const AnyTensor* keys = right.result.find(Item::key_embeddings)) {
+    recipe.draws.emplace_back(literal(Target::embeddings, *right.find(Item::embeddings)));
+    if (const AnyTensor* keys = right.find(Item::key_embeddings)) {
         recipe.draws.emplace_back(literal(Target::key_embeddings, *keys));
     }
-    for (const Array& parameter : right.result.parameters) {
+    for (const Array& parameter : right.parameters) {
         const Target target = target_called(parameter.name);
         const bool matrix = target >= Target::W_q && target <= Target::U_a;
         if (target != Target::embedding) {
@@ -105,118 +100,107 @@ Changed stated(const Made& right)
     return recipe;
 }
 
-/// `stated`, with the draw of one target replaced.
-Changed stated_with(const Made& right, Target target, const Draw& draw)
+/// `stated`, with these draws in place of what there is of their targets.
+Changed stated_with(Recipe recipe, const Result& right, std::span<const Draw> draws)
 {
-    Changed recipe = stated(right);
-    const std::optional<std::size_t> place = recipe ? place_of(*recipe, target) : std::nullopt;
-    if (!place || recipe->draws[*place] == Step(draw)) {
-        return std::nullopt;
+    Changed changed = stated(std::move(recipe), right);
+    for (const Draw& draw : draws) {
+        const std::optional<std::size_t> place = changed ? place_of(*changed, draw.target) : std::nullopt;
+        if (!place || changed->draws[*place] == Step(draw)) {
+            return std::nullopt;
+        }
+        changed->draws[*place] = draw;
     }
-    recipe->draws[*place] = draw;
-    return recipe;
+    return changed;
 }
 
 // ---- words -----------------------------------------------------------------------------------------------------------------
 
 /// Other ids for the same words, of one sentence or list.
-Changed with_ids(const Made& right, std::vector<Index> ids)
+Changed with_ids(Recipe recipe, const Result& right, std::vector<Index> ids)
 {
-    const auto* sentence = std::get_if<SentenceInput>(&right.recipe.input);
-    const auto* list = std::get_if<IdsInput>(&right.recipe.input);
+    const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
+    const auto* list = std::get_if<IdsInput>(&recipe.input);
     const bool one = sentence != nullptr ? !sentence->cross && sentence->batch.empty() : list != nullptr && !list->batch;
-    if (!one || right.recipe.embeddings || ids == right.result.token_ids) {
+    if (!one || recipe.embeddings || ids == right.token_ids) {
         return std::nullopt;
     }
-    Recipe recipe = right.recipe;
-    const auto words = static_cast<Index>(right.result.vocabulary ? right.result.vocabulary->size() : 0);
+    const auto words = static_cast<Index>(right.vocabulary ? right.vocabulary->size() : 0);
     const Index largest = *std::ranges::max_element(ids);
     recipe.dims.vocab_size = std::max(recipe.dims.vocab_size.value_or(words), largest + 1);
-    recipe.input = IdsInput{std::move(ids), right.result.tokens};
+    recipe.input = IdsInput{std::move(ids), right.tokens};
     return recipe;
 }
 
-Changed in_order_of_appearance(const Made& right, Index /*number*/)
+Changed in_order_of_appearance(Recipe recipe, const Result& right)
 {
     std::vector<Index> seen;
     std::vector<Index> ids;
-    for (const Index id : right.result.token_ids) {
+    for (const Index id : right.token_ids) {
         const auto found = std::ranges::find(seen, id);
         ids.push_back(found - seen.begin());
         if (found == seen.end()) {
             seen.push_back(id);
         }
     }
-    return with_ids(right, std::move(ids));
+    return with_ids(std::move(recipe), right, std::move(ids));
 }
 
-Changed one_id_more(const Made& right, Index /*number*/)
+Changed one_id_more(Recipe recipe, const Result& right)
 {
-    std::vector<Index> ids = right.result.token_ids;
+    std::vector<Index> ids = right.token_ids;
     std::ranges::for_each(ids, [](Index& id) { ++id; });
-    return with_ids(right, std::move(ids));
+    return with_ids(std::move(recipe), right, std::move(ids));
 }
 
-Changed other_case(const Made& right, Index /*number*/)
+Changed other_case(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    auto* sentence = std::get_if<SentenceInput>(&recipe.input);
-    if (sentence == nullptr) {
-        return std::nullopt;
+    if (auto* sentence = std::get_if<SentenceInput>(&recipe.input)) {
+        sentence->casefold = !sentence->casefold;
     }
-    sentence->casefold = !sentence->casefold;
     return recipe;
 }
 
 // ---- draws -----------------------------------------------------------------------------------------------------------------
 
-Changed other_seed(const Made& right, Index number)
+Changed other_seed(std::uint64_t number, Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    bool changed = false;
     for (Step& step : recipe.draws) {
         if (auto* seed = std::get_if<Seed>(&step)) {
-            changed = changed || seed->value != static_cast<std::uint64_t>(number);
-            seed->value = static_cast<std::uint64_t>(number);
+            seed->value = number;
         }
     }
-    return changed ? Changed(std::move(recipe)) : std::nullopt;
+    return recipe;
 }
 
-Changed seeded_once(const Made& right, Index /*number*/)
+Changed seeded_once(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
     const auto is_seed = [](const Step& step) { return std::holds_alternative<Seed>(step); };
     const auto first = std::ranges::find_if(recipe.draws, is_seed);
-    const auto removed = first == recipe.draws.end() ? first : std::remove_if(first + 1, recipe.draws.end(), is_seed);
-    if (removed == recipe.draws.end()) {
-        return std::nullopt;
+    if (first != recipe.draws.end()) {
+        recipe.draws.erase(std::remove_if(first + 1, recipe.draws.end(), is_seed), recipe.draws.end());
     }
-    recipe.draws.erase(removed, recipe.draws.end());
     return recipe;
 }
 
 /// Behind the embeddings, before everything else.
-Changed seeded_again(const Made& right, Index /*number*/)
+Changed seeded_again(Recipe recipe, const Result& /*right*/)
 {
-    const std::vector<Step>& steps = right.recipe.draws;
-    const std::optional<std::size_t> place = place_of_embeddings(right.recipe);
+    std::vector<Step>& steps = recipe.draws;
+    const std::optional<std::size_t> place = place_of_embeddings(recipe);
     const auto* seed = steps.empty() ? nullptr : std::get_if<Seed>(&steps.front());
     if (!place || seed == nullptr || *place + 1 == steps.size() || std::holds_alternative<Seed>(steps[*place + 1])) {
         return std::nullopt;
     }
-    Recipe recipe = right.recipe;
-    recipe.draws.insert(recipe.draws.begin() + static_cast<std::ptrdiff_t>(*place) + 1, *seed);
+    steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(*place) + 1, Step(*seed));
     return recipe;
 }
 
 /// Before every draw.
-Changed seeded_each_time(const Made& right, Index /*number*/)
+Changed seeded_each_time(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
     std::optional<Seed> seed;
-    recipe.draws.clear();
-    for (const Step& step : right.recipe.draws) {
+    for (const Step& step : std::exchange(recipe.draws, {})) {
         if (const auto* given = std::get_if<Seed>(&step)) {
             seed = *given;
         } else if (seed) {
@@ -225,19 +209,17 @@ Changed seeded_each_time(const Made& right, Index /*number*/)
             recipe.draws.push_back(step);
         }
     }
-    return recipe.draws == right.recipe.draws ? std::nullopt : Changed(std::move(recipe));
+    return recipe;
 }
 
-constexpr std::array<std::array<std::size_t, 3>, 6> orders{{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
-
-/// W_q, W_k and W_v in order `number`, each with the bias that is drawn right behind it.
-Changed in_other_order(const Made& right, Index number)
+/// W_q, W_k and W_v in this order, each with the bias that is drawn right behind it.
+Changed in_other_order(Order wanted, Recipe recipe, const Result& /*right*/)
 {
-    const std::vector<Step>& steps = right.recipe.draws;
-    std::array<std::size_t, 3> begin{};
-    std::array<std::size_t, 3> end{};
+    const std::vector<Step> steps = recipe.draws;
+    Order begin{};
+    Order end{};
     for (std::size_t m = 0; m < projections.size(); ++m) {
-        const std::optional<std::size_t> place = place_of(right.recipe, projections[m]);
+        const std::optional<std::size_t> place = place_of(recipe, projections[m]);
         if (!place) {
             return std::nullopt;
         }
@@ -245,13 +227,6 @@ Changed in_other_order(const Made& right, Index number)
         const auto* next = *place + 1 < steps.size() ? std::get_if<Draw>(&steps[*place + 1]) : nullptr;
         end[m] = *place + (next != nullptr && next->target == biases[m] ? 2 : 1);
     }
-    std::array<std::size_t, 3> now{0, 1, 2};
-    std::ranges::sort(now, {}, [&](std::size_t m) { return begin[m]; });
-    const std::array<std::size_t, 3>& wanted = orders[static_cast<std::size_t>(number)];
-    if (now == wanted) {
-        return std::nullopt;
-    }
-    Recipe recipe = right.recipe;
     recipe.draws.clear();
     for (std::size_t at = 0, next = 0; at < steps.size();) {
         const auto here = std::ranges::find(begin, at);
@@ -259,95 +234,84 @@ Changed in_other_order(const Made& right, Index number)
             recipe.draws.push_back(steps[at++]);
             continue;
         }
-        const std::size_t m = wanted[next++];
-        for (std::size_t from = begin[m]; from < end[m]; ++from) {
+        const std::size_t m = wanted.at(next++);
+        for (std::size_t from = begin.at(m); from < end.at(m); ++from) {
             recipe.draws.push_back(steps[from]);
         }
-        at = end[static_cast<std::size_t>(here - begin.begin())];
+        at = end.at(static_cast<std::size_t>(here - begin.begin()));
     }
     return recipe;
 }
 
 /// The embedding behind everything else, or before it where it is last.
-Changed embedding_elsewhere(const Made& right, Index /*number*/)
+Changed embedding_elsewhere(Recipe recipe, const Result& /*right*/)
 {
     const auto is_draw = [](const Step& step) { return std::holds_alternative<Draw>(step); };
-    const std::optional<std::size_t> place = place_of_embeddings(right.recipe);
-    if (!place) {
-        return std::nullopt;
+    if (const std::optional<std::size_t> place = place_of_embeddings(recipe)) {
+        const Step embedding = recipe.draws[*place];
+        recipe.draws.erase(recipe.draws.begin() + static_cast<std::ptrdiff_t>(*place));
+        const bool last = *place == recipe.draws.size();
+        recipe.draws.insert(last ? std::ranges::find_if(recipe.draws, is_draw) : recipe.draws.end(), embedding);
     }
-    Recipe recipe = right.recipe;
-    const Step embedding = recipe.draws[*place];
-    recipe.draws.erase(recipe.draws.begin() + static_cast<std::ptrdiff_t>(*place));
-    const bool last = *place == recipe.draws.size();
-    recipe.draws.insert(last ? std::ranges::find_if(recipe.draws, is_draw) : recipe.draws.end(), embedding);
-    return recipe.draws == right.recipe.draws ? std::nullopt : Changed(std::move(recipe));
+    return recipe;
 }
 
-void draw_otherwise(Draw& draw, Initialisation init)
+Changed drawn_as(Initialisation init, std::span<const Target> targets, Recipe recipe, const Result& /*right*/)
 {
-    if (draw.init != init) {
-        draw = {
-            .target = draw.target, .init = init, .side = draw.side, .shape = draw.shape, .take = draw.take, .head = draw.head};
-    }
-}
-
-Changed projections_otherwise(const Made& right, Index number)
-{
-    return with_draws(right.recipe, projections,
-                      [&](Draw& draw) { draw_otherwise(draw, static_cast<Initialisation>(number)); });
-}
-
-Changed embedding_otherwise(const Made& right, Index number)
-{
-    constexpr std::array tables{Target::embedding, Target::embeddings};
-    return with_draws(right.recipe, tables, [&](Draw& draw) { draw_otherwise(draw, static_cast<Initialisation>(number)); });
+    return with_draws(std::move(recipe), targets, [&](Draw& draw) {
+        if (draw.init != init) {
+            draw = {.target = draw.target,
+                    .init = init,
+                    .side = draw.side,
+                    .shape = draw.shape,
+                    .take = draw.take,
+                    .head = draw.head};
+        }
+    });
 }
 
 /// nn.Linear draws a bias behind each matrix, unless it has bias=False.
-Changed with_biases(const Made& right, Index /*number*/)
+Changed with_biases(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
+    const Recipe right = recipe;
     recipe.draws.clear();
-    for (const Step& step : right.recipe.draws) {
+    for (const Step& step : right.draws) {
         recipe.draws.push_back(step);
         const auto* draw = std::get_if<Draw>(&step);
         const auto found = draw == nullptr ? projections.end() : std::ranges::find(projections, draw->target);
         if (found != projections.end() && draw->init == Initialisation::linear) {
-            const auto m = static_cast<std::size_t>(found - projections.begin());
-            if (find_draw(right.recipe, biases.at(m))) {
+            const Target bias = biases.at(static_cast<std::size_t>(found - projections.begin()));
+            if (find_draw(right, bias)) {
                 return std::nullopt;
             }
-            recipe.draws.emplace_back(Draw{.target = biases.at(m), .init = Initialisation::linear, .head = draw->head});
+            recipe.draws.emplace_back(Draw{.target = bias, .init = Initialisation::linear, .head = draw->head});
         }
     }
-    return recipe.draws == right.recipe.draws ? std::nullopt : Changed(std::move(recipe));
+    return recipe;
 }
 
 /// Neither drawn nor added.
-Changed without_biases(const Made& right, Index /*number*/)
+Changed without_biases(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
     std::erase_if(recipe.draws, [](const Step& step) {
         const auto* draw = std::get_if<Draw>(&step);
         return draw != nullptr && draw->target >= Target::b_q && draw->target <= Target::b_o;
     });
-    return recipe.draws == right.recipe.draws ? std::nullopt : Changed(std::move(recipe));
+    return recipe;
 }
 
-Changed other_generator(const Made& right, Index number)
+Changed other_generator(Generator generator, Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    recipe.generator = static_cast<Generator>(number);
-    return recipe.generator == right.recipe.generator ? std::nullopt : Changed(std::move(recipe));
+    recipe.generator = generator;
+    return recipe;
 }
 
 // ---- projections -----------------------------------------------------------------------------------------------------------
 
 /// x·W where W·x is right, drawn in the shape that this has; and the other way round.
-Changed other_sides(const Made& right, Index /*number*/)
+Changed other_sides(Recipe recipe, const Result& /*right*/)
 {
-    return with_draws(right.recipe, projections, [](Draw& draw) {
+    return with_draws(std::move(recipe), projections, [](Draw& draw) {
         draw.side = draw.side.value_or(Side::left) == Side::left ? Side::right : Side::left;
         draw.shape.reset();
         draw.take.clear();
@@ -355,149 +319,119 @@ Changed other_sides(const Made& right, Index /*number*/)
 }
 
 /// The numbers of these matrices on their other side, where all are square.
-Changed transposed(const Made& right, std::span<const Target> targets)
+Changed transposed(std::span<const Target> targets, Recipe recipe, const Result& right)
 {
-    Changed recipe = stated(right);
+    Changed changed = stated(std::move(recipe), right);
     for (const Target target : targets) {
-        const std::optional<std::size_t> place = recipe ? place_of(*recipe, target) : std::nullopt;
-        auto* draw = place ? std::get_if<Draw>(&recipe->draws[*place]) : nullptr;
+        const std::optional<std::size_t> place = changed ? place_of(*changed, target) : std::nullopt;
+        auto* draw = place ? std::get_if<Draw>(&changed->draws[*place]) : nullptr;
         if (draw == nullptr || draw->values->shape.size() != 2 || draw->values->shape[0] != draw->values->shape[1]) {
             return std::nullopt;
         }
         draw->side = draw->side == Side::left ? Side::right : Side::left;
     }
-    return recipe;
-}
-
-Changed output_transposed(const Made& right, Index /*number*/)
-{
-    constexpr std::array output{Target::W_o};
-    return transposed(right, output);
-}
-
-/// The heads side by side as they are, where the sizes allow it.
-Changed output_missing(const Made& right, Index /*number*/)
-{
-    Changed recipe = stated_with(right, Target::W_o, {.target = Target::W_o, .init = Initialisation::identity});
-    if (recipe) {
-        std::erase_if(recipe->draws, [](const Step& step) { return std::get<Draw>(step).target == Target::b_o; });
-    }
-    return recipe;
+    return changed;
 }
 
 /// Of drawn ones `other_sides` says so.
-Changed projections_transposed(const Made& right, Index /*number*/)
+Changed projections_transposed(Recipe recipe, const Result& right)
 {
-    return right.recipe.parameters ? transposed(right, projections) : std::nullopt;
+    return recipe.parameters ? transposed(projections, std::move(recipe), right) : std::nullopt;
 }
 
-/// The words themselves in place of what one matrix makes of them.
-Changed projection_missing(const Made& right, Index number)
+/// What the matrices read in place of what they make of it, where the sizes allow it.
+Changed without(std::span<const Target> targets, Recipe recipe, const Result& right)
 {
-    const Target target = projections.at(static_cast<std::size_t>(number));
-    return stated_with(right, target, {.target = target, .init = Initialisation::identity});
-}
-
-Changed all_projections_missing(const Made& right, Index /*number*/)
-{
-    Changed recipe = stated(right);
-    for (const Target target : projections) {
-        const std::optional<std::size_t> place = recipe ? place_of(*recipe, target) : std::nullopt;
-        if (!place) {
-            return std::nullopt;
-        }
-        recipe->draws[*place] = Draw{.target = target, .init = Initialisation::identity};
+    std::vector<Draw> identities;
+    for (const Target target : targets) {
+        identities.push_back({.target = target, .init = Initialisation::identity});
     }
-    return recipe;
+    return stated_with(std::move(recipe), right, identities);
 }
 
-/// Matrix `number` / 3 of the three has the numbers of matrix `number` % 3.
-Changed projection_of_another(const Made& right, Index number)
+/// The heads side by side as they are.
+Changed output_missing(Recipe recipe, const Result& right)
 {
-    const Target target = projections.at(static_cast<std::size_t>(number) / 3);
-    const Target other = projections.at(static_cast<std::size_t>(number) % 3);
-    const auto theirs = std::ranges::find(right.result.parameters, name_of(other), &Array::name);
-    return theirs == right.result.parameters.end() ? std::nullopt
-                                                   : stated_with(right, target, literal(target, theirs->tensor, theirs->side));
+    Changed changed = without(output, std::move(recipe), right);
+    if (changed) {
+        std::erase_if(changed->draws, [](const Step& step) { return std::get<Draw>(step).target == Target::b_o; });
+    }
+    return changed;
+}
+
+/// One matrix has the numbers of another.
+Changed made_with(Target other, Target target, Recipe recipe, const Result& right)
+{
+    const auto theirs = std::ranges::find(right.parameters, name_of(other), &Array::name);
+    if (theirs == right.parameters.end()) {
+        return std::nullopt;
+    }
+    const std::array draws{literal(target, theirs->tensor, theirs->side)};
+    return stated_with(std::move(recipe), right, draws);
 }
 
 // ---- dropout ----------------------------------------------------------------------------------------------------------------
 
-Changed without_dropout(const Made& right, Index /*number*/)
+Changed without_dropout(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
     recipe.attention.dropout.reset();
-    return right.recipe.attention.dropout ? Changed(std::move(recipe)) : std::nullopt;
+    return recipe;
 }
 
 // ---- positions -------------------------------------------------------------------------------------------------------------
 
 /// Of ALiBi, which is added to the scores, the mistakes of attention say so.
-Changed positions_missing(const Made& right, Index /*number*/)
+Changed positions_missing(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    const std::optional<Positions>& positions = right.recipe.attention.positions;
-    recipe.attention.positions.reset();
-    return positions && positions->kind != PositionKind::alibi ? Changed(std::move(recipe)) : std::nullopt;
+    if (!recipe.attention.placed_by(PositionKind::alibi)) {
+        recipe.attention.positions.reset();
+    }
+    return recipe;
 }
 
-Changed sinusoids_added(const Made& right, Index /*number*/)
-{
-    Recipe recipe = right.recipe;
-    recipe.attention.positions = Positions{};
-    return right.recipe.attention.positions ? std::nullopt : Changed(std::move(recipe));
-}
-
-Positions* as_rope(Recipe& recipe)
+Changed sinusoids_added(Recipe recipe, const Result& /*right*/)
 {
     std::optional<Positions>& positions = recipe.attention.positions;
-    return positions && positions->kind == PositionKind::rope ? &*positions : nullptr;
-}
-
-Changed other_rope_style(const Made& right, Index /*number*/)
-{
-    Recipe recipe = right.recipe;
-    Positions* positions = as_rope(recipe);
-    if (positions == nullptr) {
-        return std::nullopt;
-    }
-    core::RopeStyle& style = positions->rope.style;
-    style = style == core::RopeStyle::half ? core::RopeStyle::interleaved : core::RopeStyle::half;
+    positions = positions ? positions : Positions{};
     return recipe;
 }
 
-Changed other_rope_base(const Made& right, Index number)
+/// With `change` made to its rotary positions.
+template <typename Change>
+Changed with_rope(Recipe recipe, Change change)
 {
-    Recipe recipe = right.recipe;
-    Positions* positions = as_rope(recipe);
-    if (positions == nullptr || positions->rope.base == static_cast<double>(number)) {
-        return std::nullopt;
+    if (recipe.attention.placed_by(PositionKind::rope)) {
+        change(recipe.attention.positions->rope);
     }
-    positions->rope.base = static_cast<double>(number);
     return recipe;
+}
+
+Changed other_rope_style(Recipe recipe, const Result& /*right*/)
+{
+    return with_rope(std::move(recipe), [](core::Rope& rope) {
+        rope.style = rope.style == core::RopeStyle::half ? core::RopeStyle::interleaved : core::RopeStyle::half;
+    });
+}
+
+Changed other_rope_base(double base, Recipe recipe, const Result& /*right*/)
+{
+    return with_rope(std::move(recipe), [&](core::Rope& rope) { rope.base = base; });
 }
 
 /// All of d_k where a part is right.
-Changed whole_rope(const Made& right, Index /*number*/)
+Changed whole_rope(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    Positions* positions = as_rope(recipe);
-    if (positions == nullptr || !positions->rope.dim) {
-        return std::nullopt;
-    }
-    positions->rope.dim.reset();
-    return recipe;
+    return with_rope(std::move(recipe), [](core::Rope& rope) { rope.dim.reset(); });
 }
 
-Changed rope_as_it_is(const Made& right, Index /*number*/)
+Changed rope_as_it_is(Recipe recipe, const Result& /*right*/)
 {
-    Recipe recipe = right.recipe;
-    return as_rope(recipe) != nullptr ? Changed(std::move(recipe)) : std::nullopt;
+    return recipe.attention.placed_by(PositionKind::rope) ? Changed(std::move(recipe)) : std::nullopt;
 }
 
-Changed rope_left_out(const Made& right, Index number)
+Changed rope_left_out(Recipe recipe, const Result& right)
 {
-    return rope_as_it_is(right, number) ? positions_missing(right, number) : std::nullopt;
+    return recipe.attention.placed_by(PositionKind::rope) ? positions_missing(std::move(recipe), right) : std::nullopt;
 }
 
 /// Turns one array of a result by its positions.
@@ -547,26 +481,27 @@ void turn_before_the_split(Result& result, const Recipe& right)
 
 /// With `change` made to the embeddings of the words.
 template <typename Change>
-Changed with_embeddings(const Made& right, Change change)
+Changed with_embeddings(Recipe recipe, const Result& right, Change change)
 {
-    Changed recipe = stated(right);
-    if (!recipe || right.result.cross) {
+    const bool sinusoids = recipe.attention.placed_by(PositionKind::sinusoidal);
+    Changed changed = stated(std::move(recipe), right);
+    if (!changed || right.cross) {
         return std::nullopt;
     }
-    Literal& stated_rows = *std::get<Draw>(recipe->draws.front()).values;
+    Literal& stated_rows = *std::get<Draw>(changed->draws.front()).values;
     Tensor<double> rows(stated_rows.shape, stated_rows.values);
     const Tensor<double> zeros(rows.shape);
-    change(rows, has_sinusoids(right.recipe) ? core::add_sinusoids(zeros) : zeros);
+    change(rows, sinusoids ? core::add_sinusoids(zeros) : zeros);
     stated_rows.values = std::move(rows.values);
-    return recipe;
+    return changed;
 }
 
-Changed sinusoids_in_halves(const Made& right, Index /*number*/)
+Changed sinusoids_in_halves(Recipe recipe, const Result& right)
 {
-    if (!has_sinusoids(right.recipe)) {
+    if (!recipe.attention.placed_by(PositionKind::sinusoidal)) {
         return std::nullopt;
     }
-    return with_embeddings(right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
+    return with_embeddings(std::move(recipe), right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
         rows.matrix() -= sinusoids.matrix();
         const Index half = (rows.columns() + 1) / 2;
         for (Index x = 0; x < rows.columns(); ++x) {
@@ -575,12 +510,12 @@ Changed sinusoids_in_halves(const Made& right, Index /*number*/)
     });
 }
 
-Changed sinusoids_swapped(const Made& right, Index /*number*/)
+Changed sinusoids_swapped(Recipe recipe, const Result& right)
 {
-    if (!has_sinusoids(right.recipe)) {
+    if (!recipe.attention.placed_by(PositionKind::sinusoidal)) {
         return std::nullopt;
     }
-    return with_embeddings(right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
+    return with_embeddings(std::move(recipe), right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
         rows.matrix() -= sinusoids.matrix();
         for (Index x = 0; x + 1 < rows.columns(); x += 2) {
             rows.matrix().col(x) += sinusoids.matrix().col(x + 1);
@@ -590,9 +525,9 @@ Changed sinusoids_swapped(const Made& right, Index /*number*/)
 }
 
 /// As "Attention Is All You Need" has it (section 3.4), before positions are added.
-Changed embeddings_scaled(const Made& right, Index /*number*/)
+Changed embeddings_scaled(Recipe recipe, const Result& right)
 {
-    return with_embeddings(right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
+    return with_embeddings(std::move(recipe), right, [](Tensor<double>& rows, const Tensor<double>& sinusoids) {
         const double root = std::sqrt(static_cast<double>(rows.columns()));
         rows.matrix() = (rows.matrix() - sinusoids.matrix()) * root + sinusoids.matrix();
     });
@@ -600,154 +535,153 @@ Changed embeddings_scaled(const Made& right, Index /*number*/)
 
 // ---- the list --------------------------------------------------------------------------------------------------------------
 
-/// A mistake of the table.
-struct Row {
-    std::string_view name;
-    Group group;
-    std::string_view what, advice;
-    Changed (*made)(const Made&, Index);
-    Index number = 0;
-    void (*alter)(Result&, const Recipe&) = nullptr;
-};
-
-constexpr Index number_of(Initialisation init)
-{
-    return static_cast<Index>(init);
-}
-
 constexpr std::string_view in_order = "draw in the order of the recipe: every draw moves the stream on";
 constexpr std::string_view as_drawn = "draw as the recipe does; attn-cli run --show parameters prints what it draws";
 constexpr std::string_view each_its_own = "queries, keys and values have a matrix each: W_q, W_k, W_v";
 
-constexpr std::array list{
-    // ---- words
-    Row{"ids-by-appearance", Group::words, "ids in the order in which the words appear",
-        "sort the words before they are numbered", in_order_of_appearance},
-    Row{"ids-one-more", Group::words, "ids that count from 1", "count ids from 0", one_id_more},
-    Row{"case", Group::words, "upper and lower case told apart, or not, the other way",
-        "sort words as they are written, unless --casefold is given", other_case},
-
-    // ---- draws
-    Row{"seed-once", Group::draws, "the generator seeded once", "seed again where the recipe does", seeded_once},
-    Row{"seed-again", Group::draws, "the generator seeded again before the matrices",
-        "seed once: the draws that follow go on with the stream", seeded_again},
-    Row{"seed-each", Group::draws, "the generator seeded before every draw",
-        "seed once: the draws that follow go on with the stream", seeded_each_time},
-    Row{"draws-q-k-v", Group::draws, "W_q, W_k, W_v drawn in this order", in_order, in_other_order, 0},
-    Row{"draws-q-v-k", Group::draws, "W_q, W_v, W_k drawn in this order", in_order, in_other_order, 1},
-    Row{"draws-k-q-v", Group::draws, "W_k, W_q, W_v drawn in this order", in_order, in_other_order, 2},
-    Row{"draws-k-v-q", Group::draws, "W_k, W_v, W_q drawn in this order", in_order, in_other_order, 3},
-    Row{"draws-v-q-k", Group::draws, "W_v, W_q, W_k drawn in this order", in_order, in_other_order, 4},
-    Row{"draws-v-k-q", Group::draws, "W_v, W_k, W_q drawn in this order", in_order, in_other_order, 5},
-    Row{"draws-embedding", Group::draws, "the embedding drawn at the other end, last or first", in_order, embedding_elsewhere},
-    Row{"init-uniform", Group::draws, "matrices of rand", as_drawn, projections_otherwise, number_of(Initialisation::uniform)},
-    Row{"init-normal", Group::draws, "matrices of randn", as_drawn, projections_otherwise, number_of(Initialisation::normal)},
-    Row{"init-linear", Group::draws, "matrices of nn.Linear", as_drawn, projections_otherwise,
-        number_of(Initialisation::linear)},
-    Row{"init-xavier", Group::draws, "matrices of xavier_uniform_", as_drawn, projections_otherwise,
-        number_of(Initialisation::xavier)},
-    Row{"embedding-uniform", Group::draws, "an embedding of rand", as_drawn, embedding_otherwise,
-        number_of(Initialisation::uniform)},
-    Row{"embedding-normal", Group::draws, "an embedding of randn", as_drawn, embedding_otherwise,
-        number_of(Initialisation::normal)},
-    Row{"biases", Group::draws, "nn.Linear with its biases", "pass bias=False: a bias is drawn behind each matrix",
-        with_biases},
-    Row{"biases-missing", Group::draws, "no biases", "draw and add the biases, too", without_biases},
-    Row{"generator-torch", Group::draws, "the generator of PyTorch", "draw with the generator of the recipe", other_generator,
-        static_cast<Index>(Generator::torch)},
-    Row{"generator-numpy", Group::draws, "numpy.random.seed", "draw with the generator of the recipe", other_generator,
-        static_cast<Index>(Generator::numpy)},
-    Row{"generator-pcg64", Group::draws, "numpy.random.default_rng", "draw with the generator of the recipe", other_generator,
-        static_cast<Index>(Generator::numpy_pcg64)},
-
-    // ---- projections
-    Row{"side", Group::projections, "matrices on the other side: x·W in place of W·x, or the reverse",
-        "a matrix (out, in) goes left, W·x; one of (in, out) right, x·W", other_sides},
-    Row{"projections-transposed", Group::projections, "W_q, W_k and W_v transposed",
-        "nn.Linear keeps (out, in) and multiplies x·Wᵀ", projections_transposed},
-    Row{"output-missing", Group::projections, "no output projection", "multiply the heads, side by side, by W_o",
-        output_missing},
-    Row{"output-transposed", Group::projections, "W_o transposed", "nn.Linear keeps (out, in) and multiplies x·Wᵀ",
-        output_transposed},
-    Row{"queries-unprojected", Group::projections, "queries without projection", each_its_own, projection_missing, 0},
-    Row{"keys-unprojected", Group::projections, "keys without projection", each_its_own, projection_missing, 1},
-    Row{"values-unprojected", Group::projections, "values without projection", each_its_own, projection_missing, 2},
-    Row{"unprojected", Group::projections, "queries, keys and values without projection", each_its_own,
-        all_projections_missing},
-    Row{"queries-of-W_k", Group::projections, "queries made with W_k", each_its_own, projection_of_another, 1},
-    Row{"keys-of-W_q", Group::projections, "keys made with W_q", each_its_own, projection_of_another, 3},
-    Row{"values-of-W_q", Group::projections, "values made with W_q", each_its_own, projection_of_another, 6},
-    Row{"values-of-W_k", Group::projections, "values made with W_k", each_its_own, projection_of_another, 7},
-    Row{"embeddings-scaled", Group::projections, "embeddings multiplied by √(embedding size)",
-        "look the embeddings up, and leave them as they are", embeddings_scaled},
-
-    // ---- dropout
-    Row{"dropout-missing", Group::softmax, "no dropout", "leave the module in its training mode: eval() turns dropout off",
-        without_dropout},
-
-    // ---- positions
-    Row{"positions-missing", Group::positions, "no positions", "add what --positions says", positions_missing},
-    Row{"sinusoids-added", Group::positions, "sinusoids added where no positions are right",
-        "leave them out, or pass --positions sinusoidal", sinusoids_added},
-    Row{"sinusoids-halves", Group::positions, "all sines first, then all cosines", "sines and cosines take turns",
-        sinusoids_in_halves},
-    Row{"sinusoids-swapped", Group::positions, "cosines where sines are right, and the reverse",
-        "sines come at even places, cosines at odd ones", sinusoids_swapped},
-    Row{"rope-style", Group::positions, "rotary positions with the other pairs: interleaved, or by halves",
-        "take the pairs that --positions rope:style says", other_rope_style},
-    Row{"rope-base-10000", Group::positions, "rotary positions with base 10000", "take the base that --positions says",
-        other_rope_base, 10000},
-    Row{"rope-base-100000", Group::positions, "rotary positions with base 100000", "take the base that --positions says",
-        other_rope_base, 100000},
-    Row{"rope-base-500000", Group::positions, "rotary positions with base 500000", "take the base that --positions says",
-        other_rope_base, 500000},
-    Row{"rope-base-1000000", Group::positions, "rotary positions with base 1000000", "take the base that --positions says",
-        other_rope_base, 1000000},
-    Row{"rope-whole", Group::positions, "rotary positions on every number", "turn the first numbers alone, as rope:dim says",
-        whole_rope},
-    Row{"rope-values", Group::positions, "rotary positions on the values, too", "turn queries and keys alone", rope_as_it_is, 0,
-        turn_values},
-    Row{"rope-queries", Group::positions, "rotary positions on the queries alone", "turn the keys, too", rope_left_out, 0,
-        turn_queries},
-    Row{"rope-before-split", Group::positions, "rotary positions before the split into heads",
-        "split into heads first: each has all the angles", rope_left_out, 0, turn_before_the_split},
-};
-
 std::vector<RunMistake> all_seeds()
 {
-    std::vector<Index> seeds{42, 0, 1, 123, 1234, 1337, 2, 10, 100, 12345, 2023, 2024};
-    constexpr Index below = 1000;
-    for (Index seed = 0; seed < below; ++seed) {
+    std::vector<std::uint64_t> seeds{42, 0, 1, 123, 1234, 1337, 2, 10, 100, 12345, 2023, 2024};
+    constexpr std::uint64_t below = 1000;
+    for (std::uint64_t seed = 0; seed < below; ++seed) {
         if (std::ranges::find(seeds, seed) == seeds.end()) {
             seeds.push_back(seed);
         }
     }
     std::vector<RunMistake> all;
-    all.reserve(seeds.size());
-    for (const Index seed : seeds) {
-        all.push_back({{fmt::format("seed-{}", seed), Group::draws, fmt::format("the seed {}", seed),
-                        "seed with the number that --seed or the recipe says"},
-                       other_seed,
-                       seed});
+    for (const std::uint64_t seed : seeds) {
+        all.emplace_back(fmt::format("seed-{}", seed), Group::draws, fmt::format("the seed {}", seed),
+                         "seed with the number that --seed or the recipe says", bind_front(other_seed, seed));
     }
     return all;
 }
 
-std::vector<RunMistake> all_others()
+/// Whether they make the same run.
+bool same(const Recipe& a, const Recipe& b)
 {
-    std::vector<RunMistake> all;
-    all.reserve(list.size());
-    for (const Row& row : list) {
-        all.push_back({{std::string(row.name), row.group, std::string(row.what), row.advice}, row.made, row.number, row.alter});
-    }
-    return all;
+    const auto parts = [](const Recipe& recipe) {
+        return std::tie(recipe.input, recipe.dims, recipe.generator, recipe.draws, recipe.attention);
+    };
+    return parts(a) == parts(b);
 }
 
 } // namespace
 
+std::optional<Recipe> RunMistake::in(const Recipe& recipe, const Result& right) const
+{
+    Changed changed = change(recipe, right);
+    return changed && alter == nullptr && same(*changed, recipe) ? std::nullopt : changed;
+}
+
 std::span<const RunMistake> run_mistakes()
 {
-    static const std::vector<RunMistake> all = all_others();
+    static const std::vector<RunMistake> all{
+        // ---- words
+        {"ids-by-appearance", Group::words, "ids in the order in which the words appear",
+         "sort the words before they are numbered", in_order_of_appearance},
+        {"ids-one-more", Group::words, "ids that count from 1", "count ids from 0", one_id_more},
+        {"case", Group::words, "upper and lower case told apart, or not, the other way",
+         "sort words as they are written, unless --casefold is given", other_case},
+
+        // ---- draws
+        {"seed-once", Group::draws, "the generator seeded once", "seed again where the recipe does", seeded_once},
+        {"seed-again", Group::draws, "the generator seeded again before the matrices",
+         "seed once: the draws that follow go on with the stream", seeded_again},
+        {"seed-each", Group::draws, "the generator seeded before every draw",
+         "seed once: the draws that follow go on with the stream", seeded_each_time},
+        {"draws-q-k-v", Group::draws, "W_q, W_k, W_v drawn in this order", in_order,
+         bind_front(in_other_order, Order{0, 1, 2})},
+        {"draws-q-v-k", Group::draws, "W_q, W_v, W_k drawn in this order", in_order,
+         bind_front(in_other_order, Order{0, 2, 1})},
+        {"draws-k-q-v", Group::draws, "W_k, W_q, W_v drawn in this order", in_order,
+         bind_front(in_other_order, Order{1, 0, 2})},
+        {"draws-k-v-q", Group::draws, "W_k, W_v, W_q drawn in this order", in_order,
+         bind_front(in_other_order, Order{1, 2, 0})},
+        {"draws-v-q-k", Group::draws, "W_v, W_q, W_k drawn in this order", in_order,
+         bind_front(in_other_order, Order{2, 0, 1})},
+        {"draws-v-k-q", Group::draws, "W_v, W_k, W_q drawn in this order", in_order,
+         bind_front(in_other_order, Order{2, 1, 0})},
+        {"draws-embedding", Group::draws, "the embedding drawn at the other end, last or first", in_order, embedding_elsewhere},
+        {"init-uniform", Group::draws, "matrices of rand", as_drawn,
+         bind_front(drawn_as, Initialisation::uniform, projections)},
+        {"init-normal", Group::draws, "matrices of randn", as_drawn, bind_front(drawn_as, Initialisation::normal, projections)},
+        {"init-linear", Group::draws, "matrices of nn.Linear", as_drawn,
+         bind_front(drawn_as, Initialisation::linear, projections)},
+        {"init-xavier", Group::draws, "matrices of xavier_uniform_", as_drawn,
+         bind_front(drawn_as, Initialisation::xavier, projections)},
+        {"embedding-uniform", Group::draws, "an embedding of rand", as_drawn,
+         bind_front(drawn_as, Initialisation::uniform, tables)},
+        {"embedding-normal", Group::draws, "an embedding of randn", as_drawn,
+         bind_front(drawn_as, Initialisation::normal, tables)},
+        {"biases", Group::draws, "nn.Linear with its biases", "pass bias=False: a bias is drawn behind each matrix",
+         with_biases},
+        {"biases-missing", Group::draws, "no biases", "draw and add the biases, too", without_biases},
+        {"generator-torch", Group::draws, "the generator of PyTorch", "draw with the generator of the recipe",
+         bind_front(other_generator, Generator::torch)},
+        {"generator-numpy", Group::draws, "numpy.random.seed", "draw with the generator of the recipe",
+         bind_front(other_generator, Generator::numpy)},
+        {"generator-pcg64", Group::draws, "numpy.random.default_rng", "draw with the generator of the recipe",
+         bind_front(other_generator, Generator::numpy_pcg64)},
+
+        // ---- projections
+        {"side", Group::projections, "matrices on the other side: x·W in place of W·x, or the reverse",
+         "a matrix (out, in) goes left, W·x; one of (in, out) right, x·W", other_sides},
+        {"projections-transposed", Group::projections, "W_q, W_k and W_v transposed",
+         "nn.Linear keeps (out, in) and multiplies x·Wᵀ", projections_transposed},
+        {"output-missing", Group::projections, "no output projection", "multiply the heads, side by side, by W_o",
+         output_missing},
+        {"output-transposed", Group::projections, "W_o transposed", "nn.Linear keeps (out, in) and multiplies x·Wᵀ",
+         bind_front(transposed, output)},
+        {"queries-unprojected", Group::projections, "queries without projection", each_its_own,
+         bind_front(without, std::span(projections).subspan(0, 1))},
+        {"keys-unprojected", Group::projections, "keys without projection", each_its_own,
+         bind_front(without, std::span(projections).subspan(1, 1))},
+        {"values-unprojected", Group::projections, "values without projection", each_its_own,
+         bind_front(without, std::span(projections).subspan(2, 1))},
+        {"unprojected", Group::projections, "queries, keys and values without projection", each_its_own,
+         bind_front(without, projections)},
+        {"queries-of-W_k", Group::projections, "queries made with W_k", each_its_own,
+         bind_front(made_with, Target::W_k, Target::W_q)},
+        {"keys-of-W_q", Group::projections, "keys made with W_q", each_its_own,
+         bind_front(made_with, Target::W_q, Target::W_k)},
+        {"values-of-W_q", Group::projections, "values made with W_q", each_its_own,
+         bind_front(made_with, Target::W_q, Target::W_v)},
+        {"values-of-W_k", Group::projections, "values made with W_k", each_its_own,
+         bind_front(made_with, Target::W_k, Target::W_v)},
+        {"embeddings-scaled", Group::projections, "embeddings multiplied by √(embedding size)",
+         "look the embeddings up, and leave them as they are", embeddings_scaled},
+
+        // ---- dropout
+        {"dropout-missing", Group::softmax, "no dropout", "leave the module in its training mode: eval() turns dropout off",
+         without_dropout},
+
+        // ---- positions
+        {"positions-missing", Group::positions, "no positions", "add what --positions says", positions_missing},
+        {"sinusoids-added", Group::positions, "sinusoids added where no positions are right",
+         "leave them out, or pass --positions sinusoidal", sinusoids_added},
+        {"sinusoids-halves", Group::positions, "all sines first, then all cosines", "sines and cosines take turns",
+         sinusoids_in_halves},
+        {"sinusoids-swapped", Group::positions, "cosines where sines are right, and the reverse",
+         "sines come at even places, cosines at odd ones", sinusoids_swapped},
+        {"rope-style", Group::positions, "rotary positions with the other pairs: interleaved, or by halves",
+         "take the pairs that --positions rope:style says", other_rope_style},
+        {"rope-base-10000", Group::positions, "rotary positions with base 10000", "take the base that --positions says",
+         bind_front(other_rope_base, 1e4)},
+        {"rope-base-100000", Group::positions, "rotary positions with base 100000", "take the base that --positions says",
+         bind_front(other_rope_base, 1e5)},
+        {"rope-base-500000", Group::positions, "rotary positions with base 500000", "take the base that --positions says",
+         bind_front(other_rope_base, 5e5)},
+        {"rope-base-1000000", Group::positions, "rotary positions with base 1000000", "take the base that --positions says",
+         bind_front(other_rope_base, 1e6)},
+        {"rope-whole", Group::positions, "rotary positions on every number", "turn the first numbers alone, as rope:dim says",
+         whole_rope},
+        {"rope-values", Group::positions, "rotary positions on the values, too", "turn queries and keys alone", rope_as_it_is,
+         turn_values},
+        {"rope-queries", Group::positions, "rotary positions on the queries alone", "turn the keys, too", rope_left_out,
+         turn_queries},
+        {"rope-before-split", Group::positions, "rotary positions before the split into heads",
+         "split into heads first: each has all the angles", rope_left_out, turn_before_the_split},
+    };
     return all;
 }
 

@@ -5,23 +5,29 @@
 #include "attn/model/diagnose/mistakes.hpp"
 #include "attn/model/run/result.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 
 namespace attn::model::diagnose {
 
-/// A recipe, and what it gives: its parameters, embeddings, queries, keys and values at least.
-struct Made {
-    const Recipe& recipe;
-    const Result& result;
-};
-
 struct RunMistake : MistakeInfo {
-    /// The recipe with the mistake; nothing where it cannot be made. `number` is that of the mistake.
-    std::optional<Recipe> (*made)(const Made& right, Index number);
-    Index number = 0; ///< which seed, order or initialisation
+    /// Changes a recipe whose result is `right`, with parameters, embeddings, queries, keys and values at least; leaves it as
+    /// it is, or gives nothing, where the mistake cannot be made.
+    using Change = std::function<std::optional<Recipe>(Recipe recipe, const Result& right)>;
     /// What it does to queries, keys and values once they are made; their attention is then computed again.
-    void (*alter)(Result& result, const Recipe& right) = nullptr;
+    using Alter = void (*)(Result& result, const Recipe& right);
+
+    RunMistake(std::string called, Group of, std::string gives, std::string_view advised, Change how, Alter then = nullptr)
+        : MistakeInfo{std::move(called), of, std::move(gives), advised}, change(std::move(how)), alter(then)
+    {
+    }
+
+    /// The recipe with the mistake; nothing where it cannot be made.
+    [[nodiscard]] std::optional<Recipe> in(const Recipe& recipe, const Result& right) const;
+
+    Change change;
+    Alter alter;
 };
 
 [[nodiscard]] std::span<const RunMistake> run_mistakes();

@@ -123,10 +123,8 @@ void take_again(const Call& call, const Variant& v, Index b, Index i, ScoreRow& 
 /// ln Σ exp of what counts.
 double log_sum(const ScoreRow& row)
 {
-    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (std::size_t j = 0; j < row.scores.size(); ++j) {
-        largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
-    }
+    const double largest = row.largest();
+    double sum = 0;
     for (std::size_t j = 0; j < row.scores.size(); ++j) {
         sum += row.counted[j] != 0 ? math::exp(row.scores[j] - largest) : 0;
     }
@@ -146,11 +144,7 @@ void add_sink(const Call& call, const Variant& v, Index h, ScoreRow& row)
         return;
     }
     if (!row.empty && v.sink == SinkUse::unshifted) {
-        double largest = -std::numeric_limits<double>::infinity();
-        for (std::size_t j = 0; j < row.scores.size(); ++j) {
-            largest = row.counted[j] != 0 ? std::max(largest, row.scores[j]) : largest;
-        }
-        sink += largest;
+        sink += row.largest();
     } else if (!row.empty && v.sink == SinkUse::after_softmax) {
         sink += log_sum(row);
     }
@@ -161,6 +155,15 @@ void add_sink(const Call& call, const Variant& v, Index h, ScoreRow& row)
 }
 
 } // namespace
+
+double ScoreRow::largest() const
+{
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+        largest = counted[j] != 0 ? std::max(largest, scores[j]) : largest;
+    }
+    return largest;
+}
 
 Index key_head(const core::AttentionDims& sizes, KeyHead which, Index h)
 {

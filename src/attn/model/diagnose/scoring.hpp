@@ -33,6 +33,9 @@ struct ScoreRow {
     bool sunk = false;              ///< the last score is a sink's
     Index keys = 0;                 ///< S
     Index query = 0;                ///< i
+
+    /// The largest score that counts; -inf of none.
+    [[nodiscard]] double largest() const;
 };
 
 [[nodiscard]] ScoreRow score_row(const Call& call, const Variant& variant, Shared& shared, Index b, Index h, Index i);

@@ -121,7 +121,7 @@ Numbers softmax_of_parts(const Variant& v, const ScoreRow& row)
 {
     const auto count = static_cast<Index>(row.scores.size());
     const Index size = v.parts > 0 ? std::max<Index>((count + v.parts - 1) / v.parts, 1) : v.tile;
-    const double largest = maxima(row, Maximum::row, 0).front();
+    const double largest = row.largest();
     Numbers weights;
     double shares = 0;
     for (Index begin = 0; begin < count; begin += size) {
@@ -129,7 +129,7 @@ Numbers softmax_of_parts(const Variant& v, const ScoreRow& row)
         ScoreRow part;
         part.scores.assign(row.scores.begin() + begin, row.scores.begin() + end);
         part.counted.assign(row.counted.begin() + begin, row.counted.begin() + end);
-        const double maximum = maxima(part, Maximum::row, 0).front();
+        const double maximum = part.largest();
         const double share = v.merged_by_maximum ? math::exp(maximum - largest) : 1;
         const Numbers own = maximum == -infinity ? Numbers(part.scores.size(), 0) : softmax(v, part);
         std::ranges::transform(own, std::back_inserter(weights), [&](double weight) { return weight * share; });

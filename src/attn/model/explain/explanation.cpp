@@ -5,12 +5,13 @@
 #include "attn/math/elementary.hpp"
 #include "attn/model/layer/hidden_words.hpp"
 #include "attn/model/layer/mask.hpp"
+#include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/layer/parameter_cache.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -53,12 +54,8 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
         return std::nullopt;
     }
     const std::vector<std::string>& words = result.words_of_keys();
-    const std::vector<Index> places = places_of(*key, words, {.name = "--key", .casefold = folds_case(result.config)});
-    if (places.size() > 1) {
-        throw Error(ErrorKind::usage, "--key", fmt::format("{}, which is at {} positions", in_quotes(*key), places.size()),
-                    "one of them: " + numbered_words(places, words));
-    }
-    return places.front();
+    const Lookup lookup{.name = "--key", .casefold = folds_case(result.config)};
+    return only_place(places_of(*key, words, lookup), *key, words, lookup);
 }
 
 /// Reads one row of attention out of a result.
@@ -66,10 +63,8 @@ class QueryRow {
 public:
     QueryRow(const Result& result, const Question& question, const RunSettings& settings)
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
-          kv_head_(head_ / (shape_of(array(result, name_of(Item::queries))).front() /
-                            shape_of(array(result, name_of(Item::keys))).front())),
-          swapped_(attention_.order == ScoreOrder::key_query), T_(std::ssize(result.tokens)),
-          S_(result.cross ? std::ssize(result.key_tokens) : T_),
+          kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
+          T_(std::ssize(result.tokens)), S_(result.cross ? std::ssize(result.key_tokens) : T_),
           whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt,
                       result.cross ? result.key_tokens : result.tokens)
     {
@@ -78,7 +73,7 @@ public:
         if (whole_mask_.view()) {
             mask_ = broadcast_mask(*whole_mask_.view(), {heads(), T_, S_}, ShortMask::repeats);
         }
-        if (attention_.positions && attention_.positions->kind == PositionKind::alibi) {
+        if (attention_.placed_by(PositionKind::alibi)) {
             slope_ = core::alibi_slopes(heads())[static_cast<std::size_t>(head_)];
         }
     }
@@ -271,8 +266,7 @@ void add_embedding(Explanation& explanation, const Result& result)
     explanation.id = result.token_ids[place];
     explanation.id_by_vocabulary = result.vocabulary.has_value();
     explanation.table_rows = shape_of(*table).front();
-    const std::optional<Positions>& positions = result.config.attention.positions;
-    if (positions && positions->kind == PositionKind::sinusoidal) {
+    if (result.config.attention.placed_by(PositionKind::sinusoidal)) {
         explanation.embedding = row_of(*table, 0, *explanation.id);
         const Tensor<double> zeros({explanation.position + 1, std::ssize(explanation.x)});
         explanation.sinusoid = row_of(core::add_sinusoids(zeros), 0, explanation.position);
@@ -359,16 +353,7 @@ double after_step(const Recipe& recipe, double number)
 Index one_position(const std::vector<Index>& places, const std::vector<std::string>& typed,
                    const std::vector<std::string>& words, const Origin& origin)
 {
-    if (places.size() > 1) {
-        std::string text;
-        for (const std::string& item : typed) {
-            text += (text.empty() ? "" : ",") + item;
-        }
-        throw Error(origin.fault({&field::query}), origin.name_of(field::query),
-                    fmt::format("{}, which is at {} positions", in_quotes(text), places.size()),
-                    "one of them: " + numbered_words(places, words));
-    }
-    return places.front();
+    return only_place(places, fmt::format("{}", fmt::join(typed, ",")), words, lookup_of(field::query, {}, origin));
 }
 
 Index query_position(const Recipe& recipe, const Origin& origin)
@@ -425,7 +410,7 @@ Explanation explain(const Result& result, const Question& question, const RunSet
             explanation.biases.push_back(bias);
         }
     }
-    for (const Target W : {Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::W_a, Target::U_a}) {
+    for (const Target W : matrices) {
         const auto found = std::ranges::find(result.parameters, name_of(W), &Array::name);
         if (found != result.parameters.end() && found->side == Side::right) {
             explanation.on_right.push_back(W);

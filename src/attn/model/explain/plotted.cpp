@@ -6,6 +6,7 @@
 #include "attn/model/layer/words.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/model/run/heads.hpp"
+#include "attn/model/run/taken.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
@@ -15,7 +16,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <set>
 
 namespace attn::model {
 namespace {
@@ -265,19 +265,6 @@ void keep_weights(Result& result)
     result.show = {Item::tokens, Item::weights};
 }
 
-/// (H, T, S) → (H, rows, S)
-template <typename Scalar>
-Tensor<Scalar> rows_of(const Tensor<Scalar>& tensor, const std::vector<Index>& rows)
-{
-    Tensor<Scalar> kept({tensor.shape[0], std::ssize(rows), tensor.shape[2]});
-    for (Index head = 0; head < tensor.shape[0]; ++head) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            kept.matrix(head).row(static_cast<Index>(i)) = tensor.matrix(head).row(rows[i]);
-        }
-    }
-    return kept;
-}
-
 } // namespace
 
 Result result_of(const SavedResult& saved)
@@ -369,11 +356,7 @@ Result with_rows(Result result, const std::vector<std::string>& query)
     const Lookup lookup{.name = "--query",
                         .casefold = folds_case(result.config),
                         .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
-    std::set<Index> chosen;
-    for (const std::string& item : query) {
-        const std::vector<Index> places = places_of(item, result.tokens, lookup);
-        chosen.insert(places.begin(), places.end());
-    }
+    const std::vector<Index> chosen = places_of(query, result.tokens, lookup);
     std::vector<Index> rows;
     for (const Index position : chosen) {
         const auto found = std::ranges::find(there, position);
@@ -384,9 +367,9 @@ Result with_rows(Result result, const std::vector<std::string>& query)
     }
     keep_weights(result);
     for (Array& array : result.arrays) {
-        std::visit([&](auto& tensor) { tensor = rows_of(tensor, rows); }, array.tensor);
+        std::visit([&](auto& tensor) { tensor = taken(tensor, 1, rows); }, array.tensor);
     }
-    result.query_positions.assign(chosen.begin(), chosen.end());
+    result.query_positions = chosen;
     return result;
 }
 

@@ -68,8 +68,7 @@ private:
         const std::vector<Index>& ids = result_.cross ? result_.key_token_ids : result_.token_ids;
         Tensor<Scalar> X({component_.position + 1, table.columns()});
         X.matrix().row(component_.position) = table.matrix().row(ids[static_cast<std::size_t>(component_.position)]);
-        const std::optional<Positions>& positions = result_.config.attention.positions;
-        if (positions && positions->kind == PositionKind::sinusoidal) {
+        if (result_.config.attention.placed_by(PositionKind::sinusoidal)) {
             X = core::add_sinusoids(std::move(X));
         }
         return row(X);
@@ -136,21 +135,21 @@ private:
 
     [[nodiscard]] std::optional<Turn> turn(const Projected& made) const
     {
-        const std::optional<Positions>& positions = result_.config.attention.positions;
         const bool turned = component_.W == Target::W_q || component_.W == Target::W_k;
-        if (!turned || !positions || positions->kind != PositionKind::rope) {
+        if (!turned || !result_.config.attention.placed_by(PositionKind::rope)) {
             return std::nullopt;
         }
-        const Index r = positions->rope.dim.value_or(d_);
+        const core::Rope& rope = result_.config.attention.positions->rope;
+        const Index r = rope.dim.value_or(d_);
         const Index i = component_.number;
         if (i >= r) {
             return std::nullopt;
         }
         Turn turn;
-        turn.partner = positions->rope.style == core::RopeStyle::half ? (i + r / 2) % r : i % 2 == 0 ? i + 1 : i - 1;
+        turn.partner = rope.style == core::RopeStyle::half ? (i + r / 2) % r : i % 2 == 0 ? i + 1 : i - 1;
         turn.other = before_turn(turn.partner, made.x).value;
-        turn.own = share(i, positions->rope);
-        turn.others = share(turn.partner, positions->rope);
+        turn.own = share(i, rope);
+        turn.others = share(turn.partner, rope);
         turn.value = rounded(made.value * turn.own + turn.other * turn.others);
         return turn;
     }

@@ -333,12 +333,6 @@ CheckpointLayer find_layer(const std::vector<StoredShape>& tensors, const Recipe
 Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
 {
     const auto stored = [&](Target target) { return fitted.layer.find(target) != nullptr; };
-    const auto drawn = [&](Target target) {
-        return std::ranges::any_of(recipe.draws, [&](const Step& step) {
-            const auto* draw = std::get_if<Draw>(&step);
-            return draw != nullptr && draw->target == target;
-        });
-    };
     const bool words = stored(Target::embedding) || stored(Target::embeddings);
     std::erase_if(recipe.draws, [&](const Step& step) {
         const auto* draw = std::get_if<Draw>(&step);
@@ -347,7 +341,7 @@ Recipe with_layer(Recipe recipe, const FittedLayer& fitted)
                (stored(draw->target) || (words && (draw->target == Target::embedding || draw->target == Target::embeddings)));
     });
     const auto draw_unless_there = [&](bool needed, Target target) {
-        if (needed && !stored(target) && !drawn(target)) {
+        if (needed && !stored(target) && !find_draw(recipe, target)) {
             recipe.draws.emplace_back(Draw{.target = target, .init = Initialisation::normal});
         }
     };

@@ -1,5 +1,6 @@
 #include "attn/model/layer/checkpoint.hpp"
 
+#include "attn/model/layer/matrix_sides.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -16,29 +17,21 @@ constexpr Index most_heads = 65536;
 /// As far as a recipe, which the config of the result is, can name lengths.
 constexpr Index largest_length = 1048576;
 
-/// A projection read one way.
-struct LayerSizes {
-    Index stack; ///< heads, when each has a matrix of its own; 0: one matrix of all
-    Index out;   ///< of all heads together
-    Index in;
-};
-
-std::optional<LayerSizes> sizes_of(const Source& source, Side side)
+/// A projection read one way; its outputs are those of all heads together.
+std::optional<MatrixSizes> sizes_of(const Source& source, Side side)
 {
     const Shape& shape = source.shape;
     const bool stacked = shape.size() == 3 && source.parts == 1 && source.target != Target::W_o;
     if ((shape.size() != 2 && !stacked) || element_count(shape) == 0) {
         return std::nullopt;
     }
-    const Index rows = shape[shape.size() - 2];
-    const Index columns = shape.back();
-    const Index out = side == Side::left ? rows : columns;
-    const Index in = side == Side::left ? columns : rows;
-    const bool fits = source.parts == 1 || (out % source.parts == 0 && out / source.parts == in);
+    MatrixSizes sizes = sizes_of(shape, side);
+    const bool fits = source.parts == 1 || (sizes.out % source.parts == 0 && sizes.out / source.parts == sizes.in);
     if (!fits) { // a fused matrix makes queries as long as a word, and so reads one way
         return std::nullopt;
     }
-    return LayerSizes{stacked ? shape[0] : 0, (stacked ? shape[0] : 1) * out / source.parts, in};
+    sizes.out = std::max<Index>(sizes.stack, 1) * sizes.out / source.parts;
+    return sizes;
 }
 
 /// The sides of W_q, W_k, W_v, and of W_o.
@@ -112,7 +105,7 @@ private:
     bool read_projections()
     {
         for (const auto& [target, sizes] : {std::pair{Target::W_q, &q_}, {Target::W_k, &k_}, {Target::W_v, &v_}}) {
-            const std::optional<LayerSizes> read = sizes_of(*find(target), reading_.sides.inputs);
+            const std::optional<MatrixSizes> read = sizes_of(*find(target), reading_.sides.inputs);
             if (!read) {
                 return refuse_shape(target, allowed_of(*find(target)));
             }
@@ -201,7 +194,7 @@ private:
         if (W_o == nullptr) {
             return true;
         }
-        const std::optional<LayerSizes> sizes = sizes_of(*W_o, reading_.sides.output);
+        const std::optional<MatrixSizes> sizes = sizes_of(*W_o, reading_.sides.output);
         const Index in = *reading_.dims.heads * *reading_.dims.d_v;
         if (!sizes || sizes->in != in || sizes->out > largest_length) {
             return refuse_shape(Target::W_o, reading_.sides.output == Side::left ? fmt::format("(out, {})", in)
@@ -282,7 +275,7 @@ private:
     const Origin& origin_;
     const std::string& file_;
     Reading reading_{};
-    LayerSizes q_{}, k_{}, v_{};
+    MatrixSizes q_{}, k_{}, v_{};
     Index output_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include "attn/tensor/element.hpp"
 
 #include <limits>
-#include <set>
 
 namespace attn::model {
 namespace {
@@ -39,14 +38,7 @@ StoredTensor hiding_mask(const std::optional<TensorView>& given, const std::vect
 
 std::vector<Index> hidden_places(const Recipe& recipe, const std::vector<std::string>& keys, const Origin& origin)
 {
-    const Lookup lookup{
-        .name = origin.name_of(field::hide), .fault = origin.fault({&field::hide}), .casefold = folds_case(recipe)};
-    std::set<Index> hidden;
-    for (const std::string& wanted : recipe.attention.hide) {
-        const std::vector<Index> places = places_of(wanted, keys, lookup);
-        hidden.insert(places.begin(), places.end());
-    }
-    return {hidden.begin(), hidden.end()};
+    return places_of(recipe.attention.hide, keys, lookup_of(field::hide, recipe, origin));
 }
 
 WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const std::vector<std::string>& keys,

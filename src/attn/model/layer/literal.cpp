@@ -2,42 +2,29 @@
 
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/float32_range.hpp"
+#include "attn/model/layer/matrix_sides.hpp"
+#include "attn/model/layer/model_dims.hpp"
 
 #include <initializer_list>
 
 namespace attn::model {
 namespace {
 
-/// What the shape of a stated matrix says.
-struct MatrixSizes {
-    Index stack = 0; ///< heads, when each has a matrix of its own; 0: one matrix of all
-    Index out = 0;   ///< of a head of the stack, or of all heads together
-    Index in = 0;
-};
-
 class Shapes {
 public:
     explicit Shapes(const Recipe& recipe) : recipe_(recipe) {}
 
-    /// The last length of the first of these tensors that is stated.
+    /// The last length of the first of these tables that is stated.
     [[nodiscard]] std::optional<Index> width(std::initializer_list<Target> tables) const
     {
-        for (const Target target : tables) {
-            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
-                return draw->values->shape.back();
-            }
-        }
-        return std::nullopt;
+        const Draw* table = first(tables);
+        return table == nullptr ? std::nullopt : std::optional(table->values->shape.back());
     }
 
     [[nodiscard]] std::optional<Index> rows(std::initializer_list<Target> tables) const
     {
-        for (const Target target : tables) {
-            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
-                return draw->values->shape.front();
-            }
-        }
-        return std::nullopt;
+        const Draw* table = first(tables);
+        return table == nullptr ? std::nullopt : std::optional(table->values->shape.front());
     }
 
     [[nodiscard]] std::optional<MatrixSizes> sizes(Target W) const
@@ -46,11 +33,7 @@ public:
         if (draw == nullptr || draw->values->shape.size() < 2 || draw->values->shape.size() > 3) {
             return std::nullopt;
         }
-        const Shape& shape = draw->values->shape;
-        const Index rows = shape[shape.size() - 2];
-        const Index columns = shape.back();
-        const bool left = draw->side.value_or(W == Target::W_o ? Side::right : Side::left) == Side::left;
-        return MatrixSizes{shape.size() == 3 ? shape.front() : 0, left ? rows : columns, left ? columns : rows};
+        return sizes_of(draw->values->shape, side_of(*draw));
     }
 
     /// Of one head, of which there are as many, or as the stack has.
@@ -78,6 +61,16 @@ public:
     }
 
 private:
+    [[nodiscard]] const Draw* first(std::initializer_list<Target> tables) const
+    {
+        for (const Target target : tables) {
+            if (const Draw* draw = find(target); draw != nullptr && draw->values->shape.size() == 2) {
+                return draw;
+            }
+        }
+        return nullptr;
+    }
+
     [[nodiscard]] const Draw* find(Target target) const
     {
         for (const Step& step : recipe_.draws) {

@@ -4,6 +4,14 @@
 
 namespace attn::model {
 
+MatrixSizes sizes_of(const Shape& shape, Side side)
+{
+    const Index rows = shape[shape.size() - 2];
+    const Index columns = shape.back();
+    const bool left = side == Side::left;
+    return {shape.size() == 3 ? shape.front() : 0, left ? rows : columns, left ? columns : rows};
+}
+
 Side side_in(MatrixLayout layout, Target matrix)
 {
     const bool in_out = layout == MatrixLayout::in_out || (layout == MatrixLayout::run && matrix == Target::W_o);

@@ -9,6 +9,15 @@ namespace attn::model {
 
 inline constexpr std::array matrices{Target::W_q, Target::W_k, Target::W_v, Target::W_o, Target::W_a, Target::U_a};
 
+/// What the shape of a matrix says.
+struct MatrixSizes {
+    Index stack = 0; ///< heads, when each has a matrix of its own; 0: one matrix of all
+    Index out = 0;   ///< of a head of the stack, or of all heads together
+    Index in = 0;
+};
+/// (rows, columns), or (stack, rows, columns).
+[[nodiscard]] MatrixSizes sizes_of(const Shape& shape, Side side);
+
 [[nodiscard]] Side side_in(MatrixLayout layout, Target matrix);
 
 /// Of some of them.

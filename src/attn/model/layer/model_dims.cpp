@@ -114,16 +114,19 @@ std::string changed_by(const FieldInfo& field, const Origin& origin)
 /// Rope turns pairs of the numbers of a query or key.
 void require_rope(const Recipe& recipe, Index d_k, const Origin& origin)
 {
-    const std::optional<Positions>& positions = recipe.attention.positions;
-    const Index turned = positions ? positions->rope.dim.value_or(d_k) : 0;
-    if (!positions || positions->kind != PositionKind::rope || (turned % 2 == 0 && turned <= d_k)) {
+    if (!recipe.attention.placed_by(PositionKind::rope)) {
+        return;
+    }
+    const std::optional<Index>& part = recipe.attention.positions->rope.dim;
+    const Index turned = part.value_or(d_k);
+    if (turned % 2 == 0 && turned <= d_k) {
         return;
     }
     const ErrorKind fault = recipe.dims.d_k ? origin.fault({&field::positions, &field::d_k})
                                             : origin.fault({&field::positions, &field::heads, &field::embed_dim});
     const std::string size = changed_by(field::d_k, origin);
     const std::string dim = changed_by(field::rope_dim, origin);
-    if (positions->rope.dim) {
+    if (part) {
         throw Error(fault, dim, std::to_string(turned), fmt::format("an even number up to {}, which is {}", d_k, size));
     }
     throw Error(fault, size, std::to_string(d_k),
@@ -200,45 +203,27 @@ Index value_of(const std::string& product, const ModelDims& dims)
     }
 }
 
-/// (heads, rows, columns), without the first when there is one head in all.
-Shape stacked(const ModelDims& dims, Index heads, Index rows, Index columns)
-{
-    return dims.H == 1 ? Shape{rows, columns} : Shape{heads, rows, columns};
-}
-
 Shape natural_shape(const Draw& draw, const ModelDims& l)
 {
-    const bool left = draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left) == Side::left;
-    const auto projection = [&](Index heads, Index size, Index reads) {
-        const Index rows = left ? size : reads;
-        const Index columns = left ? reads : size;
-        return draw.head ? Shape{rows, columns} : stacked(l, heads, rows, columns);
-    };
     switch (draw.target) {
+    case Target::none: throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
     case Target::embedding: return {l.V, l.D};
     case Target::key_embedding: return {l.V, l.keys_read()};
     case Target::value_embedding: return {l.V, l.values_read()};
     case Target::embeddings: return {l.T, l.D};
     case Target::key_embeddings: return {l.S, l.D};
-    case Target::W_q: return projection(l.H, l.d_k, l.D);
-    case Target::W_k: return projection(l.H_kv, l.d_k, l.keys_read());
-    case Target::W_v: return projection(l.H_kv, l.d_v, l.values_read());
-    case Target::W_a:
-    case Target::U_a: return projection(l.H, l.d_a, l.d_k);
-    case Target::v_a:
-    case Target::b_Wa:
-    case Target::b_Ua: return {l.H * l.d_a};
-    case Target::b_va: return {l.H};
-    case Target::W_o: return left ? Shape{l.outputs(), l.H * l.d_v} : Shape{l.H * l.d_v, l.outputs()};
-    case Target::b_q: return {(draw.head ? 1 : l.H) * l.d_k};
-    case Target::b_k:
-    case Target::bias_k: return {(draw.head ? 1 : l.H_kv) * l.d_k};
-    case Target::b_v:
-    case Target::bias_v: return {(draw.head ? 1 : l.H_kv) * l.d_v};
-    case Target::b_o: return {l.outputs()};
-    case Target::none: break;
+    case Target::v_a: return {l.H * l.d_a};
+    default: break;
     }
-    throw Error(ErrorKind::data, "a draw that is thrown away has no shape; allowed: \"shape\": [lengths]");
+    const auto [all, size, reads] = layer_part(draw.target, l);
+    const Index heads = draw.head ? 1 : all;
+    if (draw.target >= Target::b_q) {
+        return {heads * size};
+    }
+    const bool left = side_of(draw) == Side::left;
+    const Shape matrix = left ? Shape{size, reads} : Shape{reads, size};
+    const bool stacked = l.H > 1 && !draw.head && draw.target != Target::W_o;
+    return stacked ? Shape{heads, matrix.front(), matrix.back()} : matrix;
 }
 
 } // namespace
@@ -275,6 +260,34 @@ ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin
     ModelDims l = least_dims(recipe, {words.T(), words.S()}, origin);
     l.V = rows_of_table(recipe, words, origin);
     return l;
+}
+
+LayerPart layer_part(Target target, const ModelDims& l)
+{
+    switch (target) {
+    case Target::W_q:
+    case Target::b_q: return {l.H, l.d_k, l.D};
+    case Target::W_k:
+    case Target::b_k:
+    case Target::bias_k: return {l.H_kv, l.d_k, l.keys_read()};
+    case Target::W_v:
+    case Target::b_v:
+    case Target::bias_v: return {l.H_kv, l.d_v, l.values_read()};
+    case Target::W_o:
+    case Target::b_o: return {1, l.outputs(), l.H * l.d_v};
+    case Target::W_a:
+    case Target::U_a:
+    case Target::b_Wa:
+    case Target::b_Ua: return {l.H, l.d_a, l.d_k};
+    case Target::v_a:
+    case Target::b_va: return {l.H, 1, l.d_a};
+    default: return {1, 0, 0};
+    }
+}
+
+Side side_of(const Draw& draw)
+{
+    return draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
 }
 
 Index heads_of(Target target, const ModelDims& dims)

@@ -25,6 +25,14 @@ struct ModelDims {
 /// The same for words of which only the numbers are known: V is the least that it can be.
 [[nodiscard]] ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
 
+/// The part of a layer that a W_… and its bias make: each of so many heads makes so many numbers of what it reads.
+struct LayerPart {
+    Index heads, size, reads;
+};
+[[nodiscard]] LayerPart layer_part(Target target, const ModelDims& l);
+/// As the draw says, or as is usual.
+[[nodiscard]] Side side_of(const Draw& draw);
+
 /// How many heads W_q, W_k, W_v and their biases have.
 [[nodiscard]] Index heads_of(Target target, const ModelDims& dims);
 /// The shape of a draw in this run, before `take`.

@@ -52,8 +52,7 @@ Index bytes_of(const Recipe& recipe, const ParameterInputs& inputs)
 template <typename Scalar>
 const Parameter<Scalar>* table_of(const PreparedParameters<Scalar>& prepared, Target W, const Recipe& recipe)
 {
-    const std::optional<Positions>& positions = recipe.attention.positions;
-    if (positions && positions->kind == PositionKind::sinusoidal) {
+    if (recipe.attention.placed_by(PositionKind::sinusoidal)) {
         return nullptr;
     }
     const auto first = [&](std::initializer_list<Target> targets) -> const Parameter<Scalar>* {
@@ -179,22 +178,10 @@ ParameterCache::ParameterCache(const Recipe& recipe)
 {
 }
 
-template <>
-ParameterCache::Store<float>& ParameterCache::store()
-{
-    return singles_;
-}
-
-template <>
-ParameterCache::Store<double>& ParameterCache::store()
-{
-    return doubles_;
-}
-
 template <typename Scalar>
 const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const ParameterInputs& inputs)
 {
-    Store<Scalar>& remembered = store<Scalar>();
+    auto& remembered = std::get<Store<Scalar>>(stores_);
     const ModelDims& dims = inputs.dims;
     const bool by_tokens = by_tokens_ || std::ranges::any_of(inputs.stored, [](const StoredParameter& stored) {
                                return stored.target == Target::embeddings || stored.target == Target::key_embeddings;
@@ -208,7 +195,7 @@ const PreparedParameters<Scalar>& ParameterCache::of(const Recipe& recipe, const
         return remembered.large;
     }
     remembered.large = {}; // before the next one is made
-    Drawn<Scalar> drawn = perform_draws<Scalar>(recipe, inputs);
+    Drawn<Scalar> drawn = draw_parameters<Scalar>(recipe, inputs);
     PreparedParameters<Scalar> prepared{std::move(drawn.parameters), {}, std::move(drawn.stream)};
     if (bytes > most_bytes_of_one) {
         remembered.key_of_large = key;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <tuple>
 
 namespace attn::model {
 
@@ -70,12 +71,9 @@ private:
         Key key_of_large{};
         Index bytes = 0;
     };
-    template <typename Scalar>
-    [[nodiscard]] Store<Scalar>& store();
 
     bool by_tokens_; ///< a shape depends on T or S
-    Store<float> singles_;
-    Store<double> doubles_;
+    std::tuple<Store<float>, Store<double>> stores_;
 };
 
 extern template struct PreparedParameters<float>;

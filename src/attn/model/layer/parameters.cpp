@@ -29,37 +29,25 @@ struct PlacedDraw {
     const Recipe* recipe = nullptr; ///< whose draw it is; none: it stands for a tensor of a file
 };
 
+bool is_bias(Target target)
+{
+    return (target >= Target::b_q && target <= Target::b_o) || target > Target::v_a;
+}
+
 Fans fans_of(const PlacedDraw& placed, const ModelDims& l)
 {
-    const Shape& shape = placed.shape;
-    const Index heads = placed.draw.head ? 1 : heads_of(placed.draw.target, l);
-    switch (placed.draw.target) {
-    case Target::W_q: return {l.D, heads * l.d_k};
-    case Target::W_k: return {l.keys_read(), heads * l.d_k};
-    case Target::W_v: return {l.values_read(), heads * l.d_v};
-    case Target::b_q: return {l.D, 0};
-    case Target::b_k: return {l.keys_read(), 0};
-    case Target::b_v: return {l.values_read(), 0};
-    case Target::W_o: return {l.H * l.d_v, l.outputs()};
-    case Target::b_o: return {l.H * l.d_v, 0};
-    case Target::W_a:
-    case Target::U_a: return {l.d_k, l.H * l.d_a};
-    case Target::v_a: return {l.d_a, l.H};
-    case Target::b_Wa:
-    case Target::b_Ua: return {l.d_k, 0};
-    case Target::b_va: return {l.d_a, 0};
-    default: break;
+    const Target target = placed.draw.target;
+    if (target >= Target::W_q && target != Target::bias_k && target != Target::bias_v) {
+        const auto [heads, size, reads] = layer_part(target, l);
+        const bool one = placed.draw.head && !is_of_score(target); // those of scores count all heads
+        return {reads, is_bias(target) ? 0 : (one ? 1 : heads) * size};
     }
+    const Shape& shape = placed.shape;
     if (shape.size() < 2) {
         throw Error(ErrorKind::data, placed.place + ": a draw initialised as linear", "the shape " + to_string(shape),
                     "two dimensions, outputs and inputs, where no layer is named");
     }
     return {shape.back(), shape[shape.size() - 2]};
-}
-
-Side side_of(const Draw& draw)
-{
-    return draw.side.value_or(draw.target == Target::W_o ? Side::right : Side::left);
 }
 
 /// Those of nn.init for the tensor that is drawn, whose second dimension counts what an output reads. A projection without a
@@ -80,11 +68,6 @@ Fans fans_of_tensor(const PlacedDraw& placed, const ModelDims& l)
     }
     const Index rest = element_count(Shape(shape.begin() + 2, shape.end()));
     return {shape[1] * rest, shape[0] * rest};
-}
-
-bool is_bias(Target target)
-{
-    return (target >= Target::b_q && target <= Target::b_o) || target > Target::v_a;
 }
 
 /// Ones where output i reads input i, the heads' stack taken as one matrix, of which a draw may make one head.
@@ -434,8 +417,7 @@ void require_targets(const Recipe& recipe, const ParameterInputs& inputs)
     require(sources.have(Target::bias_k) == sources.have(Target::bias_v), "bias_k or bias_v is drawn alone; allowed: both");
     sources.refuse_if(sources.have(Target::bias_k) && recipe.attention.order != ScoreOrder::query_key, Target::bias_k,
                       ", and the scores are KQ; allowed: QK");
-    const bool alibi = recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi;
-    sources.refuse_if(sources.have(Target::bias_k) && alibi, Target::bias_k,
+    sources.refuse_if(sources.have(Target::bias_k) && recipe.attention.placed_by(PositionKind::alibi), Target::bias_k,
                       ", whose key has no position for alibi; allowed: other positions");
 }
 
@@ -501,13 +483,7 @@ Parameter<Scalar> loaded(const StoredParameter& stored, const Recipe& recipe, co
 } // namespace
 
 template <typename Scalar>
-std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
-{
-    return perform_draws<Scalar>(recipe, inputs).parameters;
-}
-
-template <typename Scalar>
-Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs)
+Drawn<Scalar> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs)
 {
     require_targets(recipe, inputs);
     const ModelDims& dims = inputs.dims;
@@ -559,10 +535,8 @@ Matrix<double> as_right_factor(const Parameter<Scalar>& W, Index heads)
     return factor;
 }
 
-template std::vector<Parameter<float>> draw_parameters(const Recipe&, const ParameterInputs&);
-template std::vector<Parameter<double>> draw_parameters(const Recipe&, const ParameterInputs&);
-template Drawn<float> perform_draws(const Recipe&, const ParameterInputs&);
-template Drawn<double> perform_draws(const Recipe&, const ParameterInputs&);
+template Drawn<float> draw_parameters(const Recipe&, const ParameterInputs&);
+template Drawn<double> draw_parameters(const Recipe&, const ParameterInputs&);
 template Matrix<double> as_right_factor(const Parameter<float>&, Index);
 template Matrix<double> as_right_factor(const Parameter<double>&, Index);
 

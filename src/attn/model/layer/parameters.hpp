@@ -47,20 +47,16 @@ struct ParameterInputs {
     std::span<const StoredParameter> stored = {}; ///< what Recipe::parameters names
 };
 
-/// Performs the draws in order; those thrown away are left out. Stored ones join them. In the order of Target. Throws
-/// Error(data) for a draw before the first seed, a tensor there twice or missing, or a shape that is none of the above, naming
-/// the draw and both shapes.
-template <typename Scalar>
-[[nodiscard]] std::vector<Parameter<Scalar>> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
-
-/// The same, and where the draws leave the stream; nothing: it was never seeded.
 template <typename Scalar>
 struct Drawn {
-    std::vector<Parameter<Scalar>> parameters;
-    std::optional<random::Stream> stream;
+    std::vector<Parameter<Scalar>> parameters; ///< in the order of Target
+    std::optional<random::Stream> stream;      ///< as the draws leave it; nothing: it was never seeded
 };
+
+/// Performs the draws in order; those thrown away are left out. Stored ones join them. Throws Error(data) for a draw before the
+/// first seed, a tensor there twice or missing, or a shape that is none of the above, naming the draw and both shapes.
 template <typename Scalar>
-[[nodiscard]] Drawn<Scalar> perform_draws(const Recipe& recipe, const ParameterInputs& inputs);
+[[nodiscard]] Drawn<Scalar> draw_parameters(const Recipe& recipe, const ParameterInputs& inputs);
 
 /// A projection of all heads as one right-hand factor: X (T, D) · W (D, heads·d), whatever shape and side it was drawn with.
 template <typename Scalar>

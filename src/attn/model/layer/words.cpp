@@ -1,6 +1,7 @@
 #include "attn/model/layer/words.hpp"
 
 #include "attn/model/layer/batch.hpp"
+#include "attn/tensor/indices.hpp"
 #include "attn/tensor/suggest.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
@@ -111,12 +112,8 @@ Words read(const IdsInput& input, std::size_t entry, const Origin&)
 
 Words read(const PositionsInput& input, std::size_t, const Origin&)
 {
-    std::vector<Index> positions;
-    for (Index i = 0; i < input.count; ++i) {
-        positions.push_back(i);
-    }
     Words words;
-    words.tokens = labels_or_numbers(input.labels, positions, "positions");
+    words.tokens = labels_or_numbers(input.labels, indices(input.count), "positions");
     return words;
 }
 
@@ -228,6 +225,32 @@ std::vector<Index> places_of(const std::string& wanted, const std::vector<std::s
     return places;
 }
 
+std::vector<Index> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& words,
+                             const Lookup& lookup)
+{
+    std::set<Index> chosen;
+    for (const std::string& each : wanted) {
+        const std::vector<Index> places = places_of(each, words, lookup);
+        chosen.insert(places.begin(), places.end());
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+Index only_place(const std::vector<Index>& places, const std::string& wanted, const std::vector<std::string>& words,
+                 const Lookup& lookup)
+{
+    if (places.size() > 1) {
+        throw Error(lookup.fault, lookup.name, fmt::format("{}, which is at {} positions", in_quotes(wanted), places.size()),
+                    "one of them: " + numbered_words(places, words));
+    }
+    return places.front();
+}
+
+Lookup lookup_of(const FieldInfo& field, const Recipe& recipe, const Origin& origin)
+{
+    return {.name = origin.name_of(field), .fault = origin.fault({&field}), .casefold = folds_case(recipe)};
+}
+
 bool folds_case(const Recipe& recipe)
 {
     const auto* sentence = std::get_if<SentenceInput>(&recipe.input);
@@ -247,14 +270,7 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
 
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    const Lookup lookup{
-        .name = origin.name_of(field::query), .fault = origin.fault({&field::query}), .casefold = folds_case(recipe)};
-    std::set<Index> chosen;
-    for (const std::string& query : recipe.query) {
-        const std::vector<Index> places = places_of(query, words.tokens, lookup);
-        chosen.insert(places.begin(), places.end());
-    }
-    return {chosen.begin(), chosen.end()};
+    return places_of(recipe.query, words.tokens, lookup_of(field::query, recipe, origin));
 }
 
 } // namespace attn::model

@@ -46,15 +46,23 @@ struct Lookup {
 [[nodiscard]] std::vector<Index> places_of(const std::string& wanted, const std::vector<std::string>& words,
                                            const Lookup& lookup);
 
+/// The same of several, ascending and without repetition; none of none.
+[[nodiscard]] std::vector<Index> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& words,
+                                           const Lookup& lookup);
+/// The one of these places of what was looked for. Throws Error where they are several.
+[[nodiscard]] Index only_place(const std::vector<Index>& places, const std::string& wanted,
+                               const std::vector<std::string>& words, const Lookup& lookup);
+
 /// Whether the words of its input are folded.
 [[nodiscard]] bool folds_case(const Recipe& recipe);
 
 /// "0 'Life', 1 'is', …": the words at these places, the first dozen of them.
 [[nodiscard]] std::string numbered_words(const std::vector<Index>& places, const std::vector<std::string>& words);
 
-/// The positions that `query` chooses, ascending and without repetition; none when it is empty, which means all rows. Digits
-/// are always a position; a word chooses every place where it stands. Throws Error for a position or word that is not there:
-/// usage or data, as `origin` says who asked for it.
+/// How a list of the recipe, such as field::query, looks for words. Errors are usage or data, as `origin` says who asked.
+[[nodiscard]] Lookup lookup_of(const FieldInfo& field, const Recipe& recipe, const Origin& origin);
+
+/// The positions that `query` chooses, as places_of; none when it is empty, which means all rows.
 [[nodiscard]] std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin = {});
 
 } // namespace attn::model

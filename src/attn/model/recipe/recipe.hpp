@@ -273,6 +273,7 @@ struct Attention : core::AttentionOptions {
     std::vector<std::string> hide = {};      ///< no query sees these key words: positions ("3") or words
     std::optional<Positions> positions = {}; ///< none when absent
 
+    [[nodiscard]] bool placed_by(PositionKind kind) const { return positions && positions->kind == kind; }
     [[nodiscard]] bool has_mask() const { return mask || mask_values || !hide.empty(); } ///< beside causal and window
     bool operator==(const Attention&) const = default;
 };

@@ -6,6 +6,7 @@
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
+#include "attn/model/run/taken.hpp"
 
 #include <fmt/core.h>
 
@@ -31,37 +32,6 @@ Array embedding_parameter(const Tensor<double>& table)
     Tensor<Scalar> converted(table.shape);
     converted.matrix() = table.matrix().template cast<Scalar>();
     return {std::string(name_of(Target::embedding)), std::move(converted)};
-}
-
-/// The rows of `tensor` (n, rows, d) at `positions`.
-template <typename Scalar>
-Tensor<Scalar> select_rows(const Tensor<Scalar>& tensor, const std::vector<Index>& positions)
-{
-    if (static_cast<Index>(positions.size()) == tensor.rows()) {
-        return tensor;
-    }
-    Tensor<Scalar> selected({tensor.shape[0], static_cast<Index>(positions.size()), tensor.columns()});
-    for (Index h = 0; h < tensor.shape[0]; ++h) {
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-            selected.matrix(h).row(static_cast<Index>(i)) = tensor.matrix(h).row(positions[i]);
-        }
-    }
-    return selected;
-}
-
-/// The rows of `table` (n, V, d) of each id.
-template <typename Scalar>
-Tensor<Scalar> look_up(const Tensor<Scalar>& table, const std::vector<Index>& ids)
-{
-    const Index d = table.columns();
-    Tensor<Scalar> rows({table.shape[0], static_cast<Index>(ids.size()), d});
-    Scalar* next = rows.values.data();
-    for (Index h = 0; h < table.shape[0]; ++h) {
-        for (const Index id : ids) {
-            next = std::copy_n(table.values.data() + (h * table.rows() + id) * d, d, next);
-        }
-    }
-    return rows;
 }
 
 /// The words of one side.
@@ -113,7 +83,7 @@ public:
         keep(Item::embeddings, queries_from.X);
         keep(Item::key_embeddings, other.X);
         if (plan_.show.contains(Item::queries)) {
-            keep(Item::queries, select_rows(Q, plan_.rows));
+            keep(Item::queries, taken(Q, 1, plan_.rows));
         }
         keep(Item::keys, K);
         keep(Item::values, V);
@@ -127,12 +97,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool positions_are(PositionKind kind) const
-    {
-        const std::optional<Positions>& positions = plan_.recipe.attention.positions;
-        return positions && positions->kind == kind;
-    }
-
     /// Where the words of one side come from.
     struct Origin {
         Target by_position; ///< as drawn
@@ -144,7 +108,7 @@ private:
     Sequence<Scalar> embed(const std::vector<Index>& ids, const Origin& from) const
     {
         const auto placed = [&](Tensor<Scalar> X) {
-            return positions_are(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
+            return plan_.recipe.attention.placed_by(PositionKind::sinusoidal) ? core::add_sinusoids(std::move(X)) : X;
         };
         if (const auto* drawn = prepared_.parameter(from.by_position)) {
             return {ids, placed(drawn->tensor)};
@@ -172,7 +136,9 @@ private:
     /// Queries or keys (heads, T, d_k), by their positions, if asked for.
     Tensor<Scalar> apply_rope(Tensor<Scalar> X) const
     {
-        return positions_are(PositionKind::rope) ? core::apply_rope(std::move(X), plan_.recipe.attention.positions->rope) : X;
+        return plan_.recipe.attention.placed_by(PositionKind::rope)
+                   ? core::apply_rope(std::move(X), plan_.recipe.attention.positions->rope)
+                   : X;
     }
 
     /// X (T, D) → (heads, T, d)
@@ -184,7 +150,7 @@ private:
         const Layer<Scalar>* ready = prepared_.layer(W);
         const Tensor<Scalar>& table = ready->of_table;
         tell(name_of(item), {heads, static_cast<Index>(sequence.ids.size()), table.columns()});
-        Tensor<Scalar> rows = look_up(table, sequence.ids);
+        Tensor<Scalar> rows = taken(table, 1, sequence.ids);
         const auto overflowed = [&](Index id) { return ready->overflowed[static_cast<std::size_t>(id)]; };
         if (!ready->overflowed.empty() && std::ranges::any_of(sequence.ids, overflowed)) {
             warn_of_overflow(item);
@@ -216,10 +182,10 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        const Tensor<Scalar> queries = select_rows(Q, plan_.rows);
+        const Tensor<Scalar> queries = taken(Q, 1, plan_.rows);
         core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
         inputs.query_positions = plan_.rows;
-        if (positions_are(PositionKind::alibi)) {
+        if (plan_.recipe.attention.placed_by(PositionKind::alibi)) {
             inputs.slopes = core::alibi_slopes(l.H);
         }
         if (plan_.mask) {
@@ -332,6 +298,14 @@ private:
 
 } // namespace
 
+Show what_to_compute(Show show)
+{
+    if (show.contains(Item::summary)) {
+        show.insert({Item::weights, Item::entropy});
+    }
+    return show;
+}
+
 template <typename Scalar>
 ComputedArrays compute(const RunContext& plan)
 {
@@ -349,7 +323,7 @@ ComputedArrays compute(const RunContext& plan)
         }
         computed.parameters = named(shared.parameters);
     } else {
-        Drawn<Scalar> drawn = perform_draws<Scalar>(plan.recipe, inputs);
+        Drawn<Scalar> drawn = draw_parameters<Scalar>(plan.recipe, inputs);
         PreparedParameters<Scalar> own{std::move(drawn.parameters), {}, std::move(drawn.stream)};
         computed = Computation<Scalar>(plan, own).compute();
         computed.parameters = named(std::move(own.parameters));

@@ -29,6 +29,9 @@ struct ComputedArrays {
     bool extra_key = false;                 ///< behind those of the words (extra_key.hpp)
 };
 
+/// With the arrays that a summary is made of.
+[[nodiscard]] Show what_to_compute(Show show);
+
 template <typename Scalar>
 [[nodiscard]] ComputedArrays compute(const RunContext& plan);
 

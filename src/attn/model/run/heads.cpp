@@ -1,6 +1,7 @@
 #include "attn/model/run/heads.hpp"
 
 #include "attn/model/recipe/recipe_fields.hpp"
+#include "attn/model/run/taken.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -9,21 +10,6 @@
 
 namespace attn::model {
 namespace {
-
-/// (n, …) → the parts at `places`.
-template <typename Scalar>
-Tensor<Scalar> parts_of(const Tensor<Scalar>& tensor, const std::vector<Index>& places)
-{
-    Shape shape = tensor.shape;
-    shape.front() = std::ssize(places);
-    Tensor<Scalar> kept(std::move(shape));
-    const auto size = std::ssize(tensor.values) / tensor.shape.front();
-    auto next = kept.values.begin();
-    for (const Index place : places) {
-        next = std::copy_n(tensor.values.begin() + place * size, size, next);
-    }
-    return kept;
-}
 
 /// (H, T, S) → (1, T, S); Step is the type that every sum is rounded to.
 template <typename Step, typename Scalar>
@@ -43,7 +29,7 @@ void keep(AnyTensor& any, const std::vector<Index>& places, core::Rounding round
     std::visit(
         [&]<typename Scalar>(Tensor<Scalar>& tensor) {
             if (!is_mean(places)) {
-                tensor = parts_of(tensor, places);
+                tensor = taken(tensor, 0, places);
             } else {
                 tensor = rounding == core::Rounding::step ? mean_of<Scalar>(tensor) : mean_of<double>(tensor);
             }

@@ -43,8 +43,7 @@ bool has(Needs needs, const Recipe& recipe)
     case Needs::head: return !recipe.head.empty();
     case Needs::softcap: return attention.softcap.has_value();
     case Needs::mask:
-        return attention.causal || attention.window || attention.has_mask() ||
-               (attention.positions && attention.positions->kind == PositionKind::alibi);
+        return attention.causal || attention.window || attention.has_mask() || attention.placed_by(PositionKind::alibi);
     case Needs::dropout: return attention.dropout.has_value();
     case Needs::output_projection: return has_output_projection(recipe);
     case Needs::cache:
@@ -185,7 +184,7 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     }
     const bool extra_key =
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
-    if (extra_key && recipe.attention.positions && recipe.attention.positions->kind == PositionKind::alibi) {
+    if (extra_key && recipe.attention.placed_by(PositionKind::alibi)) {
         throw Error(settings.origin.fault({&field::positions}), settings.origin.name_of(field::positions), "alibi",
                     fmt::format("none, sinusoidal or rope with bias_k of {}, whose key has no position",
                                 in_quotes(recipe.parameters->file)));
@@ -289,15 +288,6 @@ void require_one_length(const Recipe& recipe, const Words& words)
         throw Error(ErrorKind::data, field::sentence.key, "a batch of sentences that have not all as many words",
                     "sentences of one length with dropout, and with embeddings by position");
     }
-}
-
-/// What must be computed to show this.
-Show what_to_compute(Show show)
-{
-    if (show.contains(Item::summary)) {
-        show.insert({Item::weights, Item::entropy});
-    }
-    return show;
 }
 
 void require_settings(const Recipe& recipe, const RunSettings& settings)

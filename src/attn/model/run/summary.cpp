@@ -37,12 +37,7 @@ HeadSummary summary_of(const Matrix& weights, const std::vector<Index>& position
 {
     const Index words = std::ssize(ids);
     HeadSummary head;
-    Mean itself;
-    Mean first;
-    Mean previous;
-    Mean next;
-    Mean same;
-    Mean induction;
+    Mean itself, first, previous, next, same, induction;
     for (Index i = 0; i < weights.rows(); ++i) {
         const Index position = positions[static_cast<std::size_t>(i)];
         const auto count = [&](Mean& mean, Index key) {

@@ -2,8 +2,10 @@
 
 #include "attn/math/elementary.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
+#include "attn/model/run/taken.hpp"
 #include "attn/model/trained/tokens.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
@@ -95,22 +97,13 @@ std::vector<Index> layers_of(const std::vector<Index>& named, Index count, const
     return layers;
 }
 
-/// A summary is made of weights and entropy.
-Show what_is_kept(Show show)
-{
-    if (show.contains(Item::summary)) {
-        show.insert({Item::weights, Item::entropy});
-    }
-    return show;
-}
-
 transformer::Asked asked_of(const Show& show, const std::vector<Index>& layers)
 {
     transformer::Asked asked;
     if (std::ranges::any_of(show, [](Item item) { return standing_of(item) == Standing::in_layer; })) {
         asked.layers = layers;
     }
-    asked.stages = stages_of(what_is_kept(show));
+    asked.stages = stages_of(what_to_compute(show));
     asked.queries_keys_values = show.contains(Item::queries) || show.contains(Item::keys) || show.contains(Item::values);
     asked.hidden_states = show.contains(Item::hidden_states) || show.contains(Item::embeddings);
     asked.logits = show.contains(Item::logits) ? transformer::Logits::all : transformer::Logits::none;
@@ -168,20 +161,7 @@ std::vector<Index> rows_of(const TrainedConfig& config, const std::vector<std::s
 /// The rows at `positions` of an array with one per query.
 Tensor<float> with_rows(const Tensor<float>& whole, const ItemInfo& info, const std::vector<Index>& positions)
 {
-    const bool vectors = info.axes.column == Axis::none;
-    Shape shape = whole.shape;
-    const std::size_t rank = shape.size();
-    Index& rows = shape[vectors ? rank - 1 : rank - 2];
-    const Index T = std::exchange(rows, std::ssize(positions));
-    const Index inner = vectors ? 1 : shape.back();
-    Tensor<float> kept(shape);
-    auto to = kept.values.begin();
-    for (Index matrix = 0; matrix < std::ssize(whole.values) / (T * inner); ++matrix) {
-        for (const Index position : positions) {
-            to = std::copy_n(whole.values.begin() + (matrix * T + position) * inner, inner, to);
-        }
-    }
-    return kept;
+    return taken(whole, whole.shape.size() - (info.axes.column == Axis::none ? 1 : 2), positions);
 }
 
 /// Of an architecture's layer, as far as reports read it.
@@ -243,7 +223,7 @@ public:
         result.portable_because = stages.stages.portable_because;
         result.heads = heads_of(config_.head, part.H, settings_.origin);
         result.key_heads = key_heads_of(result.heads, part.H, part.H_kv);
-        const Show keep = what_is_kept(show_);
+        const Show keep = what_to_compute(show_);
         const auto add = [&](Item item, Tensor<float>& tensor) {
             if (keep.contains(item) && !tensor.shape.empty()) {
                 const bool cut = info_of(item).axes.row == Axis::queries && !result.query_positions.empty();

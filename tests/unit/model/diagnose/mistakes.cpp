@@ -184,7 +184,7 @@ TEST(Mistakes, NoTwoOfOneCallTurnTheSameKnobs)
 {
     Inputs inputs;
     for (const Call& call : calls(inputs)) {
-        const std::vector<const Mistake*> list = mistakes_in(call.setting());
+        const std::vector<const Mistake*> list = mistakes_in(call);
         for (const Mistake* a : list) {
             for (const Mistake* b : list) {
                 EXPECT_TRUE(a == b || a->on({}) != b->on({})) << a->name << " and " << b->name;
@@ -202,7 +202,7 @@ TEST(Mistakes, EachChangesTheContextOfACallInWhichItCanBeMade)
     }
     for (const Call& call : calls(inputs)) {
         const std::vector<double> right = evaluate(call, {}, Compared::context, {});
-        for (const Mistake* mistake : mistakes_in(call.setting())) {
+        for (const Mistake* mistake : mistakes_in(call)) {
             if (without_effect.contains(mistake->name) &&
                 differ(right, evaluate(call, mistake->on({}), Compared::context, {}))) {
                 without_effect.erase(mistake->name);

@@ -79,8 +79,8 @@ TEST(Literal, MovesNoStream)
     recipe.draws.insert(recipe.draws.begin() + 1, Seed{4});
     Recipe alone = recipe;
     std::swap(alone.draws[1], alone.draws[0]);
-    EXPECT_EQ(draw_parameters<float>(recipe, {.dims = dims})[2].tensor.values,
-              draw_parameters<float>(alone, {.dims = dims})[2].tensor.values);
+    EXPECT_EQ(draw_parameters<float>(recipe, {.dims = dims}).parameters[2].tensor.values,
+              draw_parameters<float>(alone, {.dims = dims}).parameters[2].tensor.values);
 }
 
 TEST(StatedMask, IsOfTheTypeThatAFileWouldHave)

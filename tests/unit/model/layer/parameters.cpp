@@ -99,7 +99,8 @@ TEST(ShapeOf, MultipliesLetters)
 TEST(DrawParameters, TakesThemFromOneStreamInOrder)
 {
     const auto parameters =
-        model::draw_parameters<float>(projections(Initialisation::uniform, Side::left), {.dims = dims, .cross = false});
+        model::draw_parameters<float>(projections(Initialisation::uniform, Side::left), {.dims = dims, .cross = false})
+            .parameters;
     attn::random::Stream stream = attn::random::TorchStream(1);
     const auto embedding = attn::random::normal(stream, 6 * 8);
     const auto W_q = attn::random::uniform(stream, 2 * 4 * 8);
@@ -115,7 +116,7 @@ TEST(DrawParameters, MovesTheStreamForWhatIsThrownAwayAndTakesAPart)
     Recipe recipe = projections(Initialisation::uniform, Side::left, {{Index{3}, "H", "d_k", "D"}});
     std::get<Draw>(recipe.draws[2]).take = {1};
     recipe.draws.insert(recipe.draws.begin() + 1, Draw{.target = Target::none, .shape = {{Index{7}}}});
-    const auto parameters = model::draw_parameters<double>(recipe, {.dims = dims, .cross = false});
+    const auto parameters = model::draw_parameters<double>(recipe, {.dims = dims, .cross = false}).parameters;
     attn::random::Stream stream = attn::random::TorchStream(1);
     (void)attn::random::uniform(stream, 7);
     (void)attn::random::normal(stream, 6 * 8);
@@ -140,7 +141,7 @@ TEST(DrawParameters, TakesIntegersThatTheTypeHoldsExactly)
     set(0, 16777218);
     EXPECT_EQ(float32(), "draws[3]: integers of W_k: got 0 to 16777217; allowed: -16777216 to 16777216, which float32 holds "
                          "exactly");
-    const auto parameters = model::draw_parameters<double>(recipe, {.dims = dims});
+    const auto parameters = model::draw_parameters<double>(recipe, {.dims = dims}).parameters;
     attn::random::Stream stream = attn::random::TorchStream(1);
     (void)attn::random::normal(stream, 6 * 8);
     (void)attn::random::integers(stream, 64, 0, 1);
@@ -185,7 +186,8 @@ TEST(DrawParameters, TakesBoundsFromTheWholeStackOfHeads)
     // Two heads of 4 over 8 inputs are one layer with 8 inputs and 8 outputs.
     for (const auto& [init, bound] :
          {std::pair{Initialisation::linear, 1 / std::sqrt(8.0)}, std::pair{Initialisation::xavier, std::sqrt(6.0 / 16)}}) {
-        const auto parameters = model::draw_parameters<double>(projections(init, Side::left), {.dims = dims, .cross = false});
+        const auto parameters =
+            model::draw_parameters<double>(projections(init, Side::left), {.dims = dims, .cross = false}).parameters;
         const Eigen::Map<const Eigen::ArrayXd> W_q(parameters[1].tensor.values.data(), 64);
         EXPECT_LE(W_q.abs().maxCoeff(), bound * (1 + 1e-7));
         EXPECT_GT(W_q.abs().maxCoeff(), bound * 0.8);
@@ -202,7 +204,7 @@ std::vector<double> first_of(const Draw& draw, std::ptrdiff_t from = 0, std::ptr
         return other != nullptr && other->target == draw.target;
     });
     recipe.draws.insert(recipe.draws.begin() + 1, draw);
-    for (const auto& parameter : model::draw_parameters<double>(recipe, {.dims = dims})) {
+    for (const auto& parameter : model::draw_parameters<double>(recipe, {.dims = dims}).parameters) {
         if (parameter.target == draw.target) {
             const auto first = parameter.tensor.values.begin() + from;
             return {first, first + count};
@@ -254,7 +256,7 @@ TEST(DrawParameters, NeedsNoSeedForWhatIsNotDrawn)
     Recipe recipe = projections(Initialisation::zeros, Side::left);
     recipe.draws.erase(recipe.draws.begin());
     std::get<Draw>(recipe.draws[0]).init = Initialisation::identity;
-    for (const auto& parameter : model::draw_parameters<float>(recipe, {.dims = dims})) {
+    for (const auto& parameter : model::draw_parameters<float>(recipe, {.dims = dims}).parameters) {
         const bool zero = std::ranges::all_of(parameter.tensor.values, [](float number) { return number == 0; });
         EXPECT_EQ(zero, parameter.target != Target::embedding);
     }
@@ -290,7 +292,7 @@ constexpr ModelDims two_heads{.V = 6, .T = 5, .S = 5, .D = 8, .H = 2, .H_kv = 2,
 
 TEST(DrawParameters, DrawsHeadByHeadInAnyOrder)
 {
-    const auto parameters = model::draw_parameters<double>(single_heads(), {.dims = two_heads});
+    const auto parameters = model::draw_parameters<double>(single_heads(), {.dims = two_heads}).parameters;
     attn::random::Stream stream = attn::random::TorchStream(1);
     const double bound = attn::random::linear_weight_bound(8);
     const auto next = [&](Index count) { return attn::random::uniform(stream, count, -bound, bound); };
@@ -317,13 +319,13 @@ TEST(DrawParameters, MakesTheSameIdentityHeadByHead)
     for (const Side side : {Side::left, Side::right}) {
         Recipe recipe = projections(Initialisation::identity, side);
         const Draw W_q = std::get<Draw>(recipe.draws[2]);
-        const auto whole = model::draw_parameters<double>(recipe, {.dims = dims})[1].tensor;
+        const auto whole = model::draw_parameters<double>(recipe, {.dims = dims}).parameters[1].tensor;
         recipe.draws.erase(recipe.draws.begin() + 2);
         for (const Index head : {1, 0}) {
             recipe.draws.emplace_back(W_q);
             std::get<Draw>(recipe.draws.back()).head = head;
         }
-        const auto parts = model::draw_parameters<double>(recipe, {.dims = dims})[1].tensor;
+        const auto parts = model::draw_parameters<double>(recipe, {.dims = dims}).parameters[1].tensor;
         EXPECT_EQ(parts.shape, whole.shape);
         EXPECT_EQ(parts.values, whole.values);
     }
@@ -363,7 +365,7 @@ std::map<Target, model::Parameter<double>> layer(const Draw& draw, const ModelDi
                                                    Draw{.target = Target::value_embedding, .init = Initialisation::zeros}});
     }
     std::map<Target, model::Parameter<double>> tensors;
-    for (auto& parameter : model::draw_parameters<double>(recipe, {.dims = sizes})) {
+    for (auto& parameter : model::draw_parameters<double>(recipe, {.dims = sizes}).parameters) {
         tensors.emplace(parameter.target, std::move(parameter));
     }
     return tensors;
@@ -434,7 +436,8 @@ TEST(DrawParameters, MakesTheIdentityOfTheHeadsStackFromEitherSide)
 {
     for (const Side side : {Side::left, Side::right}) {
         const auto parameters =
-            model::draw_parameters<double>(projections(Initialisation::identity, side), {.dims = dims, .cross = false});
+            model::draw_parameters<double>(projections(Initialisation::identity, side), {.dims = dims, .cross = false})
+                .parameters;
         EXPECT_EQ(model::as_right_factor(parameters[1], 2), attn::Matrix<double>::Identity(8, 8));
         EXPECT_EQ(model::as_right_factor(parameters[3], 1), attn::Matrix<double>::Identity(8, 3));
     }
