@@ -315,7 +315,7 @@ Suggestion suggest_input(const TiedCall& tied_call, std::span<const Candidate> t
     for (const Plan& plan : plans(given.views, tied)) {
         std::vector<StoredTensor> tensors = Drawn(inputs, given.views, plan).take();
         const Call call = call_of(inputs_of(tensors), options);
-        const std::vector<const Mistake*> list = mistakes_in(call.setting());
+        const std::vector<const Mistake*> list = mistakes_in(call);
         if (!std::ranges::all_of(candidates, [&](const Candidate& each) { return can_be_made(each, list); })) {
             continue;
         }
