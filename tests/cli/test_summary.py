@@ -164,7 +164,7 @@ def test_what_is_missing_from_it_or_too_much_is_found(golden):
         file.write_text(json.dumps(other))
         return run("check", file)
 
-    assert "computed" in check(lambda s: s["heads"].pop()).text
+    assert "computed, but not stated" in check(lambda s: s["heads"].pop()).text
     assert check(lambda s: s["heads"][0]["pairs"].pop()).code == 1
     assert check(lambda s: s["heads"][0].pop("itself")).code == 1
     assert "no part of this run" in check(lambda s: s["heads"].append(s["heads"][0])).text
@@ -180,6 +180,19 @@ def test_what_is_missing_from_it_or_too_much_is_found(golden):
     ):
         assert_fails(check(change), 65)
     assert json.loads(golden.read_text()) == whole
+
+
+def test_one_saved_before_there_were_means_of_repeated_words_agrees(tmp_path):
+    result = succeeds("run", "a b a", "--heads", 2, "--top", 1, "--json").json
+    file = tmp_path / "old.json"
+    for mean in ("same", "induction"):
+        del result["summary"]["heads"][0][mean]
+    file.write_text(json.dumps(result))
+    assert "summary.heads[0].induction: computed, but not stated" in run("check", file).text
+    for mean in ("same", "induction"):
+        del result["summary"]["heads"][1][mean]
+    file.write_text(json.dumps(result))
+    succeeds("check", file)
 
 
 def test_its_numbers_may_be_forgiven(golden):

@@ -2,6 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
+#include "attn/model/check/summary_members.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/model/run/heads.hpp"
@@ -13,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace attn::model {
@@ -278,9 +280,24 @@ Finding compare(const StatedSummary& stated, const Result& result, const Toleran
     const std::map<std::string, Computed> computed = computed_summary(result);
     const std::string summary(name_of(Item::summary));
     Finding all{summary, 0, 0, "", 0, 0};
+    std::set<std::string_view> names;
     for (const StatedArray& value : stated.values) {
+        names.insert(value.name);
         const auto found = computed.find(value.name);
         add(all, compare(value, found == computed.end() ? std::nullopt : std::optional(found->second), tolerance));
+    }
+    std::vector<std::string> unknown_then; // the means that a result saved before there were such has of no head
+    for (const HeadMean& mean : head_mean::all) {
+        const std::string end = fmt::format(".{}", mean.name);
+        if (mean.is_newer && std::ranges::none_of(names, [&](std::string_view name) { return name.ends_with(end); })) {
+            unknown_then.push_back(end);
+        }
+    }
+    for (const auto& [name, value] : computed) {
+        const auto ends_with = [&](const std::string& end) { return name.ends_with(end); };
+        if (all.mismatched == 0 && !names.contains(name) && std::ranges::none_of(unknown_then, ends_with)) {
+            return mismatch(summary, fmt::format("{}: computed, but not stated", name));
+        }
     }
     return all;
 }

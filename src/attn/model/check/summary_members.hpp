@@ -13,6 +13,7 @@ namespace attn::model {
 struct HeadMean {
     std::string_view name;
     std::optional<double> (*value)(const HeadSummary&);
+    bool is_newer = false; ///< results saved by 0.1.0 have it of no head
 };
 
 template <auto member>
@@ -28,8 +29,8 @@ inline constexpr HeadMean itself{"itself", mean_at<&HeadSummary::itself>};
 inline constexpr HeadMean first{"first", mean_at<&HeadSummary::first>};
 inline constexpr HeadMean previous{"previous", mean_at<&HeadSummary::previous>};
 inline constexpr HeadMean next{"next", mean_at<&HeadSummary::next>};
-inline constexpr HeadMean same{"same", mean_at<&HeadSummary::same>};
-inline constexpr HeadMean induction{"induction", mean_at<&HeadSummary::induction>};
+inline constexpr HeadMean same{"same", mean_at<&HeadSummary::same>, true};
+inline constexpr HeadMean induction{"induction", mean_at<&HeadSummary::induction>, true};
 
 inline constexpr std::array all{entropy, itself, first, previous, next, same, induction};
 

@@ -102,7 +102,7 @@ TEST(Plotted, RefusesASavedResultThatCannotBeDrawn)
     EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "2", "nan", "4"}})),
               "weights at (0, 1, 0): got nan; allowed: finite numbers");
     EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "1e99", "3", "4"}})),
-              "weights at (0, 0, 1): got inf; allowed: finite numbers");
+              "weights at (0, 0, 1): got 1e99, which is beyond float32; allowed: up to 3.4e38 in a result of that type");
     SavedResult beyond = saved({"weights", {1, 1, 2}, {"1", "0"}});
     beyond.arrays.push_back({"query_positions", {1}, {"7"}});
     EXPECT_EQ(refusal(beyond), "query_positions: got a position beyond the words; allowed: 0 to 1");
