@@ -1,5 +1,6 @@
 // attn-cli bench: how long attention of given sizes takes, beside what the machine can do at most.
 #include "attn/model/attend/workload.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/report/text/timing.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/tensor_inputs.hpp"
@@ -197,7 +198,7 @@ void declare_sizes(Options& options, BenchOptions& bench)
                 bench.lengths);
     options.add({"--keys", "N", "keys; the queries stand at the last of them, as with a cache", "as many as queries", length},
                 bench.workload.keys);
-    options.add({model::heads_option, "H", "query heads", "8", field::heads.allowed}, bench.workload.heads);
+    options.add({model::option::heads, "H", "query heads", "8", field::heads.allowed}, bench.workload.heads);
     options.add(field::kv_heads, bench.kv_heads);
     options.add({"--head-dim", "D", "components per query or key of one head", "64", length}, bench.workload.head_dim);
     options.add({"--value-dim", "D_V", "components per value of one head", "D", length}, bench.value_dim);

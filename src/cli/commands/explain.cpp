@@ -1,6 +1,7 @@
 // attn-cli explain: the arithmetic behind one query word, or one cell, step by step.
 #include "attn/model/explain/explanation.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/trained/explain_trained.hpp"
 #include "attn/report/text/explanation.hpp"
@@ -165,14 +166,16 @@ void declare_explain(Options& options, ExplainOptions& explain)
     query.usual = "the first word";
     query.symbol = "POS|WORD";
     options.add(query, [&](const model::FieldValue& rows) { explain.overrides.set(field::query, rows); });
-    options.add({"--key", "POS|WORD", "one cell of the row, with every product", "all keys side by side"}, explain.key);
+    options.add({model::option::key, "POS|WORD", "one cell of the row, with every product", "all keys side by side"},
+                explain.key);
     OptionInfo head = option_of(field::head, head_name);
     head.meaning = "which head; of several, one after the other";
     head.usual = "0";
     head.symbol = "N|LIST";
     declare_head(options, head, explain.layer_of_head,
                  [&](const model::FieldValue& heads) { explain.overrides.set(field::head, heads); });
-    options.add({"--component", "N", "which number of the query, of a key, its value and the output is shown term by term", "0",
+    options.add({model::option::component, "N",
+                 "which number of the query, of a key, its value and the output is shown term by term", "0",
                  model::allow::integer(0, field::largest_int32)},
                 explain.component);
     declare_input(options, explain);

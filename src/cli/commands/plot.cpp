@@ -3,6 +3,7 @@
 #include "attn/io/tensors/tensor_json.hpp"
 #include "attn/io/words/word_vectors.hpp"
 #include "attn/model/explain/plotted.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/report/text/introduction.hpp"
@@ -30,14 +31,15 @@ namespace attn::cli {
 namespace option {
 namespace {
 
-constexpr OptionInfo tokens{"--tokens", "FILE",
+constexpr OptionInfo tokens{model::option::tokens, "FILE",
                             "the words of the rows, one per line; also used for the columns if there are equally many"};
-constexpr OptionInfo key_tokens{"--key-tokens", "FILE", "the words of the columns, one per line"};
+constexpr OptionInfo key_tokens{model::option::key_tokens, "FILE", "the words of the columns, one per line"};
 constexpr OptionInfo axes{
-    "--axes", "LETTERS",
+    model::option::axes, "LETTERS",
     "what the dimensions of a tensor are, a letter each: l layers, b batch, h heads, t queries, s keys; t and s must be there",
     "the last ones of lbhts"};
-constexpr OptionInfo batch{"--batch", "N", "which entry of a batch", "", model::allow::integer(0, model::field::largest_int32)};
+constexpr OptionInfo batch{model::option::batch, "N", "which entry of a batch", "",
+                           model::allow::integer(0, model::field::largest_int32)};
 
 } // namespace
 } // namespace option

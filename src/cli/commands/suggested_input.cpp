@@ -1,6 +1,7 @@
 #include "cli/commands/suggested_input.hpp"
 
 #include "attn/model/attend/attend.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "cli/output/hints.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/tensor_output.hpp"
@@ -20,7 +21,7 @@ using model::diagnose::Suggestion;
 bool is_kept(const TypedOption& typed)
 {
     constexpr std::array others{option::attend_heads.name, option::attend_kv_heads.name, option::layout.name,
-                                model::show_option, option::out_dtype.name};
+                                model::option::show, option::out_dtype.name};
     const auto is_it = [&](const model::AttendOperand* operand) { return operand->option == typed.name; };
     const bool tensor = std::ranges::any_of(model::operand::all, is_it);
     return !tensor && (typed.group == attention_group || std::ranges::find(others, typed.name) != others.end());

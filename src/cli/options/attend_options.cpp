@@ -1,5 +1,6 @@
 #include "cli/options/attend_options.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -112,11 +113,11 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     }
     const std::string stages = fmt::format("{} stages", attend.attend.show.size());
     if (attend.against.given() && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::show_option, stages, "one with --against");
+        throw Error(ErrorKind::usage, model::option::show, stages, "one with --against");
     }
     attend.format = decide_format(attend.output, attend_formats);
     if (attend.format == Format::npy && attend.attend.show.size() > 1) {
-        throw Error(ErrorKind::usage, model::show_option, stages, "one in an .npy; .npz and .safetensors hold several");
+        throw Error(ErrorKind::usage, model::option::show, stages, "one in an .npy; .npz and .safetensors hold several");
     }
 }
 

@@ -14,12 +14,12 @@ namespace attn::cli {
 
 namespace option {
 
-inline constexpr OptionInfo attend_heads{model::heads_option, "H", "heads that lie side by side in the last dimension", "",
+inline constexpr OptionInfo attend_heads{model::option::heads, "H", "heads that lie side by side in the last dimension", "",
                                          model::field::heads.allowed};
-inline constexpr OptionInfo attend_kv_heads{model::kv_heads_option, "H_KV", "number of heads in the keys and values", "H",
+inline constexpr OptionInfo attend_kv_heads{model::option::kv_heads, "H_KV", "number of heads in the keys and values", "H",
                                             model::field::kv_heads.allowed};
 inline constexpr OptionInfo layout{
-    "--layout", "ORDER",
+    model::option::layout, "ORDER",
     "order of batch, heads, positions and components; bshd: (B, T, H, d) or (T, H, d), as FlashAttention and JAX have it, the "
     "cache and the result too; not with --heads",
     "bhsd", model::allow::one_of(model::tensor_layout_names)};

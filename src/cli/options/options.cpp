@@ -1,5 +1,6 @@
 #include "cli/options/options.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/trained_config.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/numbers.hpp"
@@ -25,17 +26,17 @@ namespace field = model::field;
 constexpr auto other_names = std::to_array<std::pair<const FieldInfo*, std::string_view>>({
     {&field::parameters_file, "--params"},
     {&field::embeddings_file, "--embeddings"},
-    {&field::words_file, "--embedding-words"},
-    {&field::mask_file, "--mask"},
+    {&field::words_file, model::option::embedding_words},
+    {&field::mask_file, model::option::mask},
     {&field::positions, "--positions"},
     {&field::rope_base, "--positions rope:base"},
     {&field::rope_dim, "--positions rope:dim"},
     {&field::rope_style, "--positions rope:style"},
-    {&field::dropout, "--dropout"},
+    {&field::dropout, model::option::dropout},
     {&field::dropout_seed, "--dropout-seed"},
     {&field::dropout_mkl, "--dropout-mkl"},
-    {&model::trained_field::name, "--model"},
-    {&model::trained_field::layers, "--layer"},
+    {&model::trained_field::name, model::option::model},
+    {&model::trained_field::layers, model::option::layer},
 });
 
 /// Whose endings the symbol does not give.

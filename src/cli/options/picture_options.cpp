@@ -1,5 +1,6 @@
 #include "cli/options/picture_options.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/report/svg/picture.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -93,14 +94,14 @@ model::Item drawn_item(const ShowOption& show, report::Plot plot)
     }
     const model::Item item = show.all ? model::Item::weights : *show.items.begin();
     if (show.all || show.items.size() > 1 || !is_drawn(item)) {
-        throw Error(ErrorKind::usage, model::show_option,
+        throw Error(ErrorKind::usage, model::option::show,
                     show.all                ? "all"
                     : show.items.size() > 1 ? fmt::format("{} names", show.items.size())
                                             : std::string(name_of(item)),
                     fmt::format("one of {} in a picture", report::drawn_names()));
     }
     if (plot == report::Plot::arcs && item != model::Item::weights) {
-        throw Error(ErrorKind::usage, model::show_option, name_of(item), "weights with --plot arcs; a heat map draws scores");
+        throw Error(ErrorKind::usage, model::option::show, name_of(item), "weights with --plot arcs; a heat map draws scores");
     }
     return item;
 }

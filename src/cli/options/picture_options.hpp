@@ -1,6 +1,7 @@
 // The options of pictures, which `run` and `plot` have in common.
 #pragma once
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/result.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "cli/options/format.hpp"
@@ -15,7 +16,7 @@ inline constexpr Index most_lines = 1000000; ///< of arcs
 namespace option {
 
 inline constexpr OptionInfo shade_max{
-    "--shade-max", "X", "the number that has the strongest colour; pictures with the same one can be compared",
+    model::option::shade_max, "X", "the number that has the strongest colour; pictures with the same one can be compared",
     "1, or a round number", model::allow::real_from(1e-30, "a finite number, 1e-30 or more, such as 0.1")};
 [[nodiscard]] constexpr OptionInfo top(std::string_view meaning, std::string_view usual, const model::Allowed& allowed)
 {

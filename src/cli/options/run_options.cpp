@@ -1,5 +1,6 @@
 #include "cli/options/run_options.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/trained_options.hpp"
 
@@ -51,7 +52,7 @@ void require_numbers_for_csv(const RunOptions& options)
     };
     const ShowOption& show = options.show;
     if (options.format == Format::csv && !show.all && show.given() && std::ranges::all_of(show.items, is_words)) {
-        throw Error(ErrorKind::usage, model::show_option, "only words",
+        throw Error(ErrorKind::usage, model::option::show, "only words",
                     "in CSV at least one array of numbers, such as weights");
     }
 }
@@ -61,7 +62,7 @@ void require_weights_for_html(const RunOptions& options)
 {
     const ShowOption& show = options.show;
     if (options.format == Format::html && show.given() && !show.all && !show.items.contains(model::Item::weights)) {
-        throw Error(ErrorKind::usage, model::show_option, "no weights", "in HTML a list with weights in it, or no --show");
+        throw Error(ErrorKind::usage, model::option::show, "no weights", "in HTML a list with weights in it, or no --show");
     }
 }
 
@@ -76,14 +77,14 @@ void refuse_items_without_commas(const Operands& operands, const RunOptions& run
     for (const model::Item item : run.show.items) {
         list += std::string(model::name_of(item)) + ",";
     }
-    refuse_second_item(std::string(model::show_option), list + *stray, *stray);
+    refuse_second_item(std::string(model::option::show), list + *stray, *stray);
 }
 
 void require_one_array(const ShowOption& show)
 {
     const bool one = !show.all && show.items.size() == 1;
     if (!one || model::info_of(*show.items.begin()).kind != model::ItemKind::numbers) {
-        throw Error(ErrorKind::usage, model::show_option, one ? name_of(*show.items.begin()) : "several items",
+        throw Error(ErrorKind::usage, model::option::show, one ? name_of(*show.items.begin()) : "several items",
                     "one array of numbers with --against, such as weights");
     }
 }

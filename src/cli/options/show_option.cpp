@@ -1,5 +1,7 @@
 #include "cli/options/show_option.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
+
 #include <algorithm>
 
 namespace attn::cli {
@@ -31,7 +33,7 @@ void declare_show(Options& options, model::ShownBy command, const ShowTexts& tex
 {
     const std::span<const std::string_view> names = names_of(command);
     const model::Allowed allowed{.type = model::FieldType::choices, .names = names};
-    const OptionInfo option{model::show_option, "LIST", texts.meaning, texts.usual, allowed};
+    const OptionInfo option{model::option::show, "LIST", texts.meaning, texts.usual, allowed};
     options.add(option, [&show, names](const model::FieldValue& places) {
         for (const Index place : std::get<std::vector<Index>>(places)) {
             const std::string_view name = names[static_cast<std::size_t>(place)];

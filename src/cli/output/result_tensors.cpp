@@ -1,6 +1,7 @@
 #include "cli/output/result_tensors.hpp"
 
 #include "attn/model/layer/matrix_sides.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
@@ -85,7 +86,7 @@ io::Metadata sides_of(const model::Result& result)
 void require_numbers(const Collector& collector)
 {
     if (collector.tensors().empty()) {
-        throw Error(ErrorKind::usage, model::show_option, "only words",
+        throw Error(ErrorKind::usage, model::option::show, "only words",
                     "in .npz and .safetensors at least one array of numbers, such as weights");
     }
 }

@@ -202,7 +202,7 @@ AttendResult attend(const AttendInputs& inputs, const Attend& options, const Run
     require_items(options.show, attend_items({.softcap = options.softcap.has_value(), .masked = masked, .cache = true}));
     for (const Item stage : options.show) {
         if (inputs.cu_seqlens && is_drawn(stage)) {
-            throw Error(ErrorKind::usage, show_option, name_of(stage),
+            throw Error(ErrorKind::usage, option::show, name_of(stage),
                         fmt::format("context, entropy and lse with {}", operand::cu_seqlens.option));
         }
     }

@@ -153,7 +153,7 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
         throw Error(ErrorKind::usage, fmt::format("{} requires {}", one, other));
     };
     if (options.kv_heads && !options.heads) {
-        require_other(kv_heads_option, heads_option);
+        require_other(option::kv_heads, option::heads);
     }
     if (inputs.past_key.has_value() != inputs.past_value.has_value()) {
         throw Error(ErrorKind::usage,
@@ -163,10 +163,10 @@ void require_compatible(const AttendInputs& inputs, const Attend& options)
         require_other(cu_seqlens_k.option, cu_seqlens.option);
     }
     if (options.heads && options.layout == TensorLayout::bshd) {
-        refuse_both(heads_option, "--layout bshd");
+        refuse_both(option::heads, "--layout bshd");
     }
     if (options.heads && inputs.cu_seqlens) {
-        refuse_both(cu_seqlens.option, heads_option);
+        refuse_both(cu_seqlens.option, option::heads);
     }
     for (const AttendOperand* other : not_packed) {
         if (inputs.cu_seqlens && other->in(inputs) != nullptr) {
@@ -275,13 +275,13 @@ AttendViews lay_out(const AttendInputs& inputs, const Attend& options)
     views.side_by_side = views.merged || (rank > 2 && (options.layout == TensorLayout::bshd || inputs.cu_seqlens));
     views.batched = rank == 4 || (views.merged && rank == 3);
     views.headed = rank > 2 || views.merged;
-    const LayoutOf of_queries{rank, views, options.heads, heads_option};
+    const LayoutOf of_queries{rank, views, options.heads, option::heads};
     const bool own = options.kv_heads.has_value();
     const LayoutOf of_keys{rank, views,
                            own            ? options.kv_heads
                            : views.merged ? options.heads
                                           : std::nullopt,
-                           own ? kv_heads_option : heads_option};
+                           own ? option::kv_heads : option::heads};
     views.queries = four_dimensions(inputs, of_queries, operand::queries);
     views.keys = four_dimensions(inputs, of_keys, operand::keys);
     views.values = four_dimensions(inputs, of_keys, operand::values);

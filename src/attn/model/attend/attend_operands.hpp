@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attn/model/attend/attend.hpp"
+#include "attn/model/recipe/option_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,9 +36,6 @@ struct AttendOperand {
     }
 };
 
-/// Of other options that messages name: numbers of heads that lie side by side, and the stages to show.
-inline constexpr std::string_view heads_option = "--heads", kv_heads_option = "--kv-heads", show_option = "--show";
-
 namespace operand {
 
 inline constexpr AttendOperand queries{name_of(Item::queries), "-q,--queries",
@@ -58,7 +56,7 @@ inline constexpr AttendOperand cu_seqlens{
 inline constexpr AttendOperand cu_seqlens_k{"cu_seqlens_k", "--cu-seqlens-k", "the same of keys and values, where they differ",
                                             nullptr, &AttendInputs::cu_seqlens_k};
 inline constexpr AttendOperand mask{
-    "mask", "--mask",
+    "mask", option::mask,
     "bool, true = seen, or numbers that are added; broadcast from the right to (B, H, T, P+S); if the last dimension is too "
     "short, the remaining keys are masked",
     nullptr, &AttendInputs::mask};

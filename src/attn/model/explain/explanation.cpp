@@ -7,6 +7,7 @@
 #include "attn/model/layer/mask.hpp"
 #include "attn/model/layer/matrix_sides.hpp"
 #include "attn/model/layer/parameter_cache.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
@@ -54,7 +55,7 @@ std::optional<Index> key_position(const Result& result, const std::optional<std:
         return std::nullopt;
     }
     const std::vector<std::string>& words = result.words_of_keys();
-    const Lookup lookup{.name = "--key", .casefold = folds_case(result.config)};
+    const Lookup lookup{.name = std::string(option::key), .casefold = folds_case(result.config)};
     return only_place(places_of(*key, words, lookup), *key, words, lookup);
 }
 
@@ -311,7 +312,7 @@ void require_component(Index component, const Explanation& explanation)
 {
     const auto longest = std::max({explanation.query.size(), explanation.context.size(), explanation.output.size()});
     if (component < 0 || component >= static_cast<Index>(longest)) {
-        throw Error(ErrorKind::usage, "--component", std::to_string(component),
+        throw Error(ErrorKind::usage, option::component, std::to_string(component),
                     fmt::format("0 to {}, the numbers of the longest of query, value and output", longest - 1));
     }
 }

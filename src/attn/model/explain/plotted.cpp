@@ -4,6 +4,7 @@
 #include "attn/model/check/compare.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/taken.hpp"
@@ -180,7 +181,7 @@ std::string axes_of(const PlottedWeights& plotted, std::string_view what)
         return std::string(plotted_axes.substr(plotted_axes.size() - rank));
     }
     if (plotted.axes.size() != rank) {
-        throw Error(ErrorKind::usage, "--axes", in_quotes(plotted.axes),
+        throw Error(ErrorKind::usage, option::axes, in_quotes(plotted.axes),
                     fmt::format("{} letters, one per dimension of {}, {}", rank, what, to_string(shape)));
     }
     return plotted.axes;
@@ -201,7 +202,7 @@ TensorView five_dimensions(const TensorView& weights, const std::string& axes)
 }
 
 /// The place along a dimension that may be missing. Throws Error(usage) for one that is not there.
-Index chosen(const char* option, std::optional<Index> place, Index count, bool there, const Shape& shape)
+Index chosen(std::string_view option, std::optional<Index> place, Index count, bool there, const Shape& shape)
 {
     if (place && !there) {
         throw Error(ErrorKind::usage, option, std::to_string(*place),
@@ -213,8 +214,8 @@ Index chosen(const char* option, std::optional<Index> place, Index count, bool t
     return place.value_or(0);
 }
 
-void require_count(const std::optional<std::vector<std::string>>& words, const char* option, Index count, std::string_view what,
-                   const char* of)
+void require_count(const std::optional<std::vector<std::string>>& words, std::string_view option, Index count,
+                   std::string_view what, const char* of)
 {
     if (words && std::ssize(*words) != count) {
         throw Error(ErrorKind::data, option, counted(std::ssize(*words), "word"),
@@ -293,16 +294,16 @@ std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view w
     const TensorView all = five_dimensions(plotted.weights, axes);
     const bool has_layers = axes.find('l') != std::string::npos;
     const Index B = all.shape[1];
-    const Index layer = chosen("--layer", plotted.layer, all.shape[0], has_layers, shape);
-    const Index batch = chosen("--batch", plotted.batch, B, axes.find('b') != std::string::npos, shape);
+    const Index layer = chosen(option::layer, plotted.layer, all.shape[0], has_layers, shape);
+    const Index batch = chosen(option::batch, plotted.batch, B, axes.find('b') != std::string::npos, shape);
     if (!plotted.batch && B > 1) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(shape),
                     fmt::format("one batch; --batch N takes one of the {}", B));
     }
     const Index T = all.shape[3];
     const Index S = all.shape[4];
-    require_count(plotted.tokens, "--tokens", T, what, "rows");
-    require_count(plotted.key_tokens, "--key-tokens", S, what, "columns");
+    require_count(plotted.tokens, option::tokens, T, what, "rows");
+    require_count(plotted.key_tokens, option::key_tokens, S, what, "columns");
     if (plotted.read_numbers) {
         plotted.read_numbers();
     }
@@ -353,7 +354,7 @@ Result with_rows(Result result, const std::vector<std::string>& query)
 {
     const bool all = result.query_positions.empty();
     const std::vector<Index> there = all ? indices(std::ssize(result.tokens)) : result.query_positions;
-    const Lookup lookup{.name = "--query",
+    const Lookup lookup{.name = std::string(option::query),
                         .casefold = folds_case(result.config),
                         .allowed = all ? "" : "the rows that the file holds: " + numbered_words(there, result.tokens)};
     const std::vector<Index> chosen = places_of(query, result.tokens, lookup);

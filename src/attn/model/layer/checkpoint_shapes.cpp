@@ -1,6 +1,7 @@
 #include "attn/model/layer/checkpoint.hpp"
 
 #include "attn/model/layer/matrix_sides.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -359,7 +360,7 @@ FittedLayer fit(CheckpointLayer layer, const Recipe& recipe, const std::string& 
     }
     if (readings.empty()) {
         throw problem ? *problem
-                      : Error(ErrorKind::data, "--layout", std::string(layout_names.at(static_cast<std::size_t>(*layout))),
+                      : Error(ErrorKind::data, option::layout, std::string(layout_names.at(static_cast<std::size_t>(*layout))),
                               fmt::format("out-in, the order of {}", layer.family));
     }
     const auto as_wide = [](const Reading& reading) { return !reading.dims.output_dim; };

@@ -1,6 +1,7 @@
 #include "attn/model/layer/word_vectors.hpp"
 
 #include "attn/model/layer/float32_range.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 #include "attn/text/tokenizer.hpp"
@@ -128,8 +129,8 @@ EmbeddingTable table_of(const Recipe& recipe, const Words& words, const VectorsO
     const auto distinct = static_cast<Index>(words.vocabulary ? words.vocabulary->size() : 0);
     if (words.vocabulary && distinct != vectors.count && recipe.dims.vocab_size != vectors.count) {
         throw Error(ErrorKind::data, vectors.name, counted(vectors.count, "row") + " without a list of words",
-                    counted(distinct, "row") + ", one for each word of the vocabulary in its order, or a list with "
-                                               "--embedding-words");
+                    fmt::format("{}, one for each word of the vocabulary in its order, or a list with {}",
+                                counted(distinct, "row"), option::embedding_words));
     }
     return {vectors.rows(), {}};
 }

@@ -1,5 +1,6 @@
 #include "attn/model/recipe/items.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -23,14 +24,14 @@ std::string_view in_words(Needs needs)
     case Needs::sentence: return "a sentence as input";
     case Needs::ids: return "a sentence or --ids";
     case Needs::cross: return "--cross";
-    case Needs::query: return "--query";
+    case Needs::query: return option::query;
     case Needs::head: return "--head";
     case Needs::softcap: return "--softcap";
     case Needs::mask: return "--causal, --window or another mask";
-    case Needs::dropout: return "--dropout";
+    case Needs::dropout: return option::dropout;
     case Needs::output_projection: return "--output-projection";
     case Needs::cache: return "--past-key and --past-value";
-    case Needs::model: return "--model";
+    case Needs::model: return option::model;
     }
     return "nothing";
 }
@@ -49,7 +50,8 @@ core::StageSelection stages_of(const Show& show)
 void require_items(const Show& asked, const Show& existing)
 {
     for (const Item item : asked.without(existing)) {
-        throw Error(ErrorKind::usage, fmt::format("--show {} requires {}", name_of(item), in_words(info_of(item).needs)));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} {} requires {}", option::show, name_of(item), in_words(info_of(item).needs)));
     }
 }
 

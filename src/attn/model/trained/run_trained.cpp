@@ -2,6 +2,7 @@
 
 #include "attn/math/elementary.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/compute.hpp"
 #include "attn/model/run/heads.hpp"
 #include "attn/model/run/memory.hpp"
@@ -67,7 +68,7 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
         for (const Item each : existing) {
             names += is_choice(each) ? "" : (names.empty() ? "" : ", ") + std::string(name_of(each));
         }
-        throw Error(ErrorKind::usage, "--show", name_of(item),
+        throw Error(ErrorKind::usage, option::show, name_of(item),
                     (words ? "with --join words: " : "what this model gives: ") + names);
     }
     if (asked.contains(Item::logits) && !trained.model.architecture().head) {

@@ -4,6 +4,7 @@
 #include "attn/model/check/computed.hpp"
 #include "attn/model/check/summary_members.hpp"
 #include "attn/model/recipe/documents.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -221,7 +222,7 @@ SavedResult layer_of(const SavedLayers& saved, std::optional<Index> layer)
             return with_words_of(saved, each);
         }
     }
-    throw Error(ErrorKind::usage, "--layer", layer ? std::to_string(*layer) : "none", "one that the result has: " + there);
+    throw Error(ErrorKind::usage, option::layer, layer ? std::to_string(*layer) : "none", "one that the result has: " + there);
 }
 
 } // namespace attn::model

@@ -2,6 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/explain/plotted.hpp"
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/model/run/masked_places.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/svg/markup.hpp"
@@ -130,7 +131,7 @@ void choose_scale(Picture& picture, const ShadeOptions& shade)
     }
     if (shade.most) {
         if (*shade.most <= picture.scale.low) {
-            throw Error(ErrorKind::usage, "--shade-max", math::shortest(*shade.most),
+            throw Error(ErrorKind::usage, model::option::shade_max, math::shortest(*shade.most),
                         fmt::format("a number above {}, the least that is drawn", math::shortest(picture.scale.low)));
         }
         picture.beyond = picture.scale.high > *shade.most;
@@ -183,7 +184,8 @@ Picture picture_of(const model::Result& result, const ShadeOptions& shade)
     const auto item = std::ranges::find_if(result.show, model::is_drawn);
     const AnyTensor* tensor = item == model::Show::end() ? nullptr : result.find(*item);
     if (tensor == nullptr) {
-        throw Error(ErrorKind::usage, "--show", item == model::Show::end() ? "nothing to draw" : std::string(name_of(*item)),
+        throw Error(ErrorKind::usage, model::option::show,
+                    item == model::Show::end() ? "nothing to draw" : std::string(name_of(*item)),
                     "an array that this result has: " + drawn_names());
     }
     Picture picture;

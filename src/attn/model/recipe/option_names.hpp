@@ -1,0 +1,15 @@
+// What the options are called of which messages of the library speak. `cli` declares them by these names; an option that stands
+// for a field of a recipe gets its name from the field's key, and is here only where that is not so or a message needs it.
+#pragma once
+
+#include <string_view>
+
+namespace attn::model::option {
+
+inline constexpr std::string_view axes = "--axes", batch = "--batch", component = "--component", dropout = "--dropout",
+                                  embedding_words = "--embedding-words", heads = "--heads", key = "--key",
+                                  key_tokens = "--key-tokens", kv_heads = "--kv-heads", layer = "--layer", layout = "--layout",
+                                  mask = "--mask", model = "--model", query = "--query", shade_max = "--shade-max",
+                                  show = "--show", tokens = "--tokens";
+
+} // namespace attn::model::option
