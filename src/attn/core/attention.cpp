@@ -440,7 +440,7 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
 Shape shape_of(Stage stage, const AttentionDims& dims)
 {
     Shape shape{dims.H, dims.T, columns_of(stage, dims)};
-    if (stage == Stage::entropy || stage == Stage::lse) {
+    if (is_single(stage)) {
         shape.pop_back();
     }
     return shape;

@@ -207,17 +207,17 @@ inline constexpr auto every_stage = [] {
     return stages;
 }();
 
-/// Numbers that a stage has for each query of a head: for each key, for each component of a value, or one.
+/// Whether a stage has one number for each query of a head.
+[[nodiscard]] constexpr bool is_single(Stage stage)
+{
+    return stage == Stage::entropy || stage == Stage::lse;
+}
+/// The numbers that a stage has for each query of a head: one, one for each component of a value, or one for each key.
 [[nodiscard]] constexpr Index columns_of(Stage stage, const AttentionDims& dims)
 {
-    switch (stage) {
-    case Stage::head_context: return dims.d_v;
-    case Stage::entropy:
-    case Stage::lse: return 1;
-    default: return dims.total();
-    }
+    return is_single(stage) ? 1 : stage == Stage::head_context ? dims.d_v : dims.total();
 }
-/// (H, T, columns), or (H, T) of one number for each query.
+/// (H, T, columns), or (H, T) of a single number.
 [[nodiscard]] Shape shape_of(Stage stage, const AttentionDims& dims);
 
 /// One of each stage.

@@ -76,13 +76,14 @@ Shape shape_of(Item stage, const AttendViews& views, TensorLayout layout)
     case Item::context: return context_shape(views);
     case Item::present_key: return cached(l.d_k);
     case Item::present_value: return cached(l.d_v);
-    case Item::lse:
-    case Item::entropy: {
-        Shape shape = stage_shape(views, l.H, l.T, 1);
-        shape.pop_back();
+    default: {
+        const core::Stage of = stage_of(stage).value();
+        Shape shape = stage_shape(views, l.H, l.T, core::columns_of(of, l));
+        if (core::is_single(of)) {
+            shape.pop_back();
+        }
         return shape;
     }
-    default: return stage_shape(views, l.H, l.T, l.total());
     }
 }
 

@@ -173,6 +173,16 @@ inline constexpr std::array<Item, core::stage_count> stage_items{
 {
     return stage_items[static_cast<std::size_t>(stage)];
 }
+/// Nothing for what core does not compute.
+[[nodiscard]] constexpr std::optional<core::Stage> stage_of(Item item)
+{
+    for (const core::Stage stage : core::every_stage) {
+        if (item_of(stage) == item) {
+            return stage;
+        }
+    }
+    return std::nullopt;
+}
 
 [[nodiscard]] constexpr std::string_view name_of(Item item)
 {
@@ -264,7 +274,7 @@ public:
         using difference_type = std::ptrdiff_t;
 
         Iterator() = default;
-        explicit Iterator(std::uint32_t left) : left_(left) {}
+        explicit Iterator(std::uint64_t left) : left_(left) {}
         Item operator*() const { return static_cast<Item>(std::countr_zero(left_)); }
         Iterator& operator++()
         {
@@ -280,7 +290,7 @@ public:
         bool operator==(const Iterator&) const = default;
 
     private:
-        std::uint32_t left_ = 0; ///< the items that are still to come
+        std::uint64_t left_ = 0; ///< the items that are still to come
     };
     [[nodiscard]] Iterator begin() const { return Iterator(bits_); }
     [[nodiscard]] static Iterator end() { return {}; }
@@ -288,10 +298,10 @@ public:
     bool operator==(const Show&) const = default;
 
 private:
-    static_assert(items.size() <= 32);
-    [[nodiscard]] static std::uint32_t bit(Item item) { return std::uint32_t{1} << static_cast<unsigned>(item); }
+    static_assert(items.size() <= 64);
+    [[nodiscard]] static std::uint64_t bit(Item item) { return std::uint64_t{1} << static_cast<unsigned>(item); }
 
-    std::uint32_t bits_ = 0;
+    std::uint64_t bits_ = 0;
 };
 
 /// Those of the items that core computes.
