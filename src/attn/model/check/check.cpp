@@ -294,7 +294,7 @@ Finding compare(const StatedSummary& stated, const Result& result, const Toleran
         }
     }
     for (const auto& [name, value] : computed) {
-        const auto ends_with = [&](const std::string& end) { return name.ends_with(end); };
+        const auto ends_with = [&name = name](const std::string& end) { return name.ends_with(end); };
         if (all.mismatched == 0 && !names.contains(name) && std::ranges::none_of(unknown_then, ends_with)) {
             return mismatch(summary, fmt::format("{}: computed, but not stated", name));
         }
