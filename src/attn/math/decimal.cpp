@@ -175,10 +175,9 @@ public:
     const Decimal<Scalar>& of(Scalar value)
     {
         using Bits = std::conditional_t<sizeof(Scalar) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
-        constexpr std::uint64_t golden =
-            0x9E3779B97F4A7C15; // 2^64 over the golden ratio spreads numbers that lie close together
+        constexpr std::uint64_t spread = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio parts numbers that lie together
         const auto bits = std::bit_cast<Bits>(value);
-        const auto slot = static_cast<std::size_t>((bits * golden) / (std::uint64_t{1} << 32U) % slots);
+        const auto slot = static_cast<std::size_t>(((bits * spread) >> 32U) % slots);
         if (!written_[slot] || std::bit_cast<Bits>(decimals_[slot].value) != bits) {
             decimals_[slot] = Decimal<Scalar>(value);
             written_[slot] = true;

@@ -24,7 +24,7 @@ struct CompareOptions : model::CompareOptions {
 };
 
 constexpr std::array examples{
-    Example{"attn-cli compare mine.npy golden.npy", "as torch.testing.assert_close(mine, golden)"},
+    Example{"attn-cli compare mine.npy golden.npy", "with the tolerances of torch.testing.assert_close"},
     Example{"attn-cli compare stages.npz golden.safetensors --rtol 1e-5 --atol 1e-6", "tensors of the same names"},
     Example{"attn-cli compare y.npy t.safetensors:context --ulps 2", "one tensor of a file"},
     Example{"attn-cli compare result.json golden.json --json | jq .tensors[0]", "the report, for programs"},

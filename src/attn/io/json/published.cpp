@@ -144,7 +144,7 @@ void read_tolerances(const JsonObject& object, Published& published)
     const auto tolerance = [&](std::string_view key, bool fits, const char* allowed) {
         const JsonValue* given = object.find(key);
         const double tolerance = given == nullptr ? 0 : tolerance_of(*given);
-        if (tolerance > 0 && !fits) {
+        if (given != nullptr && tolerance > 0 && !fits) {
             given->refuse(allowed);
         }
         return tolerance;

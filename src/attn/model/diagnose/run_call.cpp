@@ -71,7 +71,7 @@ std::optional<RunCall> run_call(const Recipe& recipe, const Result& result, Item
         std::swap(made.queries, made.keys);
     }
     Attend attend;
-    static_cast<core::AttentionOptions&>(attend) = recipe.attention;
+    static_cast<core::AttentionOptions&>(attend) = static_cast<const core::AttentionOptions&>(recipe.attention);
     attend.dropout.reset();
     attend.mask_at = core::MaskAt::scaled;
     attend.scale = recipe.attention.factor();

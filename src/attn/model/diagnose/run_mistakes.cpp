@@ -549,6 +549,7 @@ std::vector<RunMistake> all_seeds()
         }
     }
     std::vector<RunMistake> all;
+    all.reserve(seeds.size());
     for (const std::uint64_t seed : seeds) {
         all.emplace_back(fmt::format("seed-{}", seed), Group::draws, fmt::format("the seed {}", seed),
                          "seed with the number that --seed or the recipe says", bind_front(other_seed, seed));
@@ -573,7 +574,7 @@ std::optional<Recipe> RunMistake::in(const Recipe& recipe, const Result& right) 
     return changed && alter == nullptr && same(*changed, recipe) ? std::nullopt : changed;
 }
 
-std::span<const RunMistake> run_mistakes()
+std::span<const RunMistake> run_mistakes() // NOLINT(readability-function-size): one table
 {
     static const std::vector<RunMistake> all{
         // ---- words
