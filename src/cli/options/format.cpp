@@ -19,10 +19,11 @@ struct Ending {
 };
 /// That of each format, and two more of JSON, one result per line.
 constexpr auto endings = [] {
-    std::array<Ending, all_formats.size() + 2> list{Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json}};
-    std::ranges::transform(all_formats, list.begin() + 2, [](const FormatInfo& info) {
+    std::array<Ending, all_formats.size() + 2> list{};
+    const auto more = std::ranges::transform(all_formats, list.begin(), [](const FormatInfo& info) {
         return Ending{info.ending, info.format};
     });
+    std::ranges::copy(std::array{Ending{".jsonl", Format::json}, Ending{".ndjson", Format::json}}, more.out);
     return list;
 }();
 
@@ -91,9 +92,14 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
 
 } // namespace
 
+std::string names_of(std::span<const Format> formats)
+{
+    return listed(formats, [](const FormatInfo& info) { return info.name; });
+}
+
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed)
 {
-    const std::string formats = listed(allowed, [](const FormatInfo& info) { return info.name; });
+    const std::string formats = names_of(allowed);
     const std::string endings = listed(allowed, [](const FormatInfo& info) { return info.ending; });
     const std::string meaning = formats + "; or by the ending of -o";
     options.add({format_name, "NAME", meaning, name_of(allowed.front()), model::allow::text, formats}, output.format);

@@ -4,6 +4,7 @@
 #include "attn/report/text/notation.hpp"
 #include "cli/options/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -20,19 +21,27 @@ struct FormatInfo {
     bool one_result = false;   ///< a file holds no more than one
     bool holds_config = false; ///< a result in it tells the config that it was computed by
     bool has_digits = false;   ///< its numbers are rounded, to --digits
+    bool of_run = true;        ///< run writes it
+    bool of_models = of_run;   ///< and of a whole trained model too
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
     FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .has_digits = true},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
     FormatInfo{Format::csv, "csv", ".csv"},
-    FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true},
+    FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true, .of_run = false},
     FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
     FormatInfo{Format::safetensors, "safetensors", ".safetensors", true, true, true},
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .has_digits = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
-    FormatInfo{.format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true},
-    FormatInfo{Format::recipe, "recipe", ".recipe.json", false, true, true, true},
+    FormatInfo{.format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true, .of_run = false},
+    FormatInfo{.format = Format::recipe,
+               .name = "recipe",
+               .ending = ".recipe.json",
+               .one_result = true,
+               .holds_config = true,
+               .has_digits = true,
+               .of_models = false},
 };
 static_assert([] {
     for (std::size_t i = 0; i < all_formats.size(); ++i) {
@@ -52,6 +61,18 @@ static_assert([] {
     return info_of(format).name;
 }
 
+/// The formats for which a member of their row is true.
+template <bool FormatInfo::*has>
+inline constexpr auto formats_with = [] {
+    std::array<Format, std::ranges::count(all_formats, true, has)> formats{};
+    for (auto next = formats.begin(); const FormatInfo& info : all_formats) {
+        if (info.*has) {
+            *next++ = info.format;
+        }
+    }
+    return formats;
+}();
+
 inline constexpr std::string_view format_name = "--format";
 
 /// --format, --json, --digits, --notation and -o, as typed.
@@ -61,6 +82,9 @@ struct OutputOptions {
     std::optional<int> digits; ///< of tables, pictures and recipes
     std::optional<report::NotationRule> notation;
 };
+
+/// "table, json, csv"
+[[nodiscard]] std::string names_of(std::span<const Format> formats);
 
 /// Declares --format and -o, and --json where that is among `allowed`, of which the first is the default.
 void declare_output(Options& options, OutputOptions& output, std::span<const Format> allowed);

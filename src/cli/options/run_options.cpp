@@ -25,8 +25,8 @@ constexpr OptionInfo no_header = switch_option("--no-header", "CSV without its f
 
 namespace {
 
-constexpr std::array run_formats{Format::table,       Format::json, Format::csv,  Format::npz,
-                                 Format::safetensors, Format::svg,  Format::html, Format::recipe};
+constexpr auto model_formats = formats_with<&FormatInfo::of_models>;
+constexpr auto run_formats = formats_with<&FormatInfo::of_run>;
 
 /// A summary is no array of numbers; --top is of a summary or of a picture.
 void require_top(const RunOptions& run)
@@ -115,10 +115,9 @@ void require_layers(const RunOptions& run)
         throw Error(ErrorKind::usage, (weights ? "--plot arcs" : "--show " + std::string(name_of(*run.show.items.begin()))) +
                                           " draws one layer, such as that of --layer 5 or --head 5.11");
     }
-    if (run.format == Format::recipe) {
-        throw Error(
-            ErrorKind::usage, format_name, name_of(run.format),
-            fmt::format("with {} table, json, csv, npz, safetensors, svg, html", option_name(model::trained_field::name)));
+    if (!info_of(run.format).of_models) {
+        throw Error(ErrorKind::usage, format_name, name_of(run.format),
+                    fmt::format("with {} {}", option_name(model::trained_field::name), names_of(model_formats)));
     }
 }
 
@@ -190,8 +189,8 @@ void finish_run_options(const Operands& given, RunOptions& run)
         require_layers(run);
     }
     if (run.lines && info_of(run.format).one_result) {
-        throw Error(ErrorKind::usage,
-                    "--lines cannot be used with a format that holds one result: npz, safetensors, svg, html, recipe");
+        throw Error(ErrorKind::usage, fmt::format("{} cannot be used with the format {}, which holds one result",
+                                                  option::lines.name, name_of(run.format)));
     }
 }
 
