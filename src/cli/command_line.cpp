@@ -1,5 +1,6 @@
 #include "cli/command_line.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/help.hpp"
 #include "cli/options/suggest.hpp"
@@ -25,8 +26,8 @@ constexpr std::string_view help_name = "--help", verbose_name = "--verbose", qui
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> habits{
     {{"-v", verbose_name},
      {"-q", quiet_name},
-     {"--output", "-o"},
-     {"--out", "-o"},
+     {"--output", model::option::output},
+     {"--out", model::option::output},
      {"--rope-base", "--positions rope:base=X"},
      {"--rope-dim", "--positions rope:dim=N"},
      {"--rope-style", "--positions rope:style=NAME"}}};

@@ -248,8 +248,11 @@ int Runner::against(int threads)
     });
     input_.warn_of_assumptions();
     input_.files().require_unchanged();
+    using model::Item;
     const auto against = [&](const ComparedFile& file) {
-        const model::NamedTensor& tensor = item ? file.only({name_of(*item)}) : file.only({"output", "context", "weights"});
+        const model::NamedTensor& tensor =
+            item ? file.only({name_of(*item)})
+                 : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
         return runs.against(tensor, file.name(), {.threads = threads});
     };
     return judge_files(options_.against,

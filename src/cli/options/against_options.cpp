@@ -1,5 +1,6 @@
 #include "cli/options/against_options.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
@@ -38,7 +39,8 @@ void require_picture(const std::string& path)
     OutputOptions output;
     output.path = path;
     if (path == "-") {
-        throw Error(ErrorKind::usage, "-o", in_quotes(path), "a file for the picture with --against, whose text goes there");
+        throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
+                    "a file for the picture with --against, whose text goes there");
     }
     (void)decide_format(output, pictures);
 }
@@ -68,7 +70,7 @@ void finish_against(AgainstOptions& against, std::span<const std::string> words,
     }
     if (output.path) {
         require_picture(*output.path);
-        require_one(against, "-o");
+        require_one(against, model::option::output);
         against.picture = std::exchange(output.path, std::nullopt);
     }
     if (against.suggest) {

@@ -77,7 +77,8 @@ void declare_attend(Options& options, AttendOptions& attend)
     declare_inputs(options, attend);
     declare_attention(options, attend);
     options.group("Output");
-    declare_show(options, model::ShownBy::attend, {"stages to write, such as scores,weights,context", "context"}, attend.show);
+    declare_show(options, model::ShownBy::attend,
+                 {"stages to write, such as scores,weights,context", name_of(model::Item::context)}, attend.show);
     options.add(option::out_dtype, attend.attend.out_type);
     declare_output(options, attend.output, attend_formats);
     declare_against(options, attend.against);

@@ -1,5 +1,6 @@
 #include "cli/options/format.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/options/suggest.hpp"
 
@@ -80,12 +81,12 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
         if (text.empty() || said) {
             return std::nullopt;
         }
-        throw Error(ErrorKind::usage, "-o", in_quotes(path),
+        throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
                     fmt::format("the formats {}, no ending, or any ending with --format{}", list_of(allowed),
                                 did_you_mean(text, names_of(endings, &Ending::text))));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
-        throw Error(ErrorKind::usage, "-o", in_quotes(path), "the formats " + list_of(allowed));
+        throw Error(ErrorKind::usage, model::option::output, in_quotes(path), "the formats " + list_of(allowed));
     }
     return ending->format;
 }
@@ -108,7 +109,7 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
     }
     const std::string file =
         fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", endings);
-    options.add({"-o", "FILE", file}, output.path);
+    options.add({model::option::output, "FILE", file}, output.path);
 }
 
 void declare_digits(Options& options, OutputOptions& output)

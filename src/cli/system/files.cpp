@@ -1,5 +1,6 @@
 #include "cli/system/files.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/system/signals.hpp"
 
@@ -269,7 +270,7 @@ void require_apart(const std::optional<std::string>& output, const std::string& 
         return;
     }
     if (written.st_dev == read.st_dev && written.st_ino == read.st_ino) {
-        throw Error(ErrorKind::usage, "-o", quoted_path(*output) + ", which is also read", "another file");
+        throw Error(ErrorKind::usage, model::option::output, quoted_path(*output) + ", which is also read", "another file");
     }
 }
 

@@ -182,15 +182,15 @@ Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& orig
 Index value_of(const std::string& product, const ModelDims& dims)
 {
     const auto letter = [&](std::string_view name) -> Index {
-        constexpr std::array<std::string_view, 8> names{"V", "T", "S", "D", "H", "H_kv", "d_k", "d_v"};
-        const std::array<Index, 8> values{dims.V, dims.T, dims.S, dims.D, dims.H, dims.H_kv, dims.d_k, dims.d_v};
-        const auto found = std::find(names.begin(), names.end(), name);
-        if (found == names.end()) {
+        const std::array<Index, length_letters.size()> values{dims.V, dims.T,    dims.S,   dims.D,
+                                                              dims.H, dims.H_kv, dims.d_k, dims.d_v};
+        const auto found = std::ranges::find(length_letters, name);
+        if (found == length_letters.end()) {
             throw Error(ErrorKind::data, "a length of a shape", in_quotes(product),
                         "a number, or V, T, S, D, H, H_kv, d_k, d_v "
                         "and products of them such as H*d_k");
         }
-        return values[static_cast<std::size_t>(found - names.begin())];
+        return values[static_cast<std::size_t>(found - length_letters.begin())];
     };
     Index value = 1;
     for (std::string_view rest = product;;) {

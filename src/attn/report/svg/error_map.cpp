@@ -1,5 +1,6 @@
 #include "attn/report/svg/error_map.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -80,7 +81,8 @@ Picture picture_of(const ErrorMap& map, bool of_weights)
 void write_error_map(const Against& against, std::string_view name, const Sink& sink)
 {
     if (!against.where) {
-        throw Error(ErrorKind::usage, "-o with --against draws the differences of weights, context or output");
+        throw Error(ErrorKind::usage,
+                    std::string(model::option::output) + " with --against draws the differences of weights, context or output");
     }
     SvgOptions options;
     options.title = fmt::format("where {} differs", name);
