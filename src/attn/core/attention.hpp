@@ -39,12 +39,14 @@
 #include "attn/core/work.hpp"
 #include "attn/tensor/view.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace attn::core {
@@ -257,7 +259,9 @@ AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& 
 template <typename Scalar>
 [[nodiscard]] TensorView as_batch(const Tensor<Scalar>& tensor)
 {
-    return as_batch(row_major_view(element_type_of<Scalar>, tensor.shape, std::as_bytes(std::span(tensor.values))));
+    Shape shape(tensor.shape.size() + 1, 1);
+    std::ranges::copy(tensor.shape, shape.begin() + 1);
+    return row_major_view(element_type_of<Scalar>, std::move(shape), std::as_bytes(std::span(tensor.values)));
 }
 
 // ---- stages as tensors -----------------------------------------------------------------------------------------------

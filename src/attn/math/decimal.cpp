@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <bitset>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <type_traits>
 
 namespace attn::math {
 namespace {
@@ -138,90 +134,7 @@ double float32_step(double value)
     return std::ldexp(1.0, exponent);
 }
 
-/// The shortest decimal of a finite number.
-template <typename Scalar>
-struct Decimal {
-    Scalar value;
-    std::uint8_t size;
-    /// The longest are "-12345678901234.0" and "-1234567890123456774144.0".
-    std::array<char, sizeof(Scalar) == sizeof(float) ? 19 : 31> text;
-
-    Decimal() = default; // not initialised, so that memory which is not needed is not touched either
-    explicit Decimal(Scalar number) : value(number), text{}
-    {
-        char* end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-        if (number == std::floor(number) && std::find(text.data(), end, 'e') == end) { // of others the point is there already
-            *end++ = '.';
-            *end++ = '0';
-        }
-        size = static_cast<std::uint8_t>(end - text.data());
-    }
-
-    void append_to(std::string& out) const
-    {
-        const std::size_t before = out.size();
-        out.append(text.data(), text.size()); // a fixed length is a few moves
-        out.resize(before + size);
-    }
-};
-
-/// Decimals written before, each in the slot that its number's bits choose. Lines repeat each other's numbers: drawn weights
-/// depend on the places of the words in the vocabulary alone.
-template <typename Scalar>
-class RecentDecimals {
-public:
-    static constexpr std::size_t slots = 16384;
-
-    const Decimal<Scalar>& of(Scalar value)
-    {
-        using Bits = std::conditional_t<sizeof(Scalar) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
-        constexpr std::uint64_t spread = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio parts numbers that lie together
-        const auto bits = std::bit_cast<Bits>(value);
-        const auto slot = static_cast<std::size_t>(((bits * spread) >> 32U) % slots);
-        if (!written_[slot] || std::bit_cast<Bits>(decimals_[slot].value) != bits) {
-            decimals_[slot] = Decimal<Scalar>(value);
-            written_[slot] = true;
-        }
-        return decimals_[slot];
-    }
-
-private:
-    std::bitset<slots> written_;
-    std::array<Decimal<Scalar>, slots> decimals_;
-};
-
 } // namespace
-
-template <typename Scalar>
-void append_shortest(std::string& out, Scalar value)
-{
-    if (!std::isfinite(value)) {
-        out += nonfinite_name(static_cast<double>(value));
-        return;
-    }
-    thread_local std::size_t numbers = 0;
-    if (numbers < RecentDecimals<Scalar>::slots) { // too few repeat to be worth the memory
-        ++numbers;
-        Decimal<Scalar>(value).append_to(out);
-        return;
-    }
-    thread_local const auto recent = std::make_unique_for_overwrite<RecentDecimals<Scalar>>();
-    recent->of(value).append_to(out);
-}
-
-template void append_shortest(std::string&, float);
-template void append_shortest(std::string&, double);
-
-template <typename Scalar>
-std::string shortest(Scalar value)
-{
-    std::string text;
-    append_shortest(text, value);
-    return text;
-}
-
-template std::string shortest(float);
-template std::string shortest(double);
 
 std::string canonical_decimal(std::string_view text)
 {

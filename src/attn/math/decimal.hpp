@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ template <typename Scalar>
 /// Appends the same; no allocation beyond the string's own growth.
 template <typename Scalar>
 void append_shortest(std::string& out, Scalar value);
+/// Appends finite numbers, with commas between them.
+template <typename Scalar>
+void append_shortest(std::string& out, std::span<const Scalar> finite);
 
 /// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
 /// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else, and for an

@@ -48,31 +48,39 @@ void append_quoted(std::string& out, std::string_view text)
     out += '"';
 }
 
-/// `masked`: null for -inf.
+/// Of a number that is not finite; `masked`: null for -inf.
 template <typename Scalar>
-void append_number(std::string& out, Scalar value, bool masked)
+void append_nonfinite(std::string& out, Scalar value, bool masked)
 {
-    if (std::isfinite(value)) {
-        math::append_shortest(out, value);
-    } else if (masked && value < 0) {
+    if (masked && value < 0) {
         out += "null";
-    } else {
-        out += '"';
-        math::append_shortest(out, value);
-        out += '"';
+        return;
     }
+    out += '"';
+    math::append_shortest(out, value);
+    out += '"';
 }
 
 /// With commas between them.
 template <typename Scalar>
 void append_row(Buffer& buffer, std::span<const Scalar> values, bool masked)
 {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (i != 0) {
-            buffer.text() += ',';
+    constexpr std::size_t most = 512; // before the buffer may be handed over
+    for (bool first = true; !values.empty(); first = false) {
+        std::string& out = buffer.text();
+        if (!first) {
+            out += ',';
         }
-        append_number(buffer.text(), values[i], masked);
+        const std::span<const Scalar> part = values.first(std::min(most, values.size()));
+        const auto end = std::ranges::find_if_not(part, [](Scalar value) { return std::isfinite(value); });
+        const auto finite = static_cast<std::size_t>(end - part.begin());
+        if (finite == 0) {
+            append_nonfinite(out, part.front(), masked);
+        } else {
+            math::append_shortest(out, part.first(finite));
+        }
         buffer.settle();
+        values = values.subspan(std::max<std::size_t>(finite, 1));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <type_traits>
 
@@ -136,13 +137,13 @@ struct Sides {
 };
 
 /// Of at most two dimensions; a vector is one row.
-Sides sides_of(const TensorView& matrix)
+Sides sides_of(std::span<const Index> matrix)
 {
-    const std::size_t rank = matrix.shape.size();
-    if (rank > 2) {
-        throw Error(ErrorKind::internal, "shape of a matrix", to_string(matrix.shape), "at most two dimensions");
+    if (matrix.size() > 2) {
+        throw Error(ErrorKind::internal, "shape of a matrix", to_string(Shape(matrix.begin(), matrix.end())),
+                    "at most two dimensions");
     }
-    return {rank < 2 ? 1 : matrix.shape[0], rank == 0 ? 1 : matrix.shape.back()};
+    return {matrix.size() < 2 ? 1 : matrix.front(), matrix.empty() ? 1 : matrix.back()};
 }
 
 /// Throws Error(internal) unless `index` names an element, or a part, of the view.
@@ -156,6 +157,14 @@ void require_within(const TensorView& view, std::span<const Index> index)
         throw Error(ErrorKind::internal, "index", to_string(Shape(index.begin(), index.end())),
                     "below the shape " + to_string(view.shape));
     }
+}
+
+/// From the element at `leading` and zeros.
+std::span<const std::byte> bytes_from(const TensorView& view, std::span<const Index> leading)
+{
+    require_within(view, leading);
+    const Index offset = std::inner_product(leading.begin(), leading.end(), view.strides.begin(), Index{0});
+    return view.bytes.subspan(static_cast<std::size_t>(offset * size_of(view.type)));
 }
 
 /// `row` is what the view holds at `leading`.
@@ -232,15 +241,10 @@ TensorView row_major_view(ElementType type, Shape shape, std::span<const std::by
 
 TensorView slice(const TensorView& view, std::span<const Index> leading)
 {
-    require_within(view, leading);
-    Index offset = 0;
-    for (std::size_t d = 0; d < leading.size(); ++d) {
-        offset += leading[d] * view.strides[d];
-    }
-    const auto dropped = static_cast<Index>(leading.size());
+    const std::span<const std::byte> bytes = bytes_from(view, leading);
+    const auto dropped = std::ssize(leading);
     return {view.type, Shape(view.shape.begin() + dropped, view.shape.end()),
-            Shape(view.strides.begin() + dropped, view.strides.end()), view.swapped,
-            view.bytes.subspan(static_cast<std::size_t>(offset * size_of(view.type)))};
+            Shape(view.strides.begin() + dropped, view.strides.end()), view.swapped, bytes};
 }
 
 TensorView row_block(const TensorView& view, Index first, Index count)
@@ -260,15 +264,15 @@ TensorView row_block(const TensorView& view, Index first, Index count)
 template <typename Scalar>
 std::optional<StridedMatrix<Scalar>> matrix_in_place(const TensorView& view, std::span<const Index> leading)
 {
-    const TensorView matrix = slice(view, leading);
-    const Sides sides = sides_of(matrix);
-    const Index outer = sides.rows > 1 ? matrix.strides[0] : sides.columns;
-    const bool gapless = sides.columns <= 1 || matrix.strides.back() == 1;
-    const bool aligned = reinterpret_cast<std::uintptr_t>(matrix.bytes.data()) % alignof(Scalar) == 0;
+    const std::span<const std::byte> bytes = bytes_from(view, leading);
+    const Sides sides = sides_of(std::span(view.shape).subspan(leading.size()));
+    const Index outer = sides.rows > 1 ? view.strides[leading.size()] : sides.columns;
+    const bool gapless = sides.columns <= 1 || view.strides.back() == 1;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Scalar) == 0;
     if (!stores<Scalar>(view.type) || view.swapped || !aligned || !gapless || outer < sides.columns) {
         return std::nullopt;
     }
-    const auto* front = reinterpret_cast<const Scalar*>(matrix.bytes.data());
+    const auto* front = reinterpret_cast<const Scalar*>(bytes.data());
     return StridedMatrix<Scalar>(front, sides.rows, sides.columns, Eigen::OuterStride<>(outer));
 }
 
@@ -276,7 +280,7 @@ template <typename Scalar>
 Matrix<Scalar> load_matrix(const TensorView& view, std::span<const Index> leading)
 {
     const TensorView matrix = slice(view, leading);
-    const Sides sides = sides_of(matrix);
+    const Sides sides = sides_of(matrix.shape);
     Matrix<Scalar> loaded(sides.rows, sides.columns);
     copy(matrix, loaded.data());
     return loaded;

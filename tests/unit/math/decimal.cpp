@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <clocale>
@@ -14,6 +15,8 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace {
@@ -107,19 +110,51 @@ TEST(AppendShortest, KeepsWhatStandsThere)
     EXPECT_EQ(text, "[2.5,-3.0");
 }
 
-TEST(AppendShortest, KnowsNumbersApartHoweverOftenTheyCome)
+TEST(AppendShortest, PutsCommasBetweenNumbers)
 {
-    std::mt19937_64 random(2);
-    std::vector<float> numbers = {0.0F, -0.0F, 1.0F, std::nextafter(1.0F, 2.0F)};
-    while (numbers.size() < 40000) { // more than are remembered
-        const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-        if (std::isfinite(number)) {
-            numbers.push_back(number);
+    std::string text = "[";
+    append_shortest(text, std::span<const float>());
+    EXPECT_EQ(text, "[");
+    append_shortest(text, std::span<const float>(std::vector{1.0F, -0.1F, 1e-20F}));
+    EXPECT_EQ(text, "[1.0,-0.1,1e-20");
+    for (const std::size_t size : {63U, 64U, 65U, 200U}) { // of the longest
+        std::string row;
+        append_shortest(row, std::span<const double>(std::vector(size, -1234567890123456774144.0)));
+        EXPECT_EQ(row.size(), size * 26 - 1);
+        EXPECT_EQ(row.substr(row.size() - 26), ",-1234567890123456774144.0");
+    }
+}
+
+/// What the C++ library finds, with a point or an exponent.
+std::string of_library(float value)
+{
+    std::array<char, 64> text{};
+    const std::string found(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+    return found.find_first_of(".e") == std::string::npos ? found + ".0" : found;
+}
+
+TEST(Shortest, OfAFloatIsWhatTheLibraryFinds)
+{
+    constexpr std::uint32_t step = 1009; // every 1009th of all floats, and so all exponents
+    for (std::uint64_t bits = 1; bits < (std::uint64_t{1} << 32U); bits += step) {
+        const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        if (std::isfinite(value)) {
+            ASSERT_EQ(shortest(value), of_library(value));
         }
     }
-    for (int round = 0; round < 3; ++round) {
-        for (const float number : numbers) {
-            ASSERT_EQ(std::bit_cast<std::uint32_t>(nearest<float>(shortest(number))), std::bit_cast<std::uint32_t>(number));
+}
+
+TEST(Shortest, OfAFloatNearARoundDecimalIsWhatTheLibraryFinds)
+{
+    for (const double round : {1e-30, 1e-7, 0.001, 0.1, 0.3, 0.5, 2.5, 12.25, 1000.0, 123456.0, 8388607.5, 8388608.0, 1e10}) {
+        auto value = static_cast<float>(round);
+        for (int i = 0; i < 500; ++i) {
+            value = std::nextafter(value, std::numeric_limits<float>::infinity());
+        }
+        for (int i = 0; i < 1000; ++i) {
+            value = std::nextafter(value, 0.0F);
+            ASSERT_EQ(shortest(value), of_library(value));
+            ASSERT_EQ(shortest(-value), "-" + of_library(value));
         }
     }
 }

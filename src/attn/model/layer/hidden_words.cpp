@@ -38,7 +38,8 @@ StoredTensor hiding_mask(const std::optional<TensorView>& given, const std::vect
 
 std::vector<Index> hidden_places(const Recipe& recipe, const std::vector<std::string>& keys, const Origin& origin)
 {
-    return places_of(recipe.attention.hide, keys, lookup_of(field::hide, recipe, origin));
+    const std::vector<std::string>& hide = recipe.attention.hide;
+    return hide.empty() ? std::vector<Index>() : places_of(hide, keys, lookup_of(field::hide, recipe, origin));
 }
 
 WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const std::vector<std::string>& keys,

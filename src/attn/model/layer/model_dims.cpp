@@ -146,37 +146,37 @@ Index alignment_size(const Recipe& recipe, const Dims& said, Index d_k, const Or
     return score == core::Score::additive ? said.d_a.value_or(d_k) : score == core::Score::general ? d_k : 0;
 }
 
-Index rows_of_table(const Recipe& recipe, const Words& words, const Origin& origin)
+/// `given`: 0 where nothing says it.
+Index rows_of_table(Index given, const Words& words, const Origin& origin)
 {
-    const std::optional<Index> given = dims_of(recipe).vocab_size;
-    const std::string name = origin.name_of(field::vocab_size);
     if (words.vocabulary) {
         const auto distinct = static_cast<Index>(words.vocabulary->size());
-        if (given && *given < distinct) {
+        if (given != 0 && given < distinct) {
             const std::string allowed = fmt::format("{} and more, the distinct words of the input", distinct);
-            throw origin.table().empty() ? Error(ErrorKind::data, name, std::to_string(*given), allowed)
-                                         : Error(ErrorKind::data, origin.table(), counted(*given, "row"), allowed);
+            throw origin.table().empty()
+                ? Error(ErrorKind::data, origin.name_of(field::vocab_size), std::to_string(given), allowed)
+                : Error(ErrorKind::data, origin.table(), counted(given, "row"), allowed);
         }
-        return given.value_or(distinct);
+        return given == 0 ? distinct : given;
     }
     if (words.ids.empty()) {
-        return given.value_or(words.T());
+        return given == 0 ? words.T() : given;
     }
-    if (!given) {
+    if (given == 0) {
         const ErrorKind fault = origin.fault({&field::ids});
         throw Error(fault, fmt::format("{} requires {}; allowed: {} and more for these ids", origin.name_of(field::ids),
                                        fault == ErrorKind::usage ? "--vocab-size" : "dims.vocab_size",
                                        *std::max_element(words.ids.begin(), words.ids.end()) + 1));
     }
     for (std::size_t i = 0; i < words.ids.size(); ++i) {
-        if (words.ids[i] < 0 || words.ids[i] >= *given) {
+        if (words.ids[i] < 0 || words.ids[i] >= given) {
             throw Error(ErrorKind::data, fmt::format("id at position {}", i), std::to_string(words.ids[i]),
-                        fmt::format("0 to {} ({})", *given - 1,
-                                    origin.table().empty() ? fmt::format("{} is {}", name, *given)
-                                                           : fmt::format("{} has {}", origin.table(), counted(*given, "row"))));
+                        fmt::format("0 to {} ({})", given - 1,
+                                    origin.table().empty() ? fmt::format("{} is {}", origin.name_of(field::vocab_size), given)
+                                                           : fmt::format("{} has {}", origin.table(), counted(given, "row"))));
         }
     }
-    return *given;
+    return given;
 }
 
 Index value_of(const std::string& product, const ModelDims& dims)
@@ -247,7 +247,7 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
     }
     l.T = words.T;
     l.S = words.S;
-    l.V = dims.vocab_size.value_or(1);
+    l.V = dims.vocab_size.value_or(0);
     l.key_dim = dims.key_dim.value_or(0);
     l.value_dim = dims.value_dim.value_or(0);
     l.output_dim = dims.output_dim.value_or(0);
@@ -257,9 +257,15 @@ ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin
 
 ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    ModelDims l = least_dims(recipe, {words.T(), words.S()}, origin);
-    l.V = rows_of_table(recipe, words, origin);
-    return l;
+    return with_words(least_dims(recipe, {words.T(), words.S()}, origin), words, origin);
+}
+
+ModelDims with_words(ModelDims least, const Words& words, const Origin& origin)
+{
+    least.T = words.T();
+    least.S = words.S();
+    least.V = rows_of_table(least.V, words, origin);
+    return least;
 }
 
 LayerPart layer_part(Target target, const ModelDims& l)

@@ -22,8 +22,10 @@ struct ModelDims {
 /// product is too large, when ids come without vocab_size: usage or data, as `origin` says who is at fault. Error(data) for an
 /// id that is not below V or a vocabulary of more words than V.
 [[nodiscard]] ModelDims resolve(const Recipe& recipe, const Words& words, const Origin& origin = {});
-/// The same for words of which only the numbers are known: V is the least that it can be.
+/// The same for words of which only the numbers are known: V is 0 where the words decide it.
 [[nodiscard]] ModelDims least_dims(const Recipe& recipe, const WordCounts& words, const Origin& origin = {});
+/// What resolve() gives, from what least_dims() gives for any words.
+[[nodiscard]] ModelDims with_words(ModelDims least, const Words& words, const Origin& origin = {});
 
 /// The part of a layer that a W_… and its bias make: each of so many heads makes so many numbers of what it reads.
 struct LayerPart {

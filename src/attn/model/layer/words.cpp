@@ -270,7 +270,8 @@ std::string numbered_words(const std::vector<Index>& places, const std::vector<s
 
 std::vector<Index> query_positions(const Recipe& recipe, const Words& words, const Origin& origin)
 {
-    return places_of(recipe.query, words.tokens, lookup_of(field::query, recipe, origin));
+    return recipe.query.empty() ? std::vector<Index>()
+                                : places_of(recipe.query, words.tokens, lookup_of(field::query, recipe, origin));
 }
 
 } // namespace attn::model

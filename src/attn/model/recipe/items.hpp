@@ -260,6 +260,8 @@ public:
     [[nodiscard]] bool contains_any_from(Item first) const { return bits_ >= bit(first); }
     [[nodiscard]] bool empty() const { return bits_ == 0; }
     [[nodiscard]] int size() const { return std::popcount(bits_); }
+    /// How many of them stand before this one.
+    [[nodiscard]] int count_before(Item item) const { return std::popcount(bits_ & (bit(item) - 1)); }
     /// Those that the other has not.
     [[nodiscard]] Show without(const Show& other) const
     {

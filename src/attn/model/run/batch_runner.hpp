@@ -21,9 +21,10 @@ public:
     /// What runs of one recipe share.
     struct Shared {
         ParameterCache preparations;
-        ModelDims largest;      ///< whose memory was computed,
-        Index largest_rows = 0; ///< for so many query rows,
-        Index memory = 0;       ///< and is so many bytes
+        std::optional<ModelDims> least; ///< least_dims() of some words
+        ModelDims largest;              ///< whose memory was computed,
+        Index largest_rows = 0;         ///< for so many query rows,
+        Index memory = 0;               ///< and is so many bytes
     };
 
 private:

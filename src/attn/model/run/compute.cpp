@@ -91,7 +91,6 @@ public:
         if (plan_.show.contains_any_from(Item::scores)) {
             attend(std::move(Q), std::move(K), std::move(V));
         }
-        sort_arrays(computed_.arrays);
         keep_heads(computed_.arrays, plan_.heads);
         return std::move(computed_);
     }
@@ -182,7 +181,8 @@ private:
         if (options.order == ScoreOrder::key_query) {
             std::swap(Q, K);
         }
-        const Tensor<Scalar> queries = taken(Q, 1, plan_.rows);
+        const bool all = std::ssize(plan_.rows) == Q.rows();
+        const Tensor<Scalar> queries = all ? std::move(Q) : taken(Q, 1, plan_.rows);
         core::AttentionInputs inputs{core::as_batch(queries), core::as_batch(K), core::as_batch(V)};
         inputs.query_positions = plan_.rows;
         if (plan_.recipe.attention.placed_by(PositionKind::alibi)) {
@@ -193,8 +193,9 @@ private:
         }
         computed_.extra_key = inputs.extra_key = K.rows() > l.S;
         inputs.score_parameters = score_parameters();
-        const std::vector<std::uint8_t> kept = draw_kept({l.H, l.T, K.rows()});
+        std::vector<std::uint8_t> kept;
         if (options.dropout) {
+            kept = draw_kept(*options.dropout, {l.H, l.T, K.rows()});
             inputs.kept = row_major_view(ElementType::boolean, {1, l.H, l.T, K.rows()}, std::as_bytes(std::span(kept)));
         }
         const Shape shape{l.H, queries.rows(), K.rows()};
@@ -232,29 +233,28 @@ private:
         return parameters;
     }
 
-    /// 1 for each weight that dropout leaves; nothing without dropout.
-    [[nodiscard]] std::vector<std::uint8_t> draw_kept(const Shape& weights) const
+    /// 1 for each weight that dropout leaves.
+    [[nodiscard]] std::vector<std::uint8_t> draw_kept(const core::Dropout& dropout, const Shape& weights) const
     {
-        const std::optional<core::Dropout>& dropout = plan_.recipe.attention.dropout;
-        if (!dropout) {
-            return {};
-        }
         random::TorchStream stream =
-            dropout->seed ? random::TorchStream(*dropout->seed) : std::get<random::TorchStream>(*prepared_.stream);
+            dropout.seed ? random::TorchStream(*dropout.seed) : std::get<random::TorchStream>(*prepared_.stream);
         const Index own = element_count(weights);
         const Index count = checked_product(own, batch_size(plan_.recipe).value_or(1), "memory for dropout");
         std::vector<std::uint8_t> kept =
-            dropout->mkl ? stream.bernoulli_of_mkl(count, 1 - dropout->p, plan_.recipe.dtype == Dtype::float64)
-                         : stream.bernoulli(count, 1 - dropout->p);
+            dropout.mkl ? stream.bernoulli_of_mkl(count, 1 - dropout.p, plan_.recipe.dtype == Dtype::float64)
+                        : stream.bernoulli(count, 1 - dropout.p);
         const auto first = kept.begin() + own * plan_.recipe.entry.value_or(0);
         return count == own ? std::move(kept) : std::vector<std::uint8_t>(first, first + own);
     }
 
+    /// In the place that the order of items gives it.
     template <typename AnyReference> // copies or moves, but only what is wanted
     void keep(Item item, AnyReference&& tensor)
     {
         if (plan_.show.contains(item)) {
-            computed_.arrays.push_back({std::string(name_of(item)), std::forward<AnyReference>(tensor)});
+            const auto place = computed_.arrays.begin() + kept_.count_before(item);
+            computed_.arrays.insert(place, {std::string(name_of(item)), std::forward<AnyReference>(tensor)});
+            kept_.insert(item);
         }
     }
 
@@ -294,6 +294,7 @@ private:
     const RunContext& plan_;
     const PreparedParameters<Scalar>& prepared_;
     ComputedArrays computed_;
+    Show kept_;
 };
 
 } // namespace

@@ -245,6 +245,18 @@ std::vector<Difference> verify(const RunContext& plan, const ComputedArrays& com
     return differences;
 }
 
+/// Only the words change from run to run.
+ModelDims dims_of(const Recipe& recipe, const Words& words, const Origin& origin, BatchRunner::Shared* shared)
+{
+    if (shared == nullptr) {
+        return resolve(recipe, words, origin);
+    }
+    if (!shared->least) {
+        shared->least = least_dims(recipe, {words.T(), words.S()}, origin);
+    }
+    return with_words(*shared->least, words, origin);
+}
+
 /// The memory that a run of these lengths needs at most. A smaller run than the largest so far needs no more than that one.
 Memory memory_of(const Recipe& recipe, const ModelDims& l, Index rows, const Show& show, BatchRunner::Shared* shared)
 {
@@ -276,7 +288,8 @@ void require_room_for_words(const Recipe& recipe, const RunSettings& settings, c
     const std::optional<WordCounts> words = count_words_of_long_text(recipe, settings.origin);
     if (words && words->T > 0 && words->S > 0) {
         const Index rows = recipe.query.empty() ? words->T : 1;
-        const ModelDims least = least_dims(recipe, *words, settings.origin);
+        ModelDims least = least_dims(recipe, *words, settings.origin);
+        least.V = std::max<Index>(least.V, 1);
         require_memory(required_memory(recipe, least, rows, show), settings.memory_limit);
     }
 }
@@ -339,7 +352,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     }
     result.query_positions = query_positions(recipe, words, settings.origin);
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;
-    const ModelDims dims = resolve(recipe, words, settings.origin);
+    const ModelDims dims = dims_of(recipe, words, settings.origin, shared);
     require_order(recipe, dims);
     result.heads = heads_of(recipe.head, dims.H, settings.origin);
     result.key_heads = key_heads_of(result.heads, dims.H, dims.H_kv);
@@ -418,7 +431,7 @@ std::vector<Result> run_entries(const Recipe& recipe, const RunSettings& setting
 
 BatchRunner::BatchRunner(Recipe recipe, RunSettings settings)
     : recipe_(std::move(recipe)), settings_(std::move(settings)),
-      show_(what_to_show(recipe_, settings_)), shared_{.preparations = ParameterCache(recipe_), .largest = {}}
+      show_(what_to_show(recipe_, settings_)), shared_{.preparations = ParameterCache(recipe_), .least = {}, .largest = {}}
 {
 }
 

@@ -57,6 +57,21 @@ TEST(TensorJson, WritesInfinitiesAsStringsAndMaskedScoresAsNull)
     }
 }
 
+TEST(TensorJson, WritesLongRowsWhereverTheirInfinitiesStand)
+{
+    std::vector<double> values(2000, 0.5);
+    std::string expected;
+    for (const std::size_t infinite : {0U, 1U, 63U, 64U, 511U, 512U, 513U, 1024U, 1999U}) {
+        values[infinite] = -infinity;
+    }
+    for (const double value : values) {
+        expected += (expected.empty() ? "" : ",") + std::string(value == 0.5 ? "0.5" : "null");
+    }
+    for (const ElementType type : {ElementType::float32, ElementType::float64}) {
+        EXPECT_TRUE(tensor_json(type, {2000}, values, {.masked = true}).ends_with("[" + expected + "]}\n"));
+    }
+}
+
 TEST(TensorJson, WritesEmptyDimensionsAsEmptyLists)
 {
     EXPECT_TRUE(tensor_json(ElementType::float32, {0}, {}).ends_with("\"data\":[]}\n"));
