@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace attn::math {
 namespace {
@@ -18,6 +19,10 @@ constexpr std::size_t room = 40;
 template <typename Scalar>
 char* write_with_library(char* out, Scalar value)
 {
+    if (value == 0) { // often: the weight of a masked word
+        const std::string_view zero = std::signbit(value) ? "-0.0" : "0.0";
+        return std::copy(zero.begin(), zero.end(), out);
+    }
     char* end = std::to_chars(out, out + room, value).ptr;
     if (value == std::floor(value) && std::find(out, end, 'e') == end) { // others have a point
         *end++ = '.';
