@@ -30,10 +30,10 @@
 // (Vaswani et al. 2017, "Attention Is All You Need", equation 1; the order of cap and mask is the ONNX Attention operator's;
 // dropout: Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", scaled as in PyTorch.)
 //
-// Two paths lead there. On the portable one every number is the same on every machine and for any number of threads: each
+// Two paths compute it. On the portable one every number is the same on every machine and for any number of threads: each
 // element of a product is summed in index order; Rounding says in which type. stages.hpp holds its stages one by one. Query
-// rows are worked off in blocks, so memory stays linear in T and S for what is not kept. The other one, for float32 with an
-// instruction set, is that of tiled.hpp.
+// rows are worked off in blocks, so memory stays linear in T and S for what is not kept. The fast path, of tiled.hpp, is for
+// float32 with AVX2, AVX-512 or NEON.
 #pragma once
 
 #include "attn/core/work.hpp"
@@ -110,8 +110,8 @@ enum class ScoreRange {
     near,   ///< of ordinary size: the exponent of a weight takes one fused operation, and denormal queries and keys may count
             ///< as 0
     far,    ///< finite in float32, but scores so large that their maximum has to be subtracted before anything is rounded
-    beyond, ///< perhaps not finite: an input that is not, or a score, its scaling, its bias or a sum of values that may
-            ///< overflow. The portable path takes it
+    beyond, ///< an input is infinite or NaN, or a score, its scaling, its bias or a sum of values may become so. The
+            ///< portable path takes it
 };
 
 /// The keys [begin, end).
@@ -241,8 +241,8 @@ struct AttentionNotes {
     std::string_view portable_because = {}; ///< what the tiles of the isa asked for do not compute: "dropout"; empty: they did
 };
 
-/// By the path that inputs and options allow with work.isa: portable for float64, a softmax type that is not float32, scores
-/// that are no products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.
+/// On the fast path of work.isa, but on the portable one for float64, a softmax type that is not float32, scores that are no
+/// products of queries and keys, masks before the scale, dropout, rounding by step, and a range that is beyond.
 /// Throws Error(internal), with the shapes, when they do not belong together, or for an isa that is not available.
 AttentionNotes attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                          const Work& work);

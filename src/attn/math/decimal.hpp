@@ -8,17 +8,17 @@
 
 namespace attn::math {
 
-/// The shortest decimal that reads back to the same value, always with a point or an exponent ("1.0", "-0.0", "1e+20");
-/// "inf", "-inf" and "nan" without quotes. The same bytes in every locale.
-/// Scalar is float or double.
+/// The shortest decimal that reads back to the same value, always with a point or an exponent ("1.0", "-0.0", "1e+20"); in
+/// fixed notation unless scientific is shorter, an integer then with all its digits; "inf", "-inf" and "nan" without quotes.
+/// The same bytes in every locale. Scalar is float or double.
 template <typename Scalar>
 [[nodiscard]] std::string shortest(Scalar value);
 /// Appends the same; no allocation beyond the string's own growth.
 template <typename Scalar>
 void append_shortest(std::string& out, Scalar value);
-/// Appends finite numbers, with commas between them.
+/// Appends all of them, with commas between. They must be finite.
 template <typename Scalar>
-void append_shortest(std::string& out, std::span<const Scalar> finite);
+void append_shortest(std::string& out, std::span<const Scalar> values);
 
 /// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
 /// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else, and for an

@@ -129,7 +129,7 @@ void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Mean
 std::string number_of_head(const Result& result, std::string_view array, Index place)
 {
     const Index head = result.head_at(place, array);
-    return head == model::mean_of_heads ? "mean" : std::to_string(head);
+    return head == model::mean_of_heads ? std::string(model::field::head.allowed.instead) : std::to_string(head);
 }
 
 /// What stands before the head in every record.

@@ -30,7 +30,7 @@ constexpr std::array examples{
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --against mine.npy -o error.svg", "and a picture of where it differs"},
     Example{"attn-cli attend -q q.npy -k k.npy -v v.npy --mask mask.npy | jq -c '.data[0]'", "JSON, for programs"},
 };
-constexpr std::string_view common = "-q -k -v --causal --mask --heads --window --scale --show -o";
+constexpr std::string_view common = "-q -k -v --causal --mask --heads --window --against --show -o";
 constexpr std::string_view notes = "FILE is .npy, .npz or .safetensors; NAME is required if it holds several\n"
                                    "tensors; - is standard input. Scores: Q·Kᵀ, times the scale, softcap, mask; then\n"
                                    "softmax, times V. float16 and bfloat16 are computed in float32 and rounded once,\n"

@@ -53,7 +53,7 @@ std::vector<Index> explained_heads(const model::Recipe& recipe, const model::Ori
     namespace field = model::field;
     if (model::is_mean(recipe.head)) {
         throw Error(
-            origin.fault({&field::head}), origin.name_of(field::head), "mean",
+            origin.fault({&field::head}), origin.name_of(field::head), field::head.allowed.instead,
             fmt::format("heads by number, which are explained one by one; {} says which", origin.option_of(field::head)));
     }
     return recipe.head.empty() ? std::vector<Index>{0} : recipe.head;

@@ -19,6 +19,7 @@ constexpr std::array examples{
     Example{"attn-cli recipe list", "their names and titles"},
     Example{"attn-cli recipe show owen-2025 > mine.json", "a copy to edit"},
     Example{"attn-cli run --recipe mine.json", "and its result"},
+    Example{"attn-cli run \"a b c\" --heads 2 --embed-dim 4 -o mine.recipe.json", "the settings of a run as a recipe"},
 };
 
 std::string title_of(const io::BuiltinFile& file)

@@ -28,6 +28,9 @@ constexpr auto endings = [] {
     return list;
 }();
 
+constexpr std::string_view digits_name = "--digits", notation_name = "--notation";
+constexpr std::string_view have_digits = "tables, pictures and recipes";
+
 /// Why --digits is not for a format.
 std::string_view digits_of(Format format)
 {
@@ -82,7 +85,7 @@ std::optional<Format> format_of(const std::string& path, bool said, std::span<co
             return std::nullopt;
         }
         throw Error(ErrorKind::usage, model::option::output, in_quotes(path),
-                    fmt::format("the formats {}, no ending, or any ending with --format{}", list_of(allowed),
+                    fmt::format("the formats {}, no ending, or any ending with {}{}", list_of(allowed), format_name,
                                 did_you_mean(text, names_of(endings, &Ending::text))));
     }
     if (std::ranges::find(allowed, ending->format) == allowed.end()) {
@@ -105,7 +108,7 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
     const std::string meaning = formats + "; or by the ending of -o";
     options.add({format_name, "NAME", meaning, name_of(allowed.front()), model::allow::text, formats}, output.format);
     if (std::ranges::find(allowed, Format::json) != allowed.end()) {
-        options.add(json_option("the same as --format json"), output.json);
+        options.add(json_option(fmt::format("the same as {} {}", format_name, name_of(Format::json))), output.json);
     }
     const std::string file =
         fmt::format("write to FILE, never half a file, in the format of its ending ({}); - is standard output", endings);
@@ -115,14 +118,14 @@ void declare_output(Options& options, OutputOptions& output, std::span<const For
 void declare_digits(Options& options, OutputOptions& output)
 {
     constexpr Index most = 17; // a double has no more
-    options.add({"--digits", "N", "digits after the point in tables, pictures and recipes", "4, in pictures 2",
+    options.add({digits_name, "N", fmt::format("digits after the point in {}", have_digits), "4, in pictures 2",
                  model::allow::integer(0, most)},
                 output.digits);
 }
 
 void declare_notation(Options& options, OutputOptions& output)
 {
-    options.add({"--notation", "NAME",
+    options.add({notation_name, "NAME",
                  "notation of numbers in tables; fixed: one per matrix, scientific if all numbers would show as 0 or one is "
                  "100,000 or more; row: one per row, as PyTorch prints that row; torch: an array as print(tensor) of PyTorch "
                  "writes all of it, --digits as its precision",
@@ -133,7 +136,7 @@ void declare_notation(Options& options, OutputOptions& output)
 report::NotationRule decide_notation(const OutputOptions& output, Format format)
 {
     if (output.notation && format != Format::table) {
-        throw Error(ErrorKind::usage, "--notation is for tables only");
+        throw Error(ErrorKind::usage, std::string(notation_name) + " is for tables only");
     }
     return output.notation.value_or(report::NotationRule::fixed);
 }
@@ -142,7 +145,7 @@ int decide_digits(const OutputOptions& output, Format format)
 {
     constexpr int in_tables = 4, in_pictures = 2;
     if (output.digits && !info_of(format).has_digits) {
-        throw Error(ErrorKind::usage, "--digits is for tables, pictures and recipes only; " + std::string(digits_of(format)));
+        throw Error(ErrorKind::usage, fmt::format("{} is for {} only; {}", digits_name, have_digits, digits_of(format)));
     }
     return output.digits.value_or(format == Format::svg ? in_pictures : in_tables);
 }
@@ -152,13 +155,14 @@ Format decide_format(const OutputOptions& output, std::span<const Format> allowe
     const auto& [format, path, json, digits, notation] = output;
     const auto said = format ? std::optional(allowed[choice(format_name, *format, names_of(allowed, name_of))]) : std::nullopt;
     if (json && said.value_or(Format::json) != Format::json) {
-        throw Error(ErrorKind::usage, fmt::format("--json and --format {} cannot be used together", *format));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} and {} {} cannot be used together", json_option("").name, format_name, *format));
     }
     const std::optional<Format> wanted = json ? Format::json : said;
     const std::optional<Format> by_ending = path ? format_of(*path, wanted.has_value(), allowed) : std::nullopt;
     if (wanted && by_ending && *wanted != *by_ending) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("the format {} contradicts the ending of {}", name_of(*wanted), in_quotes(*path)));
+        throw Error(ErrorKind::usage, fmt::format("the format {} contradicts the ending of {}; allowed: {}, or no ending",
+                                                  name_of(*wanted), in_quotes(*path), info_of(*wanted).ending));
     }
     return wanted.value_or(by_ending.value_or(allowed.front()));
 }

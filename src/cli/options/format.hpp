@@ -22,16 +22,21 @@ struct FormatInfo {
     bool holds_config = false; ///< a result in it tells the config that it was computed by
     bool has_digits = false;   ///< its numbers are rounded, to --digits
     bool of_run = true;        ///< run writes it
-    bool of_models = of_run;   ///< and of a whole trained model too
+    bool of_models = of_run;   ///< run --model writes it
 };
 /// In the order of Format.
 inline constexpr std::array all_formats{
     FormatInfo{.format = Format::table, .name = "table", .ending = ".txt", .has_digits = true},
     FormatInfo{.format = Format::json, .name = "json", .ending = ".json", .holds_config = true},
-    FormatInfo{Format::csv, "csv", ".csv"},
+    FormatInfo{.format = Format::csv, .name = "csv", .ending = ".csv"},
     FormatInfo{.format = Format::npy, .name = "npy", .ending = ".npy", .is_binary = true, .one_result = true, .of_run = false},
     FormatInfo{.format = Format::npz, .name = "npz", .ending = ".npz", .is_binary = true, .one_result = true},
-    FormatInfo{Format::safetensors, "safetensors", ".safetensors", true, true, true},
+    FormatInfo{.format = Format::safetensors,
+               .name = "safetensors",
+               .ending = ".safetensors",
+               .is_binary = true,
+               .one_result = true,
+               .holds_config = true},
     FormatInfo{.format = Format::svg, .name = "svg", .ending = ".svg", .one_result = true, .has_digits = true},
     FormatInfo{.format = Format::html, .name = "html", .ending = ".html", .one_result = true, .holds_config = true},
     FormatInfo{.format = Format::markdown, .name = "markdown", .ending = ".md", .has_digits = true, .of_run = false},

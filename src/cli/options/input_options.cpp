@@ -233,7 +233,10 @@ void declare_input(Options& options, InputOptions& input)
 void read_source(const Operands& operands, InputOptions& input)
 {
     refuse_items_without_commas(operands, input);
-    expect_at_most(operands, 1, "a sentence of several words needs quotes");
+    const bool quoted = !operands.words.empty() && operands.words.front().find(' ') != std::string::npos;
+    expect_at_most(operands, 1,
+                   quoted ? "a sentence is given already; an option that is a switch takes no value"
+                          : "a sentence of several words needs quotes");
     model::Overrides& overrides = input.overrides;
     const bool sentence = !operands.words.empty();
     const bool ids = overrides.contains(field::ids);

@@ -70,7 +70,8 @@ report::SvgOptions picture_of(const PictureOptions& picture, std::optional<Index
                                   : picture.caption ? &option::caption
                                                     : nullptr;
         if (given != nullptr) {
-            throw Error(ErrorKind::usage, fmt::format("{} is for pictures; give --format svg or -o FILE.svg", given->name));
+            throw Error(ErrorKind::usage,
+                        fmt::format("{} is for pictures; give {} svg or -o FILE.svg", given->name, format_name));
         }
         return {};
     }

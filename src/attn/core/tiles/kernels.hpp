@@ -79,7 +79,7 @@ struct TileKernels {
     /// tile_maximum of S, once it was changed.
     void (*find_maximum)(const Tile& tile);
 
-    /// Takes tile_maximum into maximum; S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
+    /// maximum = max(maximum, tile_maximum); S = 2^((S - maximum) · factor), exactly 0 for -inf; rescale; sum.
     void (*powers)(const Tile& tile, float factor);
     /// S rounded to float16 or bfloat16; sum was made before. Nothing for another type.
     void (*round_powers)(const Tile& tile, ElementType type);

@@ -1,5 +1,5 @@
 // The softmax of a tile, for kernels_body.hpp: powers of two of scores under a running maximum, and the weights that come
-// of them.
+// of them. Contexts are divided by the sum in kernels_body.hpp, once, at the end.
 #pragma once
 
 #include "attn/core/tiles/functions.hpp"

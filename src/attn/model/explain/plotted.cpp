@@ -246,7 +246,9 @@ std::vector<Index> places_in(const std::vector<Index>& list, const std::vector<I
 /// Throws Error(usage) for heads that are not among those of the file.
 void require_heads_of_file(const std::vector<Index>& there, const std::vector<Index>& named, const std::string& option)
 {
-    const auto text = [](Index head) { return head == mean_of_heads ? std::string("mean") : std::to_string(head); };
+    const auto text = [](Index head) {
+        return head == mean_of_heads ? std::string(field::head.allowed.instead) : std::to_string(head);
+    };
     for (const Index head : named) {
         if (std::ranges::find(there, head) == there.end()) {
             std::string list;

@@ -31,12 +31,15 @@ struct Family {
     std::span<const std::string_view> idle;    ///< tensors in them that change no number of the layer
 };
 
-constexpr std::array plain_rows{
-    Row{"W_q", Target::W_q},       Row{"W_k", Target::W_k},       Row{"W_v", Target::W_v},   Row{"W_o", Target::W_o},
-    Row{"b_q", Target::b_q},       Row{"b_k", Target::b_k},       Row{"b_v", Target::b_v},   Row{"b_o", Target::b_o},
-    Row{"bias_k", Target::bias_k}, Row{"bias_v", Target::bias_v}, Row{"W_a", Target::W_a},   Row{"U_a", Target::U_a},
-    Row{"v_a", Target::v_a},       Row{"b_Wa", Target::b_Wa},     Row{"b_Ua", Target::b_Ua}, Row{"b_va", Target::b_va},
-};
+/// Each under its own name.
+constexpr auto plain_rows = [] {
+    constexpr std::array targets{Target::W_q, Target::W_k,  Target::W_v,    Target::W_o,    Target::b_q, Target::b_k,
+                                 Target::b_v, Target::b_o,  Target::bias_k, Target::bias_v, Target::W_a, Target::U_a,
+                                 Target::v_a, Target::b_Wa, Target::b_Ua,   Target::b_va};
+    std::array<Row, targets.size()> rows{};
+    std::ranges::transform(targets, rows.begin(), [](Target target) { return Row{name_of(target), target}; });
+    return rows;
+}();
 constexpr std::array multihead_rows{
     Row{"in_proj_weight", Target::W_q, 0, 3},
     Row{"in_proj_weight", Target::W_k, 1, 3},
@@ -49,8 +52,8 @@ constexpr std::array multihead_rows{
     Row{"in_proj_bias", Target::b_v, 2, 3},
     Row{"out_proj.weight", Target::W_o},
     Row{"out_proj.bias", Target::b_o},
-    Row{"bias_k", Target::bias_k},
-    Row{"bias_v", Target::bias_v},
+    Row{name_of(Target::bias_k), Target::bias_k},
+    Row{name_of(Target::bias_v), Target::bias_v},
 };
 constexpr std::array bert_rows{
     Row{"self.query.weight", Target::W_q},   Row{"self.key.weight", Target::W_k},   Row{"self.value.weight", Target::W_v},

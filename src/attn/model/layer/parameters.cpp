@@ -380,7 +380,7 @@ void require_embeddings(const Recipe& recipe, const ParameterInputs& inputs, con
     }
     const auto* positions = std::get_if<PositionsInput>(&recipe.input);
     if (positions != nullptr && recipe.embeddings) {
-        throw Error(ErrorKind::data, "embeddings", "an input of bare positions, which look up no rows",
+        throw Error(ErrorKind::data, name_of(Item::embeddings), "an input of bare positions, which look up no rows",
                     fmt::format(R"(a sentence, or "input": {{"ids": {}}}, which takes the rows in their order)",
                                 first_ids(positions->count)));
     }

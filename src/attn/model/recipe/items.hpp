@@ -77,7 +77,7 @@ struct Axes {
     bool operator==(const Axes&) const = default;
 };
 
-/// What must be asked of a run, so that an item exists.
+/// What makes an item exist.
 enum class Needs : std::uint8_t {
     nothing,
     sentence,
@@ -211,7 +211,7 @@ inline constexpr std::array<Item, core::stage_count> stage_items{
     return item == Item::masked_scores;
 }
 
-/// Whether each of its integers is two: where something begins, and where it ends.
+/// Whether its integers are pairs: where something begins, and where it ends.
 [[nodiscard]] constexpr bool is_paired(Item item)
 {
     return item == Item::offsets;

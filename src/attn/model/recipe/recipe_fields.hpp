@@ -1,8 +1,8 @@
 // The fields of a recipe, in the order of its JSON: the one place that knows their keys, ranges and meanings.
 //
-// A new field is a member of a struct in recipe.hpp and a row here, in two lists: its declaration and its place in the order.
-// The draws, the published numbers and the precision claims are arrays of objects with readers of their own
-// (io/json/recipe.hpp); the fields of a draw are below.
+// A new field is a member of a struct in recipe.hpp, or of core::AttentionOptions, and a row here, in two lists: its
+// declaration and its place in the order. The draws, the published numbers and the precision claims are arrays of objects with
+// readers of their own (io/json/recipe.hpp); the fields of a draw are below.
 #pragma once
 
 #include "attn/model/recipe/field.hpp"
@@ -286,7 +286,7 @@ inline constexpr std::array<Alias, 7> score_aliases{{{"scaled_dot_product", "sca
 inline constexpr Recipes score{
     {.key = "attention.score",
      .allowed = allow::one_of(core::score_names, score_aliases),
-     .meaning = "what a query q and a key k score, in all but the first without a scale; dot: q·k; cosine: q·k/(|q|·|k|); "
+     .meaning = "what a query q and a key k score; only scaled_dot is scaled by default; dot: q·k; cosine: q·k/(|q|·|k|); "
                 "general (Luong): q·(W_a k); additive (Bahdanau): v_a·tanh(W_a q + U_a k)",
      .usual = "scaled_dot",
      .symbol = "NAME",
@@ -411,8 +411,10 @@ inline constexpr Recipes head{{.key = "head",
                                            .fewest = 1,
                                            .in_words = "mean alone, or one or more heads, 0 to 65535",
                                            .instead = "mean"},
-                               .meaning = "only these heads, from 0, of every array by head, with the keys and values that "
-                                          "they read; mean is that of all heads' weights, without the other arrays by head",
+                               .meaning =
+                                   "only these heads, from 0, with the keys and values that they read: arrays by head hold no "
+                                   "others, in the order of \"heads\"; mean is that of all heads' weights, without the "
+                                   "other arrays by head",
                                .usual = "all",
                                .symbol = "N|LIST|mean"},
                               at<&Recipe::head>};

@@ -312,7 +312,7 @@ ComputedArrays compute(const RunContext& plan)
 {
     const std::vector<StoredParameter>& stored = plan.settings.parameters;
     if (plan.settings.observer) {
-        plan.settings.observer({"parameters", {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
+        plan.settings.observer({name_of(Item::parameters), {static_cast<Index>(plan.recipe.draws.size() + stored.size())}, 0});
     }
     const ParameterInputs inputs{plan.dims, plan.words.cross, stored};
     ComputedArrays computed;

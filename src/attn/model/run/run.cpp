@@ -63,7 +63,7 @@ void require_no_mean(const Show& asked, const Recipe& recipe, const Origin& orig
 {
     const auto lost = std::ranges::find_if(asked, [](Item item) { return is_lost_in_mean(info_of(item)); });
     if (is_mean(recipe.head) && lost != Show::end()) {
-        throw Error(ErrorKind::usage, origin.name_of(field::head), "mean",
+        throw Error(ErrorKind::usage, origin.name_of(field::head), field::head.allowed.instead,
                     fmt::format("heads by number with --show {}; the mean is of weights alone", name_of(*lost)));
     }
 }
@@ -180,7 +180,8 @@ void require_parameters(const Recipe& recipe, const RunSettings& settings)
     text::require_utf8(recipe.parameters->file, "the name of the parameters' file");
     text::require_utf8(recipe.parameters->prefix, "the prefix of the parameters");
     if (settings.parameters.empty()) {
-        throw Error(ErrorKind::internal, "parameters", "nothing", "what " + in_quotes(recipe.parameters->file) + " holds");
+        throw Error(ErrorKind::internal, name_of(Item::parameters), "nothing",
+                    "what " + in_quotes(recipe.parameters->file) + " holds");
     }
     const bool extra_key =
         std::ranges::find(settings.parameters, Target::bias_k, &StoredParameter::target) != settings.parameters.end();
@@ -202,7 +203,8 @@ std::optional<EmbeddingTable> load_table(const Recipe& recipe, const Words& word
     text::require_utf8(recipe.embeddings->words ? recipe.embeddings->words->file : "", "the name of the file of words");
     text::require_utf8(recipe.embeddings->unknown.value_or(""), settings.origin.name_of(field::unknown));
     if (!settings.word_vectors) {
-        throw Error(ErrorKind::internal, "embeddings", "nothing", "what " + in_quotes(recipe.embeddings->file) + " holds");
+        throw Error(ErrorKind::internal, name_of(Item::embeddings), "nothing",
+                    "what " + in_quotes(recipe.embeddings->file) + " holds");
     }
     return embedding_table(recipe, words, *settings.word_vectors, settings.origin);
 }
@@ -234,7 +236,7 @@ Difference difference(const std::string& name, const AnyTensor& tensor, const Te
 std::vector<Difference> verify(const RunContext& plan, const ComputedArrays& computed)
 {
     if (plan.settings.observer) {
-        plan.settings.observer({"verify", {static_cast<Index>(computed.arrays.size())}, 0});
+        plan.settings.observer({field::verify.name(), {static_cast<Index>(computed.arrays.size())}, 0});
     }
     const ComputedArrays exact = compute<double>(plan);
     std::vector<Difference> differences;
@@ -348,7 +350,7 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     Words words = read_words(recipe, settings.origin);
     require_one_length(recipe, words);
     if (settings.observer) {
-        settings.observer({"tokens", {words.T()}, 0});
+        settings.observer({name_of(Item::tokens), {words.T()}, 0});
     }
     result.query_positions = query_positions(recipe, words, settings.origin);
     const std::vector<Index> rows = result.query_positions.empty() ? indices(words.T()) : result.query_positions;

@@ -162,8 +162,8 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
     const auto or_first = [](const std::vector<Index>& named) { return named.empty() ? std::vector<Index>{0} : named; };
     const std::vector<Index> heads = or_first(config.head);
     if (is_mean(heads)) {
-        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head), "mean",
-                    "heads by number, which are explained one by one");
+        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
+                    field::head.allowed.instead, "heads by number, which are explained one by one");
     }
     config.head.clear(); // each is explained as one of all
     config.layers = or_first(config.layers);

@@ -76,8 +76,8 @@ Show what_to_show(const TrainedConfig& config, const Trained& trained, const Run
                     "a model for causal or masked language modelling");
     }
     if (is_mean(config.head) && asked.contains(Item::summary)) {
-        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head), "mean",
-                    "the mean of heads with --layer; a summary has a line per head");
+        throw Error(settings.origin.fault({&trained_field::head}), settings.origin.name_of(trained_field::head),
+                    field::head.allowed.instead, "the mean of heads with --layer; a summary has a line per head");
     }
     return asked;
 }

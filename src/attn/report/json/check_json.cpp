@@ -1,7 +1,6 @@
 #include "attn/report/json/check_json.hpp"
 
 #include "attn/model/recipe/documents.hpp"
-#include "attn/report/json_writer.hpp"
 
 namespace attn::report {
 namespace {
@@ -18,11 +17,10 @@ void begin_report(JsonWriter& json, std::string_view name, bool passed)
 void write_finding(JsonWriter& json, const model::Finding& finding)
 {
     json.member("what", finding.what);
-    json.member("compared", finding.compared);
-    json.member("mismatched", finding.mismatched);
-    json.member("largest_absolute", finding.largest_absolute);
-    json.member("largest_relative", finding.largest_relative);
-    for (const auto& [name, text] : {std::pair("first", &finding.first), std::pair("hint", &finding.hint)}) {
+    write_counts(json, finding);
+    json.member(largest_absolute, finding.largest_absolute);
+    json.member(largest_relative, finding.largest_relative);
+    for (const auto& [name, text] : {std::pair(first_difference, &finding.first), {"hint", &finding.hint}}) {
         if (!text->empty()) {
             json.member(name, *text);
         }

@@ -1,7 +1,7 @@
 #include "attn/report/json/diagnosis_json.hpp"
 
 #include "attn/model/recipe/documents.hpp"
-#include "attn/report/json_writer.hpp"
+#include "attn/report/json/check_json.hpp"
 
 namespace attn::report {
 namespace {
@@ -100,8 +100,7 @@ void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
             json.member(key::array, against.array);
         }
         json.member("agrees", compared.agrees());
-        json.member("compared", compared.compared);
-        json.member("mismatched", compared.mismatched);
+        write_counts(json, compared);
         json.member(largest_difference, compared.largest_difference());
         if (against.beyond_lengths) {
             json.member("beyond_lengths", true);

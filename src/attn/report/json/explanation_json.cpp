@@ -1,3 +1,4 @@
+#include "attn/model/check/summary_members.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/report/json/recipe_json.hpp"
 #include "attn/report/json_writer.hpp"
@@ -11,6 +12,10 @@ namespace {
 using model::ExplainedKey;
 using model::Explanation;
 namespace key = model::key;
+
+// Of several objects.
+constexpr std::string_view word = "word", x = "x", products = "products", bias = "bias", value = "value",
+                           masked_score = "masked_score";
 
 class ExplanationJson {
 public:
@@ -59,15 +64,15 @@ private:
 
     void write_query()
     {
-        json_.begin_object("query");
+        json_.begin_object(model::field::query.name());
         json_.member(key::position, e_.position);
-        json_.member("word", e_.tokens[static_cast<std::size_t>(e_.position)]);
+        json_.member(word, e_.tokens[static_cast<std::size_t>(e_.position)]);
         json_.member("token_id", e_.id);
         if (!e_.sinusoid.empty()) {
-            taken("embedding", e_.embedding);
+            taken(name_of(model::Target::embedding), e_.embedding);
             json_.member("sinusoid", e_.sinusoid);
         }
-        taken("x", e_.x);
+        taken(x, e_.x);
         write_vector(e_.query, e_.aligned, {}, e_.length);
         json_.end_object();
     }
@@ -89,20 +94,20 @@ private:
     void write_projection(const model::Projected& made)
     {
         json_.member("matrix", name_of(made.W));
-        json_.member("side", model::side_names.at(static_cast<std::size_t>(made.side)));
+        json_.member(model::draw_field::side.name(), model::side_names.at(static_cast<std::size_t>(made.side)));
         json_.member(key::position, made.position);
-        taken("x", made.x);
+        taken(x, made.x);
         taken("weights", made.weights);
-        json_.member("products", made.products);
-        taken("bias", made.bias);
-        taken("value", made.value);
+        json_.member(products, made.products);
+        taken(bias, made.bias);
+        taken(value, made.value);
         if (made.norm) {
             json_.begin_object("norm");
             json_.member("mean", made.norm->mean);
             json_.member("factor", made.norm->factor);
-            json_.member("weight", made.norm->weight);
-            json_.member("bias", made.norm->bias);
-            taken("value", made.norm->value);
+            json_.member(key::weight, made.norm->weight);
+            json_.member(bias, made.norm->bias);
+            taken(value, made.norm->value);
             json_.end_object();
         }
         if (made.turn) {
@@ -111,7 +116,7 @@ private:
             taken("other", made.turn->other);
             json_.member("own_factor", made.turn->own);
             json_.member("other_factor", made.turn->others);
-            taken("value", made.turn->value);
+            taken(value, made.turn->value);
             json_.end_object();
         }
     }
@@ -119,9 +124,9 @@ private:
     void write_key(Index position, const ExplainedKey& key)
     {
         json_.member(key::position, position);
-        json_.member("word", key.word);
+        json_.member(word, key.word);
         write_vector(key.key, key.aligned, key.hidden_layer, key.length);
-        json_.member("products", key.products);
+        json_.member(products, key.products);
         taken("score", key.score);
         taken("scaled_score", key.scaled);
         taken("capped_score", key.capped);
@@ -129,9 +134,9 @@ private:
             write_masked(key);
         }
         json_.member("exponential", key.exponential);
-        taken("weight", key.weight);
+        taken(key::weight, key.weight);
         taken("dropped_weight", key.dropped);
-        taken("value", key.value);
+        taken(value, key.value);
         json_.member("weighted_value", key.weighted_value);
     }
 
@@ -141,10 +146,10 @@ private:
         json_.member("distance", key.distance);
         if (key.hidden != model::Hidden::no) {
             json_.member("hidden_by", model::hidden_names.at(static_cast<std::size_t>(key.hidden)));
-            json_.key("masked_score");
+            json_.key(masked_score);
             json_.null();
         } else {
-            taken("masked_score", *key.masked);
+            taken(masked_score, *key.masked);
         }
     }
 

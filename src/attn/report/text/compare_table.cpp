@@ -1,7 +1,8 @@
 #include "attn/report/text/compare_table.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/report/json_writer.hpp"
+#include "attn/model/recipe/documents.hpp"
+#include "attn/report/json/check_json.hpp"
 #include "attn/report/text/display.hpp"
 
 #include <fmt/core.h>
@@ -96,7 +97,7 @@ void write_value(JsonWriter& json, const std::string& text)
 
 void write_place(JsonWriter& json, const model::Place& place)
 {
-    json.member("index", place.index);
+    json.member(model::key::index, place.index);
     json.key("a");
     write_value(json, place.a);
     json.key("b");
@@ -117,24 +118,23 @@ void write_largest(JsonWriter& json, std::string_view key, const std::optional<m
 void write_tensor(JsonWriter& json, const model::TensorComparison& tensor)
 {
     json.begin_object();
-    json.member("name", tensor.name);
+    json.member(model::key::name, tensor.name);
     json.member("equal", tensor.agrees());
     if (!tensor.why.empty()) {
         json.member("reason", tensor.why);
         json.end_object();
         return;
     }
-    json.member("shape", tensor.shape);
-    json.member("compared", tensor.compared);
-    json.member("mismatched", tensor.mismatched);
+    json.member(model::key::shape, tensor.shape);
+    write_counts(json, tensor);
     json.member("percentage", tensor.percentage());
     if (tensor.first) {
-        json.begin_object("first");
+        json.begin_object(first_difference);
         write_place(json, *tensor.first);
         json.end_object();
     }
-    write_largest(json, "largest_absolute", tensor.absolute);
-    write_largest(json, "largest_relative", tensor.relative);
+    write_largest(json, largest_absolute, tensor.absolute);
+    write_largest(json, largest_relative, tensor.relative);
     json.end_object();
 }
 

@@ -1,6 +1,7 @@
 #include "attn/report/text/timing.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/recipe/items.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/display.hpp"
@@ -20,6 +21,10 @@ namespace {
 
 namespace field = model::field;
 
+// As JSON and the table call them alike.
+constexpr std::string_view seq = "seq", head_dim = "head_dim", value_dim = "value_dim", keys = name_of(model::Item::keys),
+                           threads = "threads", isa = "isa";
+
 /// Of the table, for people.
 struct TimingColumn {
     std::string_view name;
@@ -27,17 +32,17 @@ struct TimingColumn {
     std::string (*text)(const Timing&);
 };
 constexpr std::array timing_columns{
-    TimingColumn{"seq", false, [](const Timing& t) { return std::to_string(t.workload.seq); }},
+    TimingColumn{seq, false, [](const Timing& t) { return std::to_string(t.workload.seq); }},
     TimingColumn{field::heads.name(), true, [](const Timing& t) { return std::to_string(t.workload.heads); }},
     TimingColumn{field::kv_heads.name(), true, [](const Timing& t) { return std::to_string(t.workload.kv_heads); }},
-    TimingColumn{"head_dim", true, [](const Timing& t) { return std::to_string(t.workload.head_dim); }},
-    TimingColumn{"value_dim", true, [](const Timing& t) { return std::to_string(t.workload.value_dim); }},
-    TimingColumn{"keys", true, [](const Timing& t) { return t.workload.keys ? std::to_string(*t.workload.keys) : ""; }},
+    TimingColumn{head_dim, true, [](const Timing& t) { return std::to_string(t.workload.head_dim); }},
+    TimingColumn{value_dim, true, [](const Timing& t) { return std::to_string(t.workload.value_dim); }},
+    TimingColumn{keys, true, [](const Timing& t) { return t.workload.keys ? std::to_string(*t.workload.keys) : ""; }},
     TimingColumn{
         field::dtype.name(), true,
         [](const Timing& t) { return t.workload.type == ElementType::float32 ? "" : std::string(name_of(t.workload.type)); }},
-    TimingColumn{"threads", true, [](const Timing& t) { return std::to_string(t.threads); }},
-    TimingColumn{"isa", true, [](const Timing& t) { return std::string(core::name_of(t.isa)); }},
+    TimingColumn{threads, true, [](const Timing& t) { return std::to_string(t.threads); }},
+    TimingColumn{isa, true, [](const Timing& t) { return std::string(core::name_of(t.isa)); }},
     TimingColumn{"median ms", false, [](const Timing& t) { return math::fixed(t.median_seconds * 1e3, 3); }},
     TimingColumn{"GFLOP/s", false, [](const Timing& t) { return math::fixed(t.gflops(), 1); }},
     TimingColumn{"peak", false, [](const Timing& t) { return math::fixed(t.peak_gflops, 1); }},
@@ -50,11 +55,11 @@ void write(JsonWriter& json, const Timing& timing)
 {
     const model::Workload& w = timing.workload;
     json.begin_object();
-    json.member("seq", w.seq);
+    json.member(seq, w.seq);
     json.member(field::heads.name(), w.heads);
-    json.member("head_dim", w.head_dim);
-    json.member("threads", timing.threads);
-    json.member("isa", core::name_of(timing.isa));
+    json.member(head_dim, w.head_dim);
+    json.member(threads, timing.threads);
+    json.member(isa, core::name_of(timing.isa));
     json.begin_object("seconds");
     json.member("min", timing.least_seconds);
     json.member("median", timing.median_seconds);
@@ -63,8 +68,8 @@ void write(JsonWriter& json, const Timing& timing)
     json.member("peak_gflops", timing.peak_gflops);
     json.member("peak_rss_bytes", timing.peak_rss_bytes);
     json.member(field::kv_heads.name(), w.kv_heads);
-    json.member("value_dim", w.value_dim);
-    json.member("keys", w.key_count());
+    json.member(value_dim, w.value_dim);
+    json.member(keys, w.key_count());
     json.member(field::dtype.name(), name_of(w.type));
     json.member(field::causal.name(), w.attention.causal);
     if (w.attention.window) {
