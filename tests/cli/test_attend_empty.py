@@ -70,6 +70,16 @@ def test_no_queries_and_no_batch_are_empty_lists_in_json(tmp_path):
     assert (done["shape"], done["data"]) == ([0, H, S, D], [])
 
 
+@pytest.mark.parametrize("type", ["float32", "bool"])
+@pytest.mark.parametrize("batches, queries", [(0, T), (2, 0), (0, 0)])
+def test_a_mask_over_no_scores_is_empty_too(tmp_path, type, batches, queries):
+    numpy.save(tmp_path / "mask.npy", numpy.ones((batches, H, queries, S), type))
+    tensors = normal(1, batches, H, queries, D), normal(2, batches, H, S, D), normal(3, batches, H, S, D_V)
+    stages = attend(tmp_path, *tensors, "--mask", "mask.npy", show="all")
+    assert stages["weights"].shape == (batches, H, queries, S)
+    assert stages["context"].shape == (batches, H, queries, D_V)
+
+
 @pytest.mark.parametrize("causal", [(), ("--causal",)])
 def test_a_cache_alone_is_attended_to(tmp_path, causal):
     q, past = normal(1, 2, H, T, D), (normal(2, 2, H, S, D), normal(3, 2, H, S, D_V))

@@ -364,7 +364,7 @@ Look look_at(const AttentionInputs& inputs, const AttentionOptions& options, con
     std::shared_ptr<SeenTiles> seen;
     const TileKernels* const kernels = kernels_of(work.isa);
     const auto largest_of_mask = [&]() -> double {
-        if (kernels != nullptr && has_mask_of_numbers(inputs)) {
+        if (kernels != nullptr && has_mask_of_numbers(inputs) && inputs.mask->count() != 0) {
             seen = std::make_shared<SeenTiles>(inputs, *kernels);
             return static_cast<double>(seen->look(inputs, *kernels, work));
         }

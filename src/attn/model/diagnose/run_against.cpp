@@ -3,6 +3,7 @@
 #include "attn/core/parallel.hpp"
 #include "attn/model/diagnose/run_call.hpp"
 #include "attn/model/layer/hidden_words.hpp"
+#include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
@@ -37,6 +38,11 @@ std::optional<Compared> compared_as(Item item)
 Item measured_as(Item item)
 {
     return item == Item::context ? Item::head_context : item;
+}
+
+const std::vector<std::string>& keys_of(const Result& result)
+{
+    return result.cross ? result.key_tokens : result.tokens;
 }
 
 Shape without_leading_ones(Shape shape)
@@ -115,7 +121,9 @@ public:
         : runs_(runs), measured_(measured_as(held.item)), compared_(compared_as(measured_)), part_(held.part),
           numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
           mask_(runs.recipe_, runs.recipe_.attention.mask ? runs.settings_.mask : std::nullopt,
-                runs.right_.cross ? runs.right_.key_tokens : runs.right_.tokens),
+                {model::dims_of(runs.recipe_).heads.value_or(1), std::ssize(runs.right_.tokens),
+                 std::ssize(keys_of(runs.right_))},
+                keys_of(runs.right_)),
           work_(std::move(work))
     {
     }

@@ -66,7 +66,7 @@ public:
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
           kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
           T_(std::ssize(result.tokens)), S_(result.cross ? std::ssize(result.key_tokens) : T_),
-          whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt,
+          whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt, {heads(), T_, S_},
                       result.cross ? result.key_tokens : result.tokens)
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);

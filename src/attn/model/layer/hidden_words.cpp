@@ -1,6 +1,7 @@
 #include "attn/model/layer/hidden_words.hpp"
 
 #include "attn/model/layer/literal.hpp"
+#include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/tensor/element.hpp"
 
@@ -42,10 +43,13 @@ std::vector<Index> hidden_places(const Recipe& recipe, const std::vector<std::st
     return hide.empty() ? std::vector<Index>() : places_of(hide, keys, lookup_of(field::hide, recipe, origin));
 }
 
-WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const std::vector<std::string>& keys,
-                     const Origin& origin)
+WholeMask::WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const Shape& scores,
+                     const std::vector<std::string>& keys, const Origin& origin)
     : stated_(stated_mask(recipe)), given_(stated_ ? std::optional(stated_->view()) : of_file), view_(given_)
 {
+    if (given_) {
+        (void)broadcast_mask(*given_, scores, ShortMask::repeats);
+    }
     if (const std::vector<Index> places = hidden_places(recipe, keys, origin); !places.empty()) {
         hiding_ = hiding_mask(given_, places, std::ssize(keys));
         view_ = hiding_->view();

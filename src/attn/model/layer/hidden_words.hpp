@@ -19,9 +19,10 @@ namespace attn::model {
 /// hides. It keeps what it makes.
 class WholeMask {
 public:
-    /// `of_file` counts where the recipe states none. Throws as hidden_places.
-    WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const std::vector<std::string>& keys,
-              const Origin& origin = {});
+    /// `of_file` counts where the recipe states none. Throws as hidden_places, and as broadcast_mask for a mask that does not
+    /// broadcast to `scores` (H, T, S).
+    WholeMask(const Recipe& recipe, const std::optional<TensorView>& of_file, const Shape& scores,
+              const std::vector<std::string>& keys, const Origin& origin = {});
     WholeMask(const WholeMask&) = delete;
     WholeMask& operator=(const WholeMask&) = delete;
     WholeMask(WholeMask&&) = delete;

@@ -5,7 +5,6 @@
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/model/layer/hidden_words.hpp"
-#include "attn/model/layer/mask.hpp"
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/batch_runner.hpp"
 #include "attn/model/run/compute.hpp"
@@ -160,9 +159,8 @@ void require_mask(const Recipe& recipe, const RunSettings& settings)
     }
 }
 
-void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings, const ModelDims& l)
+void read_mask(const TensorView& mask, const Recipe& recipe, const RunSettings& settings)
 {
-    (void)broadcast_mask(mask, {l.H, l.T, l.S}, ShortMask::repeats);
     if (settings.read_numbers) {
         settings.read_numbers();
     }
@@ -359,10 +357,10 @@ Result run_showing(const Show& show, const Recipe& config, const RunSettings& se
     result.heads = heads_of(recipe.head, dims.H, settings.origin);
     result.key_heads = key_heads_of(result.heads, dims.H, dims.H_kv);
     require_room(recipe, dims, static_cast<Index>(rows.size()), computed_items, settings.memory_limit, shared);
-    const WholeMask mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt,
+    const WholeMask mask(recipe, recipe.attention.mask ? settings.mask : std::nullopt, {dims.H, dims.T, dims.S},
                          words.cross ? words.key_tokens : words.tokens, settings.origin);
     if (mask.given()) {
-        read_mask(*mask.given(), recipe, settings, dims);
+        read_mask(*mask.given(), recipe, settings);
     }
 
     const std::optional<EmbeddingTable> table = load_table(recipe, words, settings);
