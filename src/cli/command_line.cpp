@@ -20,14 +20,18 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view help_name = "--help", verbose_name = "--verbose", quiet_name = "--quiet";
+constexpr std::string_view help_name = "--help", verbose_name = "--verbose", quiet_name = "--quiet", threads_name = "--threads";
 
 /// What people type out of habit with other tools.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> habits{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> habits{
     {{"-v", verbose_name},
      {"-q", quiet_name},
      {"--output", model::option::output},
      {"--out", model::option::output},
+     {"--save", model::option::output},
+     {"--svg", "-o FILE.svg"},
+     {"-j", threads_name},
+     {"-t", threads_name},
      {"--rope-base", "--positions rope:base=X"},
      {"--rope-dim", "--positions rope:dim=N"},
      {"--rope-style", "--positions rope:style=NAME"}}};
@@ -64,7 +68,7 @@ void declare_globals(Options& options, GlobalOptions& global)
     options.add({"--color", "WHEN", "colour messages and weights; auto does on a terminal, unless NO_COLOR or TERM=dumb is set",
                  "auto", model::allow::one_of(colour_names)},
                 global.log.colour);
-    options.add({"--threads", "N", "number of threads; results do not depend on it", "all processors",
+    options.add({threads_name, "N", "number of threads; results do not depend on it", "all processors",
                  model::allow::integer(1, most_threads)},
                 global.globals.threads);
     options.add(
