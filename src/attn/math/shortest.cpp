@@ -70,6 +70,13 @@ struct Decimal {
     int exponent = 0;         ///< below 0
 };
 
+/// Not negative.
+std::uint32_t rounded(double value)
+{
+    const double half_more = value + 0.5;
+    return static_cast<std::uint32_t>(half_more);
+}
+
 /// Of the decimals with the fewest digits that read back to ±`value`, the nearest. None for powers of two, whose neighbours
 /// are not equally far, nor for integers, which are written in full.
 Decimal find_shortest(float value)
@@ -82,8 +89,8 @@ Decimal find_shortest(float value)
     }
     const double units = std::abs(static_cast<double>(value)) * spacing.units_in_one; // below 2^24·10
     constexpr double margin = 1e-6;                                                   // roundings make less than 5e-7
-    const auto ones = static_cast<std::uint32_t>(units + 0.5);
-    auto tens = static_cast<std::uint32_t>(units * 0.1 + 0.5);
+    const std::uint32_t ones = rounded(units);
+    std::uint32_t tens = rounded(units * 0.1);
     const double off_ones = std::abs(units - ones);
     const double off_tens = std::abs(units - 10.0 * tens);
     if (off_ones > 0.5 - margin || std::abs(off_tens - spacing.half_step) < margin) {
@@ -119,9 +126,9 @@ char* write_decimal(char* out, Decimal decimal)
     }
     const std::uint32_t padded = decimal.digits * powers[powers.size() - count];
     std::array<char, 16> digits{};
-    std::memcpy(&digits[0], triples[padded / 1'000'000].data(), 4);
-    std::memcpy(&digits[3], triples[padded / 1'000 % 1'000].data(), 4);
-    std::memcpy(&digits[6], triples[padded % 1'000].data(), 4);
+    std::memcpy(digits.data(), triples[padded / 1'000'000].data(), 4);
+    std::memcpy(digits.data() + 3, triples[padded / 1'000 % 1'000].data(), 4);
+    std::memcpy(digits.data() + 6, triples[padded % 1'000].data(), 4);
 
     const int exponent = decimal.exponent + static_cast<int>(count) - 1; // of the first digit
     if (exponent >= 0) {
@@ -132,7 +139,8 @@ char* write_decimal(char* out, Decimal decimal)
         return out + count + 1;
     }
     if (exponent >= (count == 1 ? -3 : -4)) {
-        std::memcpy(out, "0.000", 5);
+        constexpr std::array zeros{'0', '.', '0', '0', '0'};
+        std::memcpy(out, zeros.data(), zeros.size());
         std::memcpy(out + 1 - exponent, digits.data(), digits.size());
         return out + 1 - exponent + count;
     }
