@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 namespace attn::cli {
 namespace {
@@ -99,7 +98,9 @@ void finish_attend_options(const Operands& operands, AttendOptions& attend)
     }
     if (attend.against.given()) {
         std::vector<std::string> read;
-        std::ranges::copy(attend.files | std::views::values, std::back_inserter(read));
+        for (const auto& [operand, file] : attend.files) {
+            read.push_back(file);
+        }
         finish_against(attend.against, operands.words, attend.output, read);
     }
     if (attend.show.all) {
