@@ -224,10 +224,10 @@ std::map<std::string, std::string> read_weight_map(std::string_view text)
     return std::move(reader.files);
 }
 
-std::vector<std::string> files_of(const std::map<std::string, std::string>& weight_map)
+std::vector<std::string> files_of(const std::map<std::string, std::string>& tensors)
 {
     std::set<std::string> files;
-    for (const auto& [tensor, file] : weight_map) {
+    for (const auto& [tensor, file] : tensors) {
         files.insert(file);
     }
     return {files.begin(), files.end()};

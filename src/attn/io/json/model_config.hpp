@@ -21,6 +21,6 @@ namespace attn::io {
 [[nodiscard]] std::map<std::string, std::string> read_weight_map(std::string_view text);
 
 /// The files of a weight map, each once, in alphabetical order.
-[[nodiscard]] std::vector<std::string> files_of(const std::map<std::string, std::string>& weight_map);
+[[nodiscard]] std::vector<std::string> files_of(const std::map<std::string, std::string>& tensors);
 
 } // namespace attn::io
