@@ -2,21 +2,11 @@
 #pragma once
 
 #include "attn/model/check/check.hpp"
-#include "attn/report/json_writer.hpp"
+#include "attn/report/sink.hpp"
 
 #include <string_view>
 
 namespace attn::report {
-
-// What the documents of all comparisons call alike.
-inline constexpr std::string_view first_difference = "first", largest_absolute = "largest_absolute",
-                                  largest_relative = "largest_relative";
-template <typename Compared>
-void write_counts(JsonWriter& json, const Compared& what)
-{
-    json.member("compared", what.compared);
-    json.member("mismatched", what.mismatched);
-}
 
 void write_check_json(const model::CheckReport& report, std::string_view name, const Sink& sink);
 

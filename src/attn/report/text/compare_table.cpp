@@ -2,7 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/recipe/documents.hpp"
-#include "attn/report/json/check_json.hpp"
+#include "attn/report/comparison_json.hpp"
 #include "attn/report/text/display.hpp"
 
 #include <fmt/core.h>
