@@ -53,7 +53,8 @@ Index display_width(std::string_view text)
 
 std::string blanks(Index count)
 {
-    return std::string(static_cast<std::size_t>(std::max<Index>(count, 0)), ' ');
+    std::string spaces(static_cast<std::size_t>(std::max<Index>(count, 0)), ' '); // braces would make a list of two characters
+    return spaces;
 }
 
 std::string aligned_left(const std::string& text, Index width)

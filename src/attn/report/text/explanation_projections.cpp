@@ -99,6 +99,7 @@ void ExplanationSteps::write_projected_terms(const Projected& made, const std::s
     std::vector<std::size_t> places(made.products.size());
     std::iota(places.begin(), places.end(), 0);
     keep_largest(places, most_products, [&](std::size_t i) { return std::abs(made.products[i]); });
+    terms.reserve(places.size() + 2);
     for (const std::size_t i : places) {
         terms.push_back(bracketed(left ? weights[i] : x[i]) + "·" + bracketed(left ? x[i] : weights[i]));
     }

@@ -132,6 +132,7 @@ std::vector<std::string> ExplanationSteps::weighted(const std::vector<std::strin
     keep_largest(chosen, most_terms, [&](std::size_t j) { return e_.keys[j].last_weight(); });
     const std::vector<std::string> weights = words_.of_keys(&ExplainedKey::last_weight);
     std::vector<std::string> terms;
+    terms.reserve(chosen.size() + 1);
     for (const std::size_t j : chosen) {
         terms.push_back(weights[j] + "·" + bracketed(values[j]));
     }
