@@ -26,7 +26,7 @@ AxisLabels labels_of(const model::Result& result, Axis axis, Index count)
     case Axis::number: break;
     case Axis::vocabulary: labels.words = result.vocabulary.value_or(std::vector<std::string>{}); break;
     case Axis::tokens: labels.words = result.tokens; break;
-    case Axis::key_tokens: labels.words = result.cross ? result.key_tokens : result.tokens; break;
+    case Axis::key_tokens: labels.words = result.key_words(); break;
     case Axis::queries:
         labels.words = result.words_of_queries();
         if (!result.query_positions.empty()) {

@@ -1,6 +1,7 @@
 #include "attn/report/csv.hpp"
 
 #include "attn/math/decimal.hpp"
+#include "attn/model/run/heads.hpp"
 #include "attn/report/axes.hpp"
 #include "attn/report/buffer.hpp"
 
@@ -125,13 +126,6 @@ void write_row(Buffer& buffer, const Row& row, const Fields& columns, const Mean
     }
 }
 
-/// "2", or "mean".
-std::string number_of_head(const Result& result, std::string_view array, Index place)
-{
-    const Index head = result.head_at(place, array);
-    return head == model::mean_of_heads ? std::string(model::field::head.allowed.instead) : std::to_string(head);
-}
-
 /// What stands before the head in every record.
 struct Beginning {
     std::string index;                     ///< "7,", or nothing
@@ -154,7 +148,8 @@ void write_array(Buffer& buffer, const Beginning& beginning, const Result& resul
     const Fields columns = layout.has_columns ? Fields(result, axes.column, layout.columns) : Fields::absent();
     const Scalar* values = tensor.values.data();
     for (Index head = 0; head < layout.heads; ++head) {
-        const std::string start = beginning.of(name) + (layout.has_heads ? number_of_head(result, name, head) : "") + ',';
+        const std::string start =
+            beginning.of(name) + (layout.has_heads ? model::number_of_head(result.head_at(head, name)) : "") + ',';
         for (std::size_t i = 0; i < rows.numbers.size(); ++i, values += layout.columns) {
             const std::string& word = rows.words[i];
             const Row row{start + rows.numbers[i] + ',', meaning.rows_are_queries ? word : "",

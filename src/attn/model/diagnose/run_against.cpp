@@ -40,11 +40,6 @@ Item measured_as(Item item)
     return item == Item::context ? Item::head_context : item;
 }
 
-const std::vector<std::string>& keys_of(const Result& result)
-{
-    return result.cross ? result.key_tokens : result.tokens;
-}
-
 Shape without_leading_ones(Shape shape)
 {
     while (shape.size() > 1 && shape.front() == 1) {
@@ -122,8 +117,8 @@ public:
           numbers_(numbers), shape_(shape_of(*runs.right_.find(measured_))), right_(chosen(*runs.right_.find(measured_))),
           mask_(runs.recipe_, runs.recipe_.attention.mask ? runs.settings_.mask : std::nullopt,
                 {model::dims_of(runs.recipe_).heads.value_or(1), std::ssize(runs.right_.tokens),
-                 std::ssize(keys_of(runs.right_))},
-                keys_of(runs.right_)),
+                 std::ssize(runs.right_.key_words())},
+                runs.right_.key_words()),
           work_(std::move(work))
     {
     }

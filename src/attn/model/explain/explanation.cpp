@@ -67,7 +67,7 @@ public:
           kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
           T_(std::ssize(result.tokens)), S_(result.cross ? std::ssize(result.key_tokens) : T_),
           whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt, {heads(), T_, S_},
-                      result.cross ? result.key_tokens : result.tokens)
+                      result.key_words())
     {
         const auto chosen = std::ranges::find(result.query_positions, position_);
         row_ = result.query_positions.empty() ? position_ : chosen - result.query_positions.begin();

@@ -132,7 +132,7 @@ void require_shapes(const Result& result)
     const Index S = weights[2];
     const Index H_kv = std::ssize(result.key_heads);
     const Index words = std::ssize(result.tokens);
-    const Index key_words = std::ssize(result.cross ? result.key_tokens : result.tokens);
+    const Index key_words = std::ssize(result.key_words());
     const auto length = [&](Axis axis) {
         switch (axis) {
         case Axis::tokens: return words;
@@ -246,16 +246,13 @@ std::vector<Index> places_in(const std::vector<Index>& list, const std::vector<I
 /// Throws Error(usage) for heads that are not among those of the file.
 void require_heads_of_file(const std::vector<Index>& there, const std::vector<Index>& named, const std::string& option)
 {
-    const auto text = [](Index head) {
-        return head == mean_of_heads ? std::string(field::head.allowed.instead) : std::to_string(head);
-    };
     for (const Index head : named) {
         if (std::ranges::find(there, head) == there.end()) {
             std::string list;
             for (const Index held : there) {
-                list += (list.empty() ? "" : ", ") + text(held);
+                list += (list.empty() ? "" : ", ") + number_of_head(held);
             }
-            throw Error(ErrorKind::usage, option, text(head), list + ", which is what the file holds");
+            throw Error(ErrorKind::usage, option, number_of_head(head), list + ", which is what the file holds");
         }
     }
 }

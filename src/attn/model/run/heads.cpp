@@ -45,6 +45,11 @@ Heads heads_in(const Array& array)
 
 } // namespace
 
+std::string number_of_head(Index head)
+{
+    return head == mean_of_heads ? std::string(field::head.allowed.instead) : std::to_string(head);
+}
+
 std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin)
 {
     if (named.empty() || is_mean(named)) {

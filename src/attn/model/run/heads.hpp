@@ -11,6 +11,9 @@ namespace attn::model {
     return heads.size() == 1 && heads.front() == mean_of_heads;
 }
 
+/// "2", or "mean".
+[[nodiscard]] std::string number_of_head(Index head);
+
 /// The heads that Recipe::head or --head names, ascending and each once; mean_of_heads and nothing are what they were. Throws
 /// Error for one that is none of so many, naming those: usage or data, as `origin` says who named it.
 [[nodiscard]] std::vector<Index> heads_of(const std::vector<Index>& named, Index count, const Origin& origin);

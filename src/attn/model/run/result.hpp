@@ -46,9 +46,11 @@ struct Result {
     std::vector<std::string> key_labels; ///< the words of the keys and "(bias)", where there is one more key than words
     std::optional<Index> layer = {};     ///< of a whole trained model
 
+    [[nodiscard]] const std::vector<std::string>& key_words() const { return cross ? key_tokens : tokens; }
+    /// With a label where there is one more key than words.
     [[nodiscard]] const std::vector<std::string>& words_of_keys() const
     {
-        return !key_labels.empty() ? key_labels : cross ? key_tokens : tokens;
+        return key_labels.empty() ? key_words() : key_labels;
     }
     /// The words of the query rows, after --query.
     [[nodiscard]] std::vector<std::string> words_of_queries() const;
