@@ -332,7 +332,7 @@ TEST_P(Tiled, LeavesWhatMayOverflowToThePortablePath)
     EXPECT_EQ(tiled(h, half).portable_because, "a softmax in another type than float32");
     EXPECT_EQ(tiled(h, {}).portable_because, "");
     EXPECT_EQ(oracle::stages_of(h, {}, {}, {.isa = GetParam(), .rounding = core::Rounding::step}).portable_because,
-              "--rounding step");
+              "rounding after every operation");
     EXPECT_EQ(oracle::stages_of(h, half, {}, {}).portable_because, ""); // portable was asked for
     oracle::Heads<double> wide{Tensor<double>({1, 1, 1}), Tensor<double>({1, 1, 1}), Tensor<double>({1, 1, 1}), {0}};
     EXPECT_EQ(oracle::stages_of(wide, {}, {}, {.isa = GetParam()}).portable_because, "float64");

@@ -388,7 +388,7 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
            : !options.multiplies()             ? "scores that are no products of queries and keys"
            : options.mask_at != MaskAt::scaled ? "masks before the scale"
            : options.dropout                   ? "dropout"
-           : rounding == Rounding::step        ? "--rounding step"
+           : rounding == Rounding::step        ? "rounding after every operation"
                                                : "";
 }
 
