@@ -1,7 +1,6 @@
 // attn-cli run: a sentence in, attention out.
 #include "attn/model/run/run.hpp"
 
-#include "attn/io/builtin.hpp"
 #include "attn/model/diagnose/run_against.hpp"
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
@@ -34,8 +33,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
 
 #include <unistd.h>
 
@@ -265,30 +262,15 @@ int Runner::each_line()
     return run_lines({options_, input_.recipe(), input_.settings(), input_.files(), output_, table_, stages_, isa_note_, log_});
 }
 
-/// A single word that names something else was probably meant to.
-void warn_of_names(const Operands& operands, const RunOptions& options, Log& log)
-{
-    const std::string word = operands.words.empty() ? "-" : operands.words.front();
-    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos || options.against.given()) {
-        return;
-    }
-    const std::string start = in_quotes(word) + " is taken as a sentence; ";
-    std::error_code ignored;
-    if (io::find(io::builtin_recipes(), word)) {
-        log.warning(start + fmt::format("--recipe {} runs the built-in recipe", word));
-    } else if (std::filesystem::is_regular_file(word, ignored)) {
-        log.warning(start + "--lines reads a file" + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
-    } else if (options.show.given() && is_shown_name(word)) {
-        log.warning(start + "commas separate the names after --show");
-    } else if (begins_with_typographic_dash(word)) {
-        log.warning(start + "options begin with the ASCII '-'");
-    }
-}
-
 int execute_run(RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     finish_run_options(operands, options);
-    warn_of_names(operands, options, log);
+    if (!options.against.given()) {
+        warn_of_other_meaning(operands, "--lines reads a file", log);
+        if (options.show.given() && operands.words.size() == 1 && is_shown_name(operands.words.front())) {
+            log.warning(in_quotes(operands.words.front()) + " is taken as a sentence; commas separate the names after --show");
+        }
+    }
     if (options.runs_model) {
         return run_trained(operands, options, globals, log);
     }

@@ -11,6 +11,9 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include <unistd.h>
 
 namespace attn::cli {
@@ -122,6 +125,23 @@ std::string standard_sentence(const InputOptions& options, std::string_view othe
                                                  text.empty() ? "is empty" : "holds only white space"));
     }
     return std::string(text);
+}
+
+void warn_of_other_meaning(const Operands& operands, std::string_view reads_file, Log& log)
+{
+    const std::string word = operands.words.empty() ? "-" : operands.words.front();
+    if (word == "-" || word.find_first_of(" \t\n") != std::string::npos) {
+        return;
+    }
+    const std::string start = in_quotes(word) + " is taken as a sentence; ";
+    std::error_code ignored;
+    if (io::find(io::builtin_recipes(), word)) {
+        log.warning(start + fmt::format("--recipe {} runs the built-in recipe", word));
+    } else if (std::filesystem::is_regular_file(word, ignored)) {
+        log.warning(start + std::string(reads_file) + (word.ends_with(".json") ? ", --recipe a recipe" : ""));
+    } else if (begins_with_typographic_dash(word)) {
+        log.warning(start + "options begin with the ASCII '-'");
+    }
 }
 
 void RunInput::read_standard_input(std::string_view otherwise)

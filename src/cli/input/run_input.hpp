@@ -4,6 +4,7 @@
 #include "attn/model/run/run.hpp"
 #include "cli/input/found_file.hpp"
 #include "cli/input/recipe_files.hpp"
+#include "cli/options/command.hpp"
 #include "cli/options/format.hpp"
 #include "cli/options/input_options.hpp"
 #include "cli/system/system.hpp"
@@ -24,6 +25,10 @@ namespace attn::cli {
 /// All of standard input as a sentence. Throws Error for a terminal that nobody pointed to, saying what might be given
 /// `otherwise`, and for no words.
 [[nodiscard]] std::string standard_sentence(const InputOptions& options, std::string_view otherwise);
+
+/// A single word as the sentence that also names a recipe or a file, or begins like an option, was probably meant to: says what
+/// takes it. `reads_file` says so of any file.
+void warn_of_other_meaning(const Operands& operands, std::string_view reads_file, Log& log);
 
 /// The recipe, the files that it names, and the settings that follow from both. Observer and what is shown are the caller's.
 class RunInput {
