@@ -97,11 +97,6 @@ Parts split_json(std::string_view text)
     return *parts;
 }
 
-bool is_nonfinite_name(std::string_view text)
-{
-    return text == "inf" || text == "-inf" || text == "nan";
-}
-
 constexpr std::int64_t largest_exponent = 1'000'000'000; ///< beyond it lies no number that any of our types holds
 
 /// The exponent, or the largest there is when it is larger still.
@@ -135,6 +130,11 @@ double float32_step(double value)
 }
 
 } // namespace
+
+bool is_nonfinite_name(std::string_view text)
+{
+    return text == "inf" || text == "-inf" || text == "nan";
+}
 
 std::string canonical_decimal(std::string_view text)
 {

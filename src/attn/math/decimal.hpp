@@ -20,6 +20,9 @@ void append_shortest(std::string& out, Scalar value);
 template <typename Scalar>
 void append_shortest(std::string& out, std::span<const Scalar> values);
 
+/// Whether it is what stands for an infinity or a NaN.
+[[nodiscard]] bool is_nonfinite_name(std::string_view text);
+
 /// Sign, digits without leading or trailing zeros, exponent: "-0.0100" and "-1e-2" have one canonical form ("-1e-2"), zeros
 /// are "0" and "-0". `text` is a JSON number or one of inf, -inf, nan. Throws Error(data) for anything else, and for an
 /// exponent beyond a billion.

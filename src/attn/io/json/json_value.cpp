@@ -1,4 +1,5 @@
 #include "attn/io/json/json_reader.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
@@ -235,7 +236,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
 
 std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)
 {
-    const bool special = kind == JsonKind::string && (text == "inf" || text == "-inf" || text == "nan");
+    const bool special = kind == JsonKind::string && math::is_nonfinite_name(text);
     return kind == JsonKind::number || special ? std::optional(text) : std::nullopt;
 }
 

@@ -13,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 namespace attn::io {
 namespace {
@@ -27,8 +26,6 @@ using model::Recipe;
 using model::Target;
 namespace field = model::field;
 namespace draw_field = model::draw_field;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- values ----------------------------------------------------------------------------------------------------------
 
@@ -150,8 +147,7 @@ model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
         value.refuse("at least one value");
     }
     model::Literal literal{.shape = given.shape, .values = {}, .truths = truths.value_or(false)};
-    std::ranges::transform(given.leaves, std::back_inserter(literal.values),
-                           [](const std::string& text) { return text == "-inf" ? -infinity : math::nearest<double>(text); });
+    std::ranges::transform(given.leaves, std::back_inserter(literal.values), math::nearest<double>);
     literal.integers = large_integers(given, literal.values, value);
     return literal;
 }

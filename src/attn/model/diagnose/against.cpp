@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/against.hpp"
 
+#include "attn/math/decimal.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -79,11 +80,7 @@ void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTen
             for (const Index i : index_of(file.view.shape, static_cast<Index>(at))) {
                 place += fmt::format("[{}]", i);
             }
-            throw Error(ErrorKind::data, place,
-                        std::isnan(numbers[at]) ? "nan"
-                        : numbers[at] > 0       ? "inf"
-                                                : "-inf",
-                        "finite numbers; no mistake of the list gives it");
+            throw Error(ErrorKind::data, place, math::shortest(numbers[at]), "finite numbers; no mistake of the list gives it");
         }
     }
 }
