@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attn/io/tensors/tensor_file.hpp"
+#include "attn/tensor/stored.hpp"
 #include "cli/options/format.hpp"
 #include "cli/output/output.hpp"
 
