@@ -128,7 +128,7 @@ int execute_explain(ExplainOptions& options, const Operands& operands, const Glo
     }
     const Format format = decide_format(options.output, formats);
     const int digits = decide_digits(options.output, format);
-    warn_of_other_meaning(operands, "standard input reads a file", log);
+    warn_of_other_meaning(operands, "< FILE reads a file", log);
     Output output(options.output.path);
     const Explained explained =
         options.runs_model ? explain_model(options, format, globals, log) : explain_recipe(options, format, globals, log);

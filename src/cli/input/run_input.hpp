@@ -26,8 +26,8 @@ namespace attn::cli {
 /// `otherwise`, and for no words.
 [[nodiscard]] std::string standard_sentence(const InputOptions& options, std::string_view otherwise);
 
-/// A single word as the sentence that also names a recipe or a file, or begins like an option, was probably meant to: says what
-/// takes it. `reads_file` says so of any file.
+/// Warns when the sentence is a single word that names a recipe or a file, or begins like an option, and says how to give
+/// that. `reads_file` says it of a file: "--lines reads a file".
 void warn_of_other_meaning(const Operands& operands, std::string_view reads_file, Log& log);
 
 /// The recipe, the files that it names, and the settings that follow from both. Observer and what is shown are the caller's.

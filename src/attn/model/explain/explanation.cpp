@@ -65,7 +65,7 @@ public:
     QueryRow(const Result& result, const Question& question, const RunSettings& settings)
         : result_(result), attention_(result.config.attention), position_(question.position), head_(question.head),
           kv_head_(head_ / (heads() / kv_heads())), swapped_(attention_.order == ScoreOrder::key_query),
-          T_(std::ssize(result.tokens)), S_(result.cross ? std::ssize(result.key_tokens) : T_),
+          T_(std::ssize(result.tokens)), S_(std::ssize(result.key_words())),
           whole_mask_(result.config, attention_.mask || result.layer ? settings.mask : std::nullopt, {heads(), T_, S_},
                       result.key_words())
     {
