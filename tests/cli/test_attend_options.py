@@ -5,7 +5,7 @@ import json
 
 import pytest
 from program import SENTENCE, assert_fails, run, succeeds
-from tensors import attention, close, normal, numpy
+from tensors import attention, close, load_safetensors, normal, numpy
 
 B, H, H_KV, T, S, D, D_V = 2, 6, 2, 5, 7, 8, 6
 CU, CU_K = [0, 3, 3, 70, 80], [0, 90, 95, 100, 101]  # beyond a tile, and without queries
@@ -257,6 +257,24 @@ def test_a_suggested_input_has_sinks_and_segments(tmp_path):
     assert run(*command[1:-1], "right.npy", cwd=tmp_path).code == 0
 
 
+@pytest.mark.parametrize("isa", ["portable", "auto"])
+def test_the_log_sum_exp_of_half_precision_is_float32(isa, tmp_path):
+    for name, array in zip("qkv", (numpy.full((1, 64), 40), numpy.full((3, 64), 40), numpy.ones((3, 2)))):
+        numpy.save(tmp_path / f"{name}.npy", array.astype("float16"))
+    call = ("attend", "-q", "q.npy", "-k", "k.npy", "-v", "v.npy", "--scale", "1", "--isa", isa, "--show")
+    done = succeeds(*call, "lse", cwd=tmp_path)
+    assert done.json["dtype"] == "float32"
+    assert numpy.float32(done.json["data"][0]) == numpy.float32(102401.0986)  # 40·40·64 + ln 3; float16 ends at 65504
+    succeeds(*call, "context,lse", "-o", "y.npz", cwd=tmp_path)
+    with numpy.load(tmp_path / "y.npz") as file:
+        assert {name: str(file[name].dtype) for name in file} == {"context": "float16", "lse": "float32"}
+    succeeds(*call, "context,lse", "-o", "y.safetensors", cwd=tmp_path)
+    arrays, _ = load_safetensors(tmp_path / "y.safetensors")
+    assert [str(arrays[name].dtype) for name in ("context", "lse")] == ["float16", "float32"]
+    succeeds(*call, "lse", "--out-dtype", "bfloat16", "-o", "y.npy", cwd=tmp_path)
+    assert numpy.load(tmp_path / "y.npy").dtype == "float32"
+
+
 @pytest.mark.parametrize("of", TYPES)
 @pytest.mark.parametrize("to", TYPES)
 def test_the_result_has_the_type_asked_for_and_the_cache_its_own(folder, of, to):
@@ -266,7 +284,8 @@ def test_the_result_has_the_type_asked_for_and_the_cache_its_own(folder, of, to)
     cache = ("--past-key", "tpast_k.npy", "--past-value", "tpast_v.npy")
     given = stages(folder, *cache, "--out-dtype", to, names=names[:3], show="all")
     for stage, numbers in given.items():
-        assert numbers.dtype == (of if stage.startswith("present") else to), stage
+        lse = stage == "lse" and to == "float16"  # which scores may leave
+        assert numbers.dtype == ("float32" if lse else of if stage.startswith("present") else to), stage
     joined = [numpy.concatenate([array(folder, past), array(folder, now)], 2) for past, now in (("tpast_k", "tk"), ("tpast_v", "tv"))]
     exact = attention(array(folder, "tq"), *joined)[1]
     close(given["context"], exact, *{"float16": (1e-3, 1e-3), "float32": (2e-5, 2e-6), "float64": (1e-12, 1e-13)}[to])

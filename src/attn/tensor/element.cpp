@@ -101,6 +101,11 @@ bool is_integer(ElementType type)
     return type == ElementType::int32 || type == ElementType::int64;
 }
 
+bool is_half(ElementType type)
+{
+    return type == ElementType::float16 || type == ElementType::bfloat16;
+}
+
 float from_float16(std::uint16_t bits)
 {
     const std::uint32_t sign = (bits & 0x8000U) << 16U;

@@ -19,6 +19,8 @@ enum class ElementType { float16, bfloat16, float32, float64, boolean, int32, in
 [[nodiscard]] std::string_view name_of(ElementType type);
 /// int32 or int64; a boolean is none.
 [[nodiscard]] bool is_integer(ElementType type);
+/// float16 or bfloat16.
+[[nodiscard]] bool is_half(ElementType type);
 
 /// The value that 16 bits hold, exactly.
 [[nodiscard]] float from_float16(std::uint16_t bits);

@@ -193,7 +193,9 @@ Show attend_items(const AttendHas& has)
 
 ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options)
 {
-    return info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(inputs.queries.type);
+    const ElementType type =
+        info_of(stage).needs == Needs::cache ? inputs.keys.type : options.out_type.value_or(inputs.queries.type);
+    return stage == Item::lse && is_half(type) ? ElementType::float32 : type;
 }
 
 AttendResult attend(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)

@@ -53,7 +53,7 @@ struct Attend : core::AttentionOptions {
     TensorLayout layout = TensorLayout::bhsd;
     CausalAlign align = CausalAlign::offset;
     bool alibi = false;                       ///< core/positions.hpp, distances from where `align` puts the queries
-    std::optional<ElementType> out_type = {}; ///< of all stages but the cache; float64 is computed in float64
+    std::optional<ElementType> out_type = {}; ///< of all stages but the cache and lse; float64 is computed in float64
     bool allow_nonfinite = false;
     Show show{Item::context};
 };
@@ -73,7 +73,8 @@ struct AttendHas {
 };
 [[nodiscard]] Show attend_items(const AttendHas& has);
 
-/// The type that a stage is given in: that of the queries unless another is asked for; of the cache that of the keys.
+/// The type that a stage is given in: that of the queries unless another is asked for; of the cache that of the keys; of lse
+/// float32 at least, because scores of float16 queries may leave float16.
 [[nodiscard]] ElementType type_of(Item stage, const AttendInputs& inputs, const Attend& options);
 
 /// float16 and bfloat16 are computed in float32, anything with float64 among queries, keys and values in float64; each number
