@@ -155,20 +155,20 @@ public:
     [[nodiscard]] bool compute(const KeysAndValues& kv, const Matrix<Scalar>& aligned) const
     {
         const Index d_k = kv.K_transposed.rows();
-        Matrix<Scalar> S = scores(kv.K_transposed, aligned); // scores = Q·Kᵀ, or another function
+        Matrix<Scalar> S = in_score_type(scores(kv.K_transposed, aligned)); // scores = Q·Kᵀ, or another function
         store(S, outputs_[Stage::scores]);
         bool overflowed = false;
         if (options_.mask_at == MaskAt::scores) {
             overflowed = !S.allFinite();
             S = masked(std::move(S));
         }
-        S = scale<Scalar>(S, options_.factor(), d_k, rounding_); // scaled_scores = scores · scale
+        S = in_score_type(scale<Scalar>(S, options_.factor(), d_k, rounding_)); // scaled_scores = scores · scale
         if (options_.mask_at == MaskAt::scaled) {
             overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
         }
         store(S, outputs_[Stage::scaled_scores]);
         if (options_.softcap) {
-            S = softcap<Scalar>(S, *options_.softcap, rounding_); // capped_scores = c · tanh(scaled_scores / c)
+            S = in_score_type(softcap<Scalar>(S, *options_.softcap, rounding_)); // capped_scores = c · tanh(scaled_scores / c)
             store(S, outputs_[Stage::capped_scores]);
         }
         if (options_.mask_at == MaskAt::scaled) {
@@ -195,6 +195,11 @@ public:
     }
 
 private:
+    [[nodiscard]] Matrix<Scalar> in_score_type(Matrix<Scalar> S) const
+    {
+        return options_.score_type ? rounded<Scalar>(S, *options_.score_type) : S;
+    }
+
     void store_entropy(const Matrix<Scalar>& W) const
     {
         if (outputs_[Stage::entropy].data != nullptr) {
@@ -385,6 +390,7 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
     const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
     return is_wide(inputs)                     ? "float64"
            : rounded                           ? "a softmax in another type than float32"
+           : options.score_type                ? "scores in another type than float32"
            : !options.multiplies()             ? "scores that are no products of queries and keys"
            : options.mask_at != MaskAt::scaled ? "masks before the scale"
            : options.dropout                   ? "dropout"

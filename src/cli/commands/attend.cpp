@@ -72,13 +72,15 @@ void write(const std::vector<StoredTensor>& tensors, const AttendOptions& option
 }
 
 /// The files of --against.
-int judge(const TiedCall& call, const StoredTensor& right, Log& log)
+int judge(const TiedCall& call, const StoredTensor& right, const model::RunSettings& settings, Log& log)
 {
     const model::diagnose::Call attention = model::diagnose::call_of(call.inputs, call.options.attend);
+    model::diagnose::HalfReference half(call.inputs, call.options.attend, settings);
     Judge judge;
     judge.json = call.options.output.json;
     judge.against = [&](const ComparedFile& file) {
-        return model::diagnose::against(attention, right, file.only({right.name}), file.name(), {.threads = call.threads});
+        return model::diagnose::against(attention, right, file.only({right.name}), file.name(),
+                                        call.options.against.criterion(), half, {.threads = call.threads});
     };
     if (call.options.against.suggest) {
         judge.suggest = [&](const model::diagnose::Diagnosis& tied) { return write_suggested_input(call, tied); };
@@ -118,7 +120,7 @@ int execute_attend(AttendOptions& options, const Operands& operands, const Globa
     log.warn_of(inputs.mask ? model::doubt_about(*inputs.mask) : std::nullopt);
     log.warn_of(IsaNote(globals.isa).about(result.portable_because));
     if (options.against.given()) {
-        return judge({inputs, options, operands, globals.threads}, result.tensors.front(), log);
+        return judge({inputs, options, operands, globals.threads}, result.tensors.front(), settings, log);
     }
     output.tell(stages);
     const auto tell = [&](double share) {

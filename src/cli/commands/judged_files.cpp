@@ -12,6 +12,7 @@ namespace attn::cli {
 namespace {
 
 using model::diagnose::Against;
+using model::diagnose::Told;
 using model::diagnose::Verdict;
 
 void draw(const Against& found, const std::string& name, const std::string& path)
@@ -27,7 +28,7 @@ std::optional<report::SuggestedFile> suggested(const Against& found, const Judge
     if (!judge.suggest) {
         return std::nullopt;
     }
-    if (!found.diagnosis || found.diagnosis->verdict != Verdict::tied) {
+    if (found.told() != Told::mistake || found.diagnosis->verdict != Verdict::tied) {
         log.warning("--suggest-input: no mistakes are tied, and no input is written");
         return std::nullopt;
     }
@@ -56,7 +57,7 @@ int judge_files(const AgainstOptions& options, const Judge& judge, Log& log)
                 draw(found, name, *options.picture);
             }
             const std::optional<report::SuggestedFile> input = suggested(found, judge, log);
-            code = std::max(code, found.comparison.agrees() ? success : difference_found);
+            code = std::max(code, found.agrees() ? success : difference_found);
             if (read) {
                 write({found, name, input ? &*input : nullptr}, output.sink());
                 output.flush();

@@ -250,7 +250,7 @@ int Runner::against(int threads)
         const model::NamedTensor& tensor =
             item ? file.only({name_of(*item)})
                  : file.only({name_of(Item::output), name_of(Item::context), name_of(Item::weights)});
-        return runs.against(tensor, file.name(), {.threads = threads});
+        return runs.against(tensor, file.name(), options_.against.criterion(), {.threads = threads});
     };
     return judge_files(options_.against,
                        {.against = against, .json = options_.output.json, .most_bytes = options_.max_input_bytes}, log_);

@@ -51,12 +51,25 @@ void declare_against(Options& options, AgainstOptions& against)
 {
     options.add(option::against, against.first);
     options.exclude({option::against.name, format_name});
+    options.add(option::against_rtol, against.rtol);
+    options.add(option::against_atol, against.atol);
+    options.need({option::against_rtol.name, option::against_atol.name}, option::against.name);
 }
 
-void declare_suggest_input(Options& options, AgainstOptions& against)
+void declare_against_tensors(Options& options, AgainstOptions& against)
 {
+    options.add(option::strict, against.strict);
     options.add(option::suggest_input, against.suggest);
-    options.need({option::suggest_input.name}, option::against.name);
+    options.need({option::strict.name, option::suggest_input.name}, option::against.name);
+}
+
+model::diagnose::Criterion AgainstOptions::criterion() const
+{
+    model::diagnose::Criterion criterion{.tolerance = {}, .strict = strict};
+    if (rtol || atol) {
+        criterion.tolerance = model::Tolerance{rtol.value_or(0), atol.value_or(0)};
+    }
+    return criterion;
 }
 
 void finish_against(AgainstOptions& against, std::span<const std::string> words, OutputOptions& output,

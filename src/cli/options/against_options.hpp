@@ -1,6 +1,7 @@
 // --against, and what goes with it.
 #pragma once
 
+#include "attn/model/diagnose/against.hpp"
 #include "cli/options/format.hpp"
 
 #include <optional>
@@ -21,6 +22,12 @@ inline constexpr OptionInfo suggest_input{"--suggest-input", "FILE",
                                           "lengths, cache) on which they differ to "
                                           "FILE (.npz, .safetensors)"};
 
+inline constexpr OptionInfo against_rtol = rtol_option("with --against: relative tolerance", "by type; 0 with --atol");
+inline constexpr OptionInfo against_atol = atol_option("with --against: absolute tolerance", "by type; 0 with --rtol");
+inline constexpr OptionInfo strict = switch_option(
+    "--strict", "with --against: the tolerance alone counts; float16 and bfloat16 files agree otherwise also when "
+                "they are as near to float64 as such a type can be");
+
 } // namespace option
 
 struct AgainstOptions {
@@ -28,13 +35,17 @@ struct AgainstOptions {
     std::vector<std::string> files;     ///< to hold against the result; none: it is written
     std::optional<std::string> picture; ///< of -o: where the file differs
     std::optional<std::string> suggest; ///< of --suggest-input
+    std::optional<double> rtol, atol;
+    bool strict = false;
 
     [[nodiscard]] bool given() const { return first.has_value(); }
+    [[nodiscard]] model::diagnose::Criterion criterion() const;
 };
 
-/// Declares --against, which goes with --json, and with -o for a picture.
+/// Declares --against, which goes with --json, and with -o for a picture, and its tolerances.
 void declare_against(Options& options, AgainstOptions& against);
-void declare_suggest_input(Options& options, AgainstOptions& against);
+/// What goes with it for the tensors of `attend` alone: --strict, --suggest-input.
+void declare_against_tensors(Options& options, AgainstOptions& against);
 
 /// The files are the one behind --against and the words after it; takes the path of -o for the picture. `read`: other files
 /// that are read, "-" among them perhaps. Throws Error(usage) for what looks like an option, another ending of -o, standard

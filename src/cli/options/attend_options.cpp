@@ -81,7 +81,7 @@ void declare_attend(Options& options, AttendOptions& attend)
     options.add(option::out_dtype, attend.attend.out_type);
     declare_output(options, attend.output, attend_formats);
     declare_against(options, attend.against);
-    declare_suggest_input(options, attend.against);
+    declare_against_tensors(options, attend.against);
 }
 
 void finish_attend_options(const Operands& operands, AttendOptions& attend)

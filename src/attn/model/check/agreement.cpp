@@ -93,7 +93,9 @@ void Tally::count(bool agrees, double difference, double stated)
         largest_relative = difference / std::abs(stated);
         relative_at = compared;
     }
-    unmeasured |= !agrees && !std::isfinite(difference);
+    if (!agrees && !std::isfinite(difference) && unmeasured++ == 0) {
+        first_unmeasured = compared;
+    }
     count(agrees);
 }
 

@@ -32,7 +32,8 @@ struct Tally {
     double largest_absolute = 0;
     double largest_relative = 0; ///< difference / |stated|, over stated ≠ 0
     Index absolute_at = 0, relative_at = 0;
-    bool unmeasured = false; ///< a mismatch whose difference is infinite or NaN
+    Index unmeasured = 0;       ///< mismatches whose difference is infinite or NaN
+    Index first_unmeasured = 0; ///< place of the first of those
 
     void count(bool agrees);
     /// Of numbers. A difference that is not finite is not measured.

@@ -135,8 +135,12 @@ public:
         }
         result.compared = tally_.compared;
         result.mismatched = tally_.mismatched;
+        result.unmeasured = tally_.unmeasured;
         if (tally_.mismatched > 0) {
             result.first = place(tally_.first);
+        }
+        if (tally_.unmeasured > 0) {
+            result.first_unmeasured = place(tally_.first_unmeasured);
         }
         if (tally_.largest_absolute > 0) {
             result.absolute = LargestDifference{tally_.largest_absolute, place(tally_.absolute_at)};

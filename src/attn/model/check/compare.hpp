@@ -29,9 +29,9 @@ struct Contents {
 };
 
 struct CompareOptions {
-    std::optional<Tolerance> tolerance; ///< absent: tolerance_of()
+    std::optional<Tolerance> tolerance = {}; ///< absent: tolerance_of()
     /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
-    std::optional<std::uint64_t> ulps;
+    std::optional<std::uint64_t> ulps = {};
     bool equal_nan = true;
 };
 
@@ -55,15 +55,17 @@ struct TensorComparison {
     Shape shape;
     Tolerance tolerance; ///< that counted, without ulps
     Index compared = 0, mismatched = 0;
-    std::optional<Place> first;                          ///< of the mismatches, in row-major order
-    std::optional<LargestDifference> absolute, relative; ///< absent: no difference that is finite
+    Index unmeasured = 0;                  ///< mismatches with NaN or an infinity on one side, which have no finite difference
+    std::optional<Place> first;            ///< of the mismatches, in row-major order
+    std::optional<Place> first_unmeasured; ///< of those without a finite difference
+    std::optional<LargestDifference> absolute, relative; ///< of the finite differences; absent: none
 
     [[nodiscard]] bool agrees() const { return why.empty() && mismatched == 0; }
     [[nodiscard]] double percentage() const;
-    /// Infinite where numbers differ and no difference is finite.
+    /// Infinite where a number is NaN or infinite on one side alone.
     [[nodiscard]] double largest_difference() const
     {
-        return absolute ? absolute->value : mismatched > 0 ? std::numeric_limits<double>::infinity() : 0;
+        return unmeasured > 0 ? std::numeric_limits<double>::infinity() : absolute ? absolute->value : 0;
     }
 };
 

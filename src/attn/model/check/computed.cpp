@@ -234,7 +234,7 @@ Finding finding_of(std::string what, const Tally& tally, const std::string& arra
                    const std::function<std::size_t(std::size_t)>& place, const std::function<std::string(std::size_t)>& stated)
 {
     Finding finding{std::move(what), tally.compared, tally.mismatched, "", tally.largest_absolute, tally.largest_relative};
-    finding.unmeasured = tally.unmeasured;
+    finding.unmeasured = tally.unmeasured > 0;
     if (tally.mismatched > 0) {
         const auto first = static_cast<std::size_t>(tally.first);
         const std::size_t at = place(first);

@@ -1,6 +1,5 @@
 #include "attn/model/diagnose/against.hpp"
 
-#include "attn/math/decimal.hpp"
 #include "attn/model/diagnose/rounding.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -8,7 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <span>
 
 namespace attn::model::diagnose {
 namespace {
@@ -54,39 +53,38 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
     return ordered;
 }
 
-Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison)
+bool is_whole(const NamedTensor& file)
 {
-    Tolerance tolerance = comparison.tolerance;
-    const bool whole =
-        std::ranges::all_of(numbers, [](double number) { return !std::isfinite(number) || number == std::trunc(number); });
-    if (file.printed_unit > 0 && whole) {
+    const auto has_no_decimals = [](double number) { return !std::isfinite(number) || number == std::trunc(number); };
+    return file.printed_unit > 0 && std::ranges::all_of(load<double>(file.view).values, has_no_decimals);
+}
+
+Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const NamedTensor& right)
+{
+    Tolerance tolerance = tolerance_of(file, right);
+    if (is_whole(file)) {
         tolerance.atol = std::max(tolerance.atol, 0.5);
     }
     return {std::move(numbers), tolerance, largest_finite(file.view.type)};
 }
 
-void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,
-                       const std::string& what)
+Told Against::told() const
 {
-    if (diagnosis && diagnosis->verdict != Verdict::unknown) {
-        return;
+    if (!diagnosis || diagnosis->named == 0) {
+        return Told::nothing;
     }
-    const std::vector<double> numbers = load<double>(file.view).values;
-    constexpr double masked = -std::numeric_limits<double>::infinity();
-    const bool may_be_masked = std::ranges::find(right, masked) != right.end();
-    for (std::size_t at = 0; at < numbers.size(); ++at) {
-        if (!std::isfinite(numbers[at]) && std::isfinite(right[at]) && !(may_be_masked && numbers[at] == masked)) {
-            std::string place = what;
-            for (const Index i : index_of(file.view.shape, static_cast<Index>(at))) {
-                place += fmt::format("[{}]", i);
-            }
-            throw Error(ErrorKind::data, place, math::shortest(numbers[at]), "finite numbers; no mistake of the list gives it");
-        }
+    if (!agrees()) {
+        return Told::mistake;
     }
+    const Precision type = precision_of(half->type);
+    const auto named = std::span(diagnosis->candidates).first(diagnosis->named);
+    return std::ranges::any_of(named, [&](const Candidate& each) { return rounds_as(each.variant, type); }) ? Told::note
+           : diagnosis->verdict == Verdict::likely                                                          ? Told::nothing
+                                                                                                            : Told::mistake;
 }
 
 Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
-                const core::Work& work)
+                const Criterion& criterion, HalfReference& half, const core::Work& work)
 {
     if (file.view.shape != right.shape) {
         throw Error(ErrorKind::data, what, "the shape " + to_string(file.view.shape),
@@ -94,24 +92,25 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     }
     const NamedTensor expected{right.name, right.view()};
     Against result;
-    result.comparison = compare({{file}, {}}, {{expected}, {}}, {}).tensors.front();
+    result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
+    result.whole = is_whole(file);
+    result.half = half.accuracy(file, right, result.comparison.tolerance.atol);
+    result.agreement = result.comparison.agrees()                                    ? Agreement::within_tolerance
+                       : result.half && result.half->suffices() && !criterion.strict ? Agreement::as_type_allows
+                                                                                     : Agreement::differs;
     result.of_weights = right.name == name_of(Item::weights);
     if (result.of_weights || right.name == name_of(Item::context)) {
         const Compared compared = result.of_weights ? Compared::weights : Compared::context;
-        const Yardstick numbers = yardstick(by_heads(call, compared, load<double>(file.view).values), file, result.comparison);
+        const Yardstick numbers = yardstick(by_heads(call, compared, load<double>(file.view).values), file, expected);
         const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
         result.where = where(dims, result.of_weights, numbers.numbers(), expected_numbers, tolerance);
         if (!result.comparison.agrees() && call.is_plain()) {
             result.beyond_lengths = only_beyond_lengths(call, dims, numbers.numbers(), expected_numbers, tolerance);
-            result.diagnosis = diagnose({call, compared, numbers, expected_numbers}, work);
+            result.diagnosis = diagnose({call, compared, numbers, expected_numbers, !result.agrees()}, work);
         }
     }
-    if (result.comparison.agrees() || result.beyond_lengths) {
-        return result;
-    }
-    require_explained(result.diagnosis, file, load<double>(right.view()).values, what);
     return result;
 }
 

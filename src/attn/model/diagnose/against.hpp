@@ -3,32 +3,57 @@
 
 #include "attn/model/check/compare.hpp"
 #include "attn/model/diagnose/diagnose.hpp"
+#include "attn/model/diagnose/half_reference.hpp"
 #include "attn/model/diagnose/where.hpp"
 
 namespace attn::model::diagnose {
 
+/// What counts as agreeing.
+struct Criterion {
+    std::optional<Tolerance> tolerance = {}; ///< absent: tolerance_of(); never of what names a mistake
+    bool strict = false;                     ///< nothing but the tolerance
+};
+
+enum class Agreement {
+    within_tolerance, ///< every number is
+    as_type_allows,   ///< float16 or bfloat16 cannot do better: HalfAccuracy
+    differs,
+};
+inline constexpr std::array<std::string_view, 3> agreement_names{"within-tolerance", "as-type-allows", "differs"};
+
+/// What the diagnosis has to tell.
+enum class Told {
+    nothing,
+    note,    ///< of a file that agrees: what it rounds, as the plain computation in its type does, too
+    mistake, ///< also of a file that agrees, if the mistake explains it far better than the right result does
+};
+
 struct Against {
-    std::string array = {};             ///< of a run: which one the file was held against
-    TensorComparison comparison;        ///< A: the file, B: the result
-    std::optional<Diagnosis> diagnosis; ///< where they differ
+    std::string array = {};           ///< of a run: which one the file was held against
+    TensorComparison comparison;      ///< A: the file, B: the result
+    std::optional<HalfAccuracy> half; ///< of `attend`, in such a type
+    Agreement agreement = Agreement::differs;
+    std::optional<Diagnosis> diagnosis; ///< where some number is beyond the tolerance
     std::optional<Where> where;         ///< how much, of context, weights and output
     bool of_weights = false;            ///< whose columns are keys
     bool beyond_lengths = false;        ///< they differ in queries at or beyond the lengths alone, which are often padding
+    bool whole = false;                 ///< the file holds printed numbers without decimals
+
+    [[nodiscard]] bool agrees() const { return agreement != Agreement::differs; }
+    [[nodiscard]] Told told() const;
 };
 
 /// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).
 [[nodiscard]] std::vector<double> split_into_heads(const std::vector<double>& values, const ComparedDims& dims);
 
-/// For the numbers of a file, in any order. Printed ones that are all whole may have lost their decimals.
-[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const TensorComparison& comparison);
+/// Whether a file was printed without decimals: its numbers may have lost them.
+[[nodiscard]] bool is_whole(const NamedTensor& file);
+/// For the numbers of a file, in any order. Whole ones may be off by a half.
+[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const NamedTensor& right);
 
-/// Throws Error(data), with `what` for the file's name, for a number that is not finite where the right one is, unless a
-/// mistake explains it.
-void require_explained(const std::optional<Diagnosis>& diagnosis, const NamedTensor& file, const std::vector<double>& right,
-                       const std::string& what);
-
-/// `right`: the stage that attend() gave. Throws Error(data) for another shape, and as require_explained.
+/// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
+/// attend().
 [[nodiscard]] Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
-                              const core::Work& work);
+                              const Criterion& criterion, HalfReference& half, const core::Work& work);
 
 } // namespace attn::model::diagnose

@@ -135,6 +135,7 @@ void measure(Candidate& candidate, const Problem& problem, Shared& shared, doubl
         candidate.distance.add(problem.numbers, problem.start(place), compared_row(made, problem.compared, place));
         if ((rounds(variant) ? candidate.distance.typical() : candidate.distance.worst) > limit &&
             !candidate.fits_but_for_few()) {
+            candidate.broken_off = true;
             return;
         }
     }
@@ -159,6 +160,7 @@ void confirm(Candidate& candidate, const Problem& problem, const core::Work& wor
     candidate.distance = {};
     candidate.distance.add(problem.numbers, 0, values);
     candidate.complete = true;
+    candidate.broken_off = false;
 }
 
 double order_of(const Candidate& candidate)
@@ -313,7 +315,12 @@ void judge(Diagnosis& diagnosis)
 
 const Candidate* nearest(const Diagnosis& diagnosis)
 {
-    const Candidate& best = diagnosis.candidates.front();
+    const auto may_be_near = [](const Candidate& each) {
+        const auto is_seed = [](const MistakeInfo* mistake) { return mistake->group == Group::seeds; };
+        return each.complete && std::ranges::none_of(each.mistakes, is_seed);
+    };
+    const auto found = std::ranges::find_if(diagnosis.candidates, may_be_near);
+    const Candidate& best = *found;
     const auto right = std::ranges::find_if(diagnosis.candidates, &Candidate::right);
     return nearer * best.distance.typical() < right->distance.typical() ? &best : nullptr;
 }
@@ -345,7 +352,7 @@ Diagnosis diagnose(const Question& question, const core::Work& work, std::vector
     diagnosis.candidates = measured_singles(problem, work);
     std::ranges::move(others, std::back_inserter(diagnosis.candidates));
     diagnosis.tried = diagnosis.candidates.size() - 1;
-    if (!std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
+    if (question.pairs && !std::ranges::any_of(diagnosis.candidates, &Candidate::fits)) {
         add_pairs(diagnosis, problem, work);
     }
     complete_nearest(diagnosis.candidates, problem, work);

@@ -18,7 +18,8 @@ struct Candidate {
     std::vector<const MistakeInfo*> mistakes = {}; ///< none: the right result
     Variant variant = {};                          ///< what those of attention make together
     Distance distance = {};
-    bool complete = false; ///< measured over everything, otherwise over some rows
+    bool complete = false;   ///< measured over everything, otherwise over some rows
+    bool broken_off = false; ///< at a row that was hopeless: the distance is that of the rows so far
 
     [[nodiscard]] bool right() const { return mistakes.empty(); }
     /// Whether it is as near as the tolerance demands. A rounding may tip over: there the typical difference counts.
@@ -56,6 +57,7 @@ struct Question {
     Compared compared;
     const Yardstick& numbers;
     const std::vector<double>& right;
+    bool pairs = true; ///< whether pairs are tried, too
 };
 
 /// The right result and every mistake of attention alone, to be measured.
@@ -68,7 +70,8 @@ struct Question {
 /// Sorts, and fills verdict, named and farther.
 void judge(Diagnosis& diagnosis);
 
-/// Of a judged one, the mistakes that are nearest, if they are twice as near as the right result; otherwise nullptr.
+/// Of a judged one, the mistakes that are nearest, if they are twice as near as the right result; otherwise nullptr. Seeds are
+/// right or wrong, and never near.
 [[nodiscard]] const Candidate* nearest(const Diagnosis& diagnosis);
 
 } // namespace attn::model::diagnose

@@ -13,7 +13,7 @@
 
 namespace attn::model::diagnose {
 
-enum class Group { scores, masks, heads, softmax, tiles, precision, positions, words, draws, projections };
+enum class Group { scores, masks, heads, softmax, tiles, precision, positions, words, draws, seeds, projections };
 
 /// What a mistake is called, and what to do about it.
 struct MistakeInfo {

@@ -22,6 +22,16 @@ double to_tf32(double value)
 
 } // namespace
 
+Precision precision_of(ElementType type)
+{
+    switch (type) {
+    case ElementType::float16: return Precision::float16;
+    case ElementType::bfloat16: return Precision::bfloat16;
+    case ElementType::float32: return Precision::float32;
+    default: return Precision::exact;
+    }
+}
+
 double rounded(double value, Precision precision)
 {
     switch (precision) {

@@ -8,6 +8,8 @@
 
 namespace attn::model::diagnose {
 
+/// That of a floating-point type; float64 is exact.
+[[nodiscard]] Precision precision_of(ElementType type);
 [[nodiscard]] double rounded(double value, Precision precision);
 void round_all(std::span<double> values, Precision precision);
 

@@ -378,14 +378,23 @@ Numbers RunAgainst::numbers(const NamedTensor& file, const Held& held) const
     return held.item == Item::context ? split_into_heads(numbers, dims_of(part_of(right, held.part))) : numbers;
 }
 
-Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
+StoredTensor RunAgainst::expected(const NamedTensor& file, const Held& held) const
 {
     const AnyTensor& all = *right_.find(held.item);
-    StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
-    store<double>(expected, 0, part_of(numbers_of(all), shape_of(all), held.part));
+    StoredTensor tensor(std::string(name_of(held.item)), type_of(all), file.view.shape);
+    store<double>(tensor, 0, part_of(numbers_of(all), shape_of(all), held.part));
+    return tensor;
+}
+
+Against RunAgainst::compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const
+{
+    const StoredTensor right_part = expected(file, held);
     Against result;
-    result.array = expected.name;
-    result.comparison = compare({{file}, {}}, {{{expected.name, expected.view()}}, {}}, {}).tensors.front();
+    result.array = right_part.name;
+    result.comparison =
+        compare({{file}, {}}, {{{right_part.name, right_part.view()}}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
+    result.agreement = result.comparison.agrees() ? Agreement::within_tolerance : Agreement::differs;
+    result.whole = is_whole(file);
     const AnyTensor& right = *right_.find(measured_as(held.item));
     result.of_weights = held.item == Item::weights;
     result.where = where(dims_of(part_of(shape_of(right), held.part)), result.of_weights, numbers(file, held),
@@ -395,16 +404,18 @@ Against RunAgainst::compared(const NamedTensor& file, const Held& held) const
 
 void RunAgainst::explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const
 {
-    const Yardstick measure = yardstick(numbers(file, held), file, result.comparison);
+    const StoredTensor right_part = expected(file, held);
+    const Yardstick measure = yardstick(numbers(file, held), file, {right_part.name, right_part.view()});
     result.diagnosis = Search(*this, held, measure, work).diagnosis();
 }
 
-Against RunAgainst::against(const NamedTensor& file, const std::string& what, const core::Work& work) const
+Against RunAgainst::against(const NamedTensor& file, const std::string& what, const Criterion& criterion,
+                            const core::Work& work) const
 {
     const std::vector<Held> arrays = held(file, what);
     std::vector<Against> results;
     for (const Held& array : arrays) {
-        results.push_back(compared(file, array));
+        results.push_back(compared(file, array, criterion));
         if (results.back().comparison.agrees()) {
             return results.back();
         }
@@ -416,13 +427,9 @@ Against RunAgainst::against(const NamedTensor& file, const std::string& what, co
     const auto order = [](const Against& each) {
         const bool unknown = each.diagnosis->verdict == Verdict::unknown;
         return std::tuple(unknown, unknown ? 0 : each.diagnosis->candidates.front().mistakes.size(),
-                          each.comparison.absolute ? each.comparison.absolute->value : 0);
+                          each.comparison.largest_difference());
     };
-    const auto nearest = std::ranges::min_element(results, {}, order);
-    const Held& array = arrays[static_cast<std::size_t>(nearest - results.begin())];
-    const AnyTensor& right = *right_.find(array.item);
-    require_explained(nearest->diagnosis, file, part_of(numbers_of(right), shape_of(right), array.part), what);
-    return *nearest;
+    return *std::ranges::min_element(results, {}, order);
 }
 
 } // namespace attn::model::diagnose

@@ -16,8 +16,9 @@ public:
     /// asks for some rows, files hold those or all. Throws as run().
     RunAgainst(Recipe recipe, RunSettings settings, std::optional<Item> item);
 
-    /// Throws Error(data), with `what` for the file's name, for a shape that no such array has, and as require_explained.
-    [[nodiscard]] Against against(const NamedTensor& file, const std::string& what, const core::Work& work) const;
+    /// Throws Error(data), with `what` for the file's name, for a shape that no such array has.
+    [[nodiscard]] Against against(const NamedTensor& file, const std::string& what, const Criterion& criterion,
+                                  const core::Work& work) const;
 
     /// What a recipe asks for of an array.
     struct Part {
@@ -39,7 +40,8 @@ private:
     [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
     /// A context by its heads.
     [[nodiscard]] std::vector<double> numbers(const NamedTensor& file, const Held& held) const;
-    [[nodiscard]] Against compared(const NamedTensor& file, const Held& held) const;
+    [[nodiscard]] StoredTensor expected(const NamedTensor& file, const Held& held) const;
+    [[nodiscard]] Against compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const;
     /// Adds what explains the differences.
     void explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const;
 

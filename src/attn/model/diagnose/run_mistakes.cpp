@@ -551,7 +551,7 @@ std::vector<RunMistake> all_seeds()
     std::vector<RunMistake> all;
     all.reserve(seeds.size());
     for (const std::uint64_t seed : seeds) {
-        all.emplace_back(fmt::format("seed-{}", seed), Group::draws, fmt::format("the seed {}", seed),
+        all.emplace_back(fmt::format("seed-{}", seed), Group::seeds, fmt::format("the seed {}", seed),
                          "seed with the number that --seed or the recipe says", bind_front(other_seed, seed));
     }
     return all;

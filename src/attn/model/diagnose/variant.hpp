@@ -339,4 +339,18 @@ struct Variant {
            v.accumulator != Precision::exact || v.result != Precision::exact || v.denormals_flushed;
 }
 
+/// Whether it does nothing but round to `type` what the plain computation in that type rounds, too: inputs, scores, weights
+/// (also before they are divided) and the result.
+[[nodiscard]] inline bool rounds_as(Variant v, Precision type)
+{
+    for (Precision Variant::*stage :
+         {&Variant::inputs, &Variant::scores, &Variant::softmax, &Variant::exponentials, &Variant::weights, &Variant::result}) {
+        if (v.*stage != Precision::exact && v.*stage != type) {
+            return false;
+        }
+        v.*stage = Precision::exact;
+    }
+    return v == Variant{};
+}
+
 } // namespace attn::model::diagnose

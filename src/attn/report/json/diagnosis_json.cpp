@@ -51,9 +51,11 @@ void write(JsonWriter& json, const Diagnosis& diagnosis)
     json.member("all_pairs", diagnosis.all_pairs);
     json.objects("candidates", diagnosis.candidates, [&](const Candidate& candidate) {
         json.member(mistakes, names_of(candidate));
-        json.member(largest_difference, candidate.distance.largest);
-        json.member("largest_in_tolerances", candidate.distance.worst);
-        json.member("typical_in_tolerances", candidate.distance.typical());
+        if (!candidate.broken_off) {
+            json.member(largest_difference, candidate.distance.largest);
+            json.member("largest_in_tolerances", candidate.distance.worst);
+            json.member("typical_in_tolerances", candidate.distance.typical());
+        }
         json.member("complete", candidate.complete);
     });
 }
@@ -99,9 +101,19 @@ void write_diagnosis_json(const JudgedFile& file, const Sink& sink)
         if (!against.array.empty()) {
             json.member(key::array, against.array);
         }
-        json.member("agrees", compared.agrees());
+        json.member("agrees", against.agrees());
+        json.member("agreement", model::diagnose::agreement_names[static_cast<std::size_t>(against.agreement)]);
         write_counts(json, compared);
+        json.member("not_finite", compared.unmeasured);
         json.member(largest_difference, compared.largest_difference());
+        if (against.half) {
+            json.begin_object("half");
+            json.member("type", name_of(against.half->type));
+            json.member(largest_difference, against.half->largest);
+            json.member("unfused", against.half->unfused);
+            json.member("allowed", against.half->allowed);
+            json.end_object();
+        }
         if (against.beyond_lengths) {
             json.member("beyond_lengths", true);
         }

@@ -45,14 +45,15 @@ std::string describe(const model::TensorComparison& tensor)
     std::string text = tensor.mismatched == 0 ? fmt::format("{} compared", tensor.compared)
                                               : fmt::format("{} of {} ({}), first at {}", tensor.mismatched, tensor.compared,
                                                             percent(tensor.percentage()), describe(*tensor.first));
+    const std::string_view finite = tensor.unmeasured > 0 ? "finite " : "";
     if (tensor.absolute) {
-        text += fmt::format("; largest difference {} at {}", math::scientific(tensor.absolute->value, 2),
+        text += fmt::format("; largest {}difference {} at {}", finite, math::scientific(tensor.absolute->value, 2),
                             describe(tensor.absolute->place));
     } else if (tensor.mismatched == 0) {
         text += ", all equal";
     }
     if (tensor.relative) {
-        text += fmt::format("; largest relative {} at {}", math::scientific(tensor.relative->value, 2),
+        text += fmt::format("; largest {}relative {} at {}", finite, math::scientific(tensor.relative->value, 2),
                             describe(tensor.relative->place));
     }
     return text;

@@ -16,9 +16,11 @@ namespace attn::report {
 namespace {
 
 using model::diagnose::Against;
+using model::diagnose::Agreement;
 using model::diagnose::Candidate;
 using model::diagnose::Diagnosis;
 using model::diagnose::MistakeInfo;
+using model::diagnose::Told;
 using model::diagnose::Verdict;
 using model::diagnose::Where;
 
@@ -155,10 +157,67 @@ bool fits_right(const Diagnosis& diagnosis)
     return std::ranges::any_of(diagnosis.candidates, [](const Candidate& each) { return each.right() && each.fits(); });
 }
 
-void write_unknown(const Diagnosis& diagnosis, const std::string& name, Buffer& buffer)
+/// float16 and bfloat16 have a measure of their own for that.
+bool is_rounding(const Against& against)
 {
-    if (fits_right(diagnosis)) {
+    return fits_right(*against.diagnosis) && !against.whole && !against.half;
+}
+
+/// Whether lost decimals may be all that sets it apart.
+bool says_too_little(const Against& against)
+{
+    return fits_right(*against.diagnosis) && against.whole;
+}
+
+/// "; from float64 0.0012, the unfused computation in float16 0.0021"
+std::string as_half(const Against& against)
+{
+    return !against.half ? ""
+                         : fmt::format("; from float64 {}, the unfused computation in {} {}", about(against.half->largest),
+                                       name_of(against.half->type), about(against.half->unfused));
+}
+
+/// How a file agrees.
+std::string agreement(const Against& against)
+{
+    return against.agreement == Agreement::as_type_allows
+               ? fmt::format("agrees as well as {} can", name_of(against.half->type))
+               : "agrees" + (against.array.empty() ? "" : " with the " + against.array);
+}
+
+/// Of numbers that are NaN or infinite on one side alone.
+void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
+{
+    if (compared.unmeasured == 0) {
+        return;
+    }
+    std::string place;
+    for (const Index i : compared.first_unmeasured->index) {
+        place += fmt::format("[{}]", i);
+    }
+    buffer.append(fmt::format("of these {} NaN or infinite on one side alone; the first, {}, is {} in place of {}\n",
+                              compared.unmeasured == 1 ? "1 is" : fmt::format("{} are", compared.unmeasured), place,
+                              compared.first_unmeasured->a, compared.first_unmeasured->b));
+}
+
+/// Of a file that agrees: what it rounds.
+void write_rounding(const Diagnosis& diagnosis, Buffer& buffer)
+{
+    std::string text;
+    for (const Candidate& each : std::span(diagnosis.candidates).first(diagnosis.named)) {
+        text += (text.empty() ? "" : ", or ") + what_of(each);
+    }
+    buffer.append(fmt::format("its numbers are those of {}, which is no mistake\n", text));
+}
+
+void write_unknown(const Against& against, const std::string& name, Buffer& buffer)
+{
+    const Diagnosis& diagnosis = *against.diagnosis;
+    if (is_rounding(against)) {
         return buffer.append(name + " differs from the right result by no more than rounding; no mistake is named\n");
+    }
+    if (says_too_little(against)) {
+        return buffer.append(name + " holds whole numbers alone, which say too little to name a mistake: print its decimals\n");
     }
     const Candidate* best = nearest(diagnosis);
     const std::string nearby = best == nullptr ? "none comes nearer than the right result"
@@ -190,22 +249,25 @@ void write_diagnosis_line(const JudgedFile& file, const Sink& sink)
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
     std::string text = visible(file.name) + ": ";
-    if (compared.agrees()) {
-        text += "agrees" + (against.array.empty() ? "" : " with the " + against.array);
-    } else if (against.diagnosis && against.diagnosis->named > 0) {
+    if (against.agrees()) {
+        text += agreement(against);
+    }
+    if (against.told() == Told::mistake) {
+        text += against.agrees() ? ", but is also what this gives: " : "";
         text += against.diagnosis->verdict == Verdict::likely ? "perhaps " : "";
         for (std::size_t n = 0; n < std::min(against.diagnosis->named, most_named); ++n) {
             text += (n == 0 ? "" : ", or ") + what_of(against.diagnosis->candidates[n]);
         }
         text += against.diagnosis->named > most_named ? ", or others" : "";
-    } else if (against.beyond_lengths) {
+    } else if (!against.agrees() && against.beyond_lengths) {
         text += "differs only in queries at or beyond the lengths";
-    } else {
+    } else if (!against.agrees()) {
         text += fmt::format("differs in {} of {}, by up to {}", compared.mismatched, compared.compared,
                             about(compared.largest_difference()));
-        text += !against.diagnosis               ? ""
-                : fits_right(*against.diagnosis) ? ", by no more than rounding"
-                                                 : ", by no mistake of the list";
+        text += !against.diagnosis         ? ""
+                : is_rounding(against)     ? ", by no more than rounding"
+                : says_too_little(against) ? ", as whole numbers may"
+                                           : ", by no mistake of the list";
     }
     sink(text + "\n");
 }
@@ -216,32 +278,40 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
     const Against& against = file.against;
     const model::TensorComparison& compared = against.comparison;
     const std::string shown = visible(file.name);
-    const std::string largest = ", largest difference " + about(compared.largest_difference());
-    if (compared.agrees()) {
-        buffer.append(fmt::format("{} agrees{}: {} numbers{}\n", shown,
-                                  against.array.empty() ? "" : " with the " + against.array, compared.compared, largest));
-        return buffer.flush();
-    }
-    buffer.append(fmt::format("differs{}: {} of {}{}\n", against.array.empty() ? "" : " from the " + against.array,
-                              compared.mismatched, compared.compared, largest));
-    if (against.beyond_lengths) {
-        buffer.append(shown + " differs only in queries at or beyond the lengths\n");
-    }
-    if (against.diagnosis && !(against.beyond_lengths && against.diagnosis->verdict == Verdict::unknown)) {
-        switch (against.diagnosis->verdict) {
-        case Verdict::named:
-        case Verdict::likely: write_named(*against.diagnosis, shown, buffer); break;
-        case Verdict::tied:
-            write_tied(*against.diagnosis, shown, buffer);
-            if (file.suggested != nullptr) {
-                write_suggested(*file.suggested, *against.diagnosis, buffer);
-            }
-            break;
-        case Verdict::unknown:
-            write_unknown(*against.diagnosis, shown, buffer);
-            write_where(*against.where, against.of_weights, buffer);
-            break;
+    const std::string largest = ", largest difference " + about(compared.largest_difference()) + as_half(against);
+    switch (against.agreement) {
+    case Agreement::within_tolerance:
+        buffer.append(fmt::format("{} {}: {} numbers{}\n", shown, agreement(against), compared.compared, largest));
+        break;
+    case Agreement::as_type_allows:
+        buffer.append(fmt::format("{} {}: {} of {} beyond the tolerance{}\n", shown, agreement(against), compared.mismatched,
+                                  compared.compared, largest));
+        break;
+    case Agreement::differs:
+        buffer.append(fmt::format("differs{}: {} of {}{}\n", against.array.empty() ? "" : " from the " + against.array,
+                                  compared.mismatched, compared.compared, largest));
+        if (against.beyond_lengths) {
+            buffer.append(shown + " differs only in queries at or beyond the lengths\n");
+        } else {
+            write_unmeasured(compared, buffer);
         }
+        break;
+    }
+    switch (against.told()) {
+    case Told::note: write_rounding(*against.diagnosis, buffer); break;
+    case Told::mistake:
+        against.diagnosis->verdict == Verdict::tied ? write_tied(*against.diagnosis, shown, buffer)
+                                                    : write_named(*against.diagnosis, shown, buffer);
+        if (file.suggested != nullptr) {
+            write_suggested(*file.suggested, *against.diagnosis, buffer);
+        }
+        break;
+    case Told::nothing:
+        if (against.diagnosis && !against.agrees() && !against.beyond_lengths) {
+            write_unknown(against, shown, buffer);
+            write_where(*against.where, against.of_weights, buffer);
+        }
+        break;
     }
     buffer.flush();
 }

@@ -1,0 +1,46 @@
+// What float16 and bfloat16 can do. A kernel that keeps its products in such a type is right when it is about as near to
+// float64 as the plain computation in that type is: softmax(Q·Kᵀ · scale)·V with sums in float32 and every stage rounded.
+// Of few numbers one computation may round luckily. There it is made several times, with scores that are larger by a factor
+// from 1 to 2, which the scale takes back, so that they round differently; the largest difference of all counts.
+//
+// (The criterion of FlashAttention's own tests: Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention
+// with IO-Awareness".)
+#pragma once
+
+#include "attn/model/attend/attend.hpp"
+#include "attn/model/check/compare.hpp"
+
+#include <map>
+
+namespace attn::model::diagnose {
+
+/// How near to float64 a file in such a type is, and how near the plain computation.
+struct HalfAccuracy {
+    ElementType type;   ///< float16 or bfloat16
+    double largest = 0; ///< |file - float64|; infinite where one of the two is NaN or infinite, and not as rounding makes it
+    double unfused = 0; ///< the same of the plain computation, where that did not overflow
+    double allowed = 0; ///< 2·unfused + atol
+    [[nodiscard]] bool suffices() const { return largest <= allowed; }
+};
+
+/// Computes the one stage that a call of attend shows in float64 and, when a file of that type comes, in its type.
+class HalfReference {
+public:
+    /// The numbers of `inputs` are read.
+    HalfReference(AttendInputs inputs, Attend options, RunSettings settings);
+
+    /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. Throws
+    /// Error(too_large) as attend().
+    [[nodiscard]] std::optional<HalfAccuracy> accuracy(const NamedTensor& file, const StoredTensor& right, double atol);
+
+private:
+    [[nodiscard]] double unfused(ElementType type) const;
+
+    AttendInputs inputs_;
+    Attend options_;
+    RunSettings settings_;
+    std::vector<double> exact_;             ///< in float64; empty: not computed yet
+    std::map<ElementType, double> unfused_; ///< the largest differences of the plain computation from those
+};
+
+} // namespace attn::model::diagnose
