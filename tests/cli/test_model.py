@@ -228,6 +228,38 @@ def test_each_line_is_a_sentence(bert):
     assert threads.out == done.out
 
 
+@pytest.mark.parametrize("options", [("--layer", "1", "--show", item) for item in ("hidden_states", "token_types", "offsets", "all")]
+                         + [("--show", "logits"), ("--layer", "2", "--show", "logits,queries"), ("--layer", "0", "--show", "logits,weights")])
+def test_a_line_has_what_a_sentence_has_in_every_format(llama, options):
+    sentences = ["the cat", "it sat on a mat", "the dog"] * 30
+    model = ("--model", f"{llama[0]}/", *options)
+
+    def lines(*more):
+        done = run("run", "--lines", "-", *model, *more, stdin="\n".join(sentences) + "\n")
+        assert done.code == 0
+        assert run("run", "--lines", "-", *model, *more, "--threads", "3", stdin="\n".join(sentences) + "\n") == done
+        return done.text
+
+    singles = {sentence: [run("run", sentence, *model, "--format", name) for name in ("json", "csv", "table")] for sentence in set(sentences)}
+    jsons, csvs, tables = (lines("--format", name) for name in ("json", "csv", "table"))
+    csv_rows, table_parts = "", []
+    for index, sentence in enumerate(sentences):
+        json_alone, csv_alone, table_alone = (single.text for single in singles[sentence])
+        line = jsons.split("\n")[index] + "\n"
+        assert line.replace(f'"index":{index},', "", 1) == json_alone
+        csv_rows += "".join(f"{index},{row}" for row in csv_alone.splitlines(keepends=True)[1:])
+        table_parts.append(f"line {index + 1}\n{table_alone}")
+    assert csvs.split("\n", 1)[1] == csv_rows
+    assert tables == "\n".join(table_parts)
+
+
+def test_a_line_has_the_warnings_of_its_sentence(bert):
+    model = ("--model", f"{bert[0]}/", "--show", "logits", "--format", "csv")
+    alone = run("run", "the cat", *model).message.removeprefix("attn-cli: warning: ")
+    done = run("run", "--lines", "-", *model, stdin="a [MASK]\nthe cat\n")
+    assert "[MASK]" in alone and done.message == "attn-cli: warning: line 2: " + alone
+
+
 # ---- pieces and words ------------------------------------------------------------------------------------------------
 
 

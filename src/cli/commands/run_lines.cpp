@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -41,10 +42,13 @@ std::string heading(Index index)
 class Worker {
 public:
     Worker(const LinesRun& run, int workers, OrderedOutput& output)
-        : run_(run), output_(output), series_(run.recipe, run.settings), config_(report::config_text(run.recipe)),
-          memory_(std::min(small_memory, memory_limit() / workers)), sink_([this](std::string_view bytes) { stream(bytes); }),
-          buffer_(sink_, most_kept)
+        : run_(run), output_(output), memory_(std::min(small_memory, memory_limit() / workers)),
+          sink_([this](std::string_view bytes) { stream(bytes); }), buffer_(sink_, most_kept)
     {
+        if (run.model == nullptr) { // whose items are others than those of a recipe
+            series_.emplace(run.recipe, run.settings);
+            config_ = report::config_text(run.recipe);
+        }
     }
 
     /// Whether a line could not be computed.
@@ -129,9 +133,9 @@ private:
             run_.progress.set_prefix(heading(index));
         }
         return beside_others([&](int threads, Index memory) {
-            series_.set_threads(threads);
-            series_.set_memory_limit(memory);
-            model::Result result = series_.run(sentence);
+            series_->set_threads(threads);
+            series_->set_memory_limit(memory);
+            model::Result result = series_->run(sentence);
             if (run_.log.verbose()) {
                 run_.progress.end_stage();
             }
@@ -173,8 +177,14 @@ private:
 
     void write(const model::LayeredResult& result, Index index)
     {
+        if (const auto text = run_.isa_note.about(result.front().portable_because)) {
+            note({Note::Kind::warning, *text});
+        }
         if (run_.options.format == Format::json) {
             return report::write_json(result, index, buffer_);
+        }
+        for (const std::string& warning : result.warnings) {
+            note({Note::Kind::warning, heading(index) + warning});
         }
         write_rows(result, index);
     }
@@ -204,7 +214,7 @@ private:
 
     const LinesRun& run_;
     OrderedOutput& output_;
-    model::BatchRunner series_;
+    std::optional<model::BatchRunner> series_; ///< of the recipe, like the next
     report::ConfigText config_;
     Index memory_; ///< bytes that a line may need beside others; one that needs more is computed alone
     report::Sink sink_;
