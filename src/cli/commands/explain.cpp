@@ -128,6 +128,7 @@ int execute_explain(ExplainOptions& options, const Operands& operands, const Glo
     }
     const Format format = decide_format(options.output, formats);
     const int digits = decide_digits(options.output, format);
+    refuse_documents(options);
     warn_of_other_meaning(operands, "< FILE reads a file", log);
     Output output(options.output.path);
     const Explained explained =

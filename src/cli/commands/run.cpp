@@ -265,6 +265,7 @@ int Runner::each_line()
 int execute_run(RunOptions& options, const Operands& operands, const Globals& globals, Log& log)
 {
     finish_run_options(operands, options);
+    refuse_documents(options);
     if (!options.against.given()) {
         warn_of_other_meaning(operands, "--lines reads a file", log);
         if (options.show.given() && operands.words.size() == 1 && is_shown_name(operands.words.front())) {

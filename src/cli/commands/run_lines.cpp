@@ -5,6 +5,7 @@
 #include "attn/report/json/json.hpp"
 #include "attn/report/text/table.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
 #include "cli/input/lines.hpp"
 #include "cli/output/ordered_output.hpp"
 #include "cli/system/descriptor.hpp"
@@ -31,6 +32,12 @@ constexpr std::size_t most_waiting_per_thread = 4;
 std::string name_of_line(Index index)
 {
     return fmt::format("line {}", index + 1);
+}
+
+/// How another command names the file of --lines.
+std::string_view file_of(std::string_view lines)
+{
+    return lines == "-" ? lines : "FILE";
 }
 
 std::string heading(Index index)
@@ -89,6 +96,7 @@ private:
                 throw Error(ErrorKind::data, fmt::format("the line is longer than {} bytes; --max-input-bytes allows more",
                                                          run_.options.max_input_bytes));
             }
+            refuse_document(line.text, "the line", file_of(*run_.options.lines));
             if (run_.model != nullptr) {
                 write(layers_of(line.text), index);
             } else {
@@ -242,6 +250,8 @@ public:
                               workers > 1 ? output_.wake() : -1),
                    run.options.first_index, bytes_left(input))
     {
+        const std::string& lines = *run.options.lines;
+        refuse_document_of_lines(batches_.front(may_become_document), name_of_input(lines), file_of(lines));
     }
 
     int work()

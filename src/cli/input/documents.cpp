@@ -1,8 +1,13 @@
 #include "cli/input/documents.hpp"
 
 #include "attn/io/bytes.hpp"
+#include "attn/model/recipe/documents.hpp"
+#include "attn/tensor/error.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace attn::cli {
 namespace {
@@ -29,6 +34,71 @@ std::size_t object_length(std::string_view text)
         }
     }
     return text.size();
+}
+
+/// The front of a document, as far as a text goes.
+struct Front {
+    bool differs = false; ///< whatever follows
+    std::optional<DocumentFront> whole = {};
+};
+
+Front front_of(std::string_view text)
+{
+    constexpr std::array<std::string_view, 4> tokens{"{", R"("schema")", ":", R"("attn-cli/)"};
+    std::string_view rest = io::without_byte_order_mark(text);
+    const char* brace = nullptr;
+    for (const std::string_view token : tokens) {
+        rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
+        brace = brace == nullptr ? rest.data() : brace;
+        if (!rest.starts_with(token)) {
+            return {.differs = !token.starts_with(rest)};
+        }
+        rest.remove_prefix(token.size());
+    }
+    const std::size_t end = rest.find('"');
+    if (end == std::string_view::npos) {
+        return {};
+    }
+    const std::string_view whole(brace, static_cast<std::size_t>(rest.data() - brace) + end);
+    const std::string_view schema = whole.substr(whole.rfind('"') + 1);
+    return {.whole = DocumentFront{schema, whole.find('\n') != std::string_view::npos}};
+}
+
+/// The commands that read a document, up to what names the file.
+std::vector<std::string_view> readers_of(std::string_view schema)
+{
+    using model::Document;
+    if (schema == name_of(Document::recipe)) {
+        return {"run --recipe", "explain --recipe", "check"};
+    }
+    if (schema == name_of(Document::result)) {
+        return {"check", "plot", "explain --recipe"};
+    }
+    if (schema == name_of(Document::layers)) {
+        return {"check", "plot"};
+    }
+    if (schema == name_of(Document::tensor)) {
+        return {"plot", "compare OTHER"};
+    }
+    return {};
+}
+
+/// "a sentence; attn-cli check - or attn-cli plot - reads such a document"
+std::string allowed_besides(std::string_view sentence, std::string_view schema, std::string_view input)
+{
+    const std::vector<std::string_view> readers = readers_of(schema);
+    std::string commands;
+    for (const std::string_view& reader : readers) {
+        const bool last = &reader == &readers.back();
+        commands += fmt::format("{}attn-cli {} {}", commands.empty() ? "" : last ? " or " : ", ", reader, input);
+    }
+    return fmt::format("{}; {} reads such a document", sentence, commands.empty() ? "no command" : commands);
+}
+
+[[noreturn]] void refuse(const DocumentFront& front, std::string_view thing, std::string_view sentence, std::string_view input)
+{
+    throw Error(ErrorKind::data, thing, "a document, " + in_quotes(front.schema),
+                allowed_besides(sentence, front.schema, input));
 }
 
 } // namespace
@@ -64,6 +134,32 @@ std::vector<JsonText> split_documents(std::string_view file)
         documents.front().text = file;
     }
     return documents;
+}
+
+std::optional<DocumentFront> document_front(std::string_view text)
+{
+    return front_of(text).whole;
+}
+
+bool may_become_document(std::string_view text)
+{
+    const Front front = front_of(text);
+    return !front.differs && !front.whole;
+}
+
+void refuse_document(std::string_view text, std::string_view thing, std::string_view input)
+{
+    if (const auto front = document_front(text)) {
+        refuse(*front, thing, "a sentence", input);
+    }
+}
+
+void refuse_document_of_lines(std::string_view text, std::string_view thing, std::string_view input)
+{
+    const auto front = document_front(text);
+    if (front && front->spans_lines) {
+        refuse(*front, thing, "one sentence per line", input);
+    }
 }
 
 } // namespace attn::cli

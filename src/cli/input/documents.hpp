@@ -1,9 +1,10 @@
-// JSON texts one after the other, as `run --lines --json` writes them.
+// JSON texts one after the other, as `run --lines --json` writes them, and where such a text is taken for a sentence.
 #pragma once
 
 #include "attn/tensor/shape.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,23 @@ struct JsonText {
 /// is part of the text, and what is no object ends the list as one more text, for the parser to refuse. Each text begins where
 /// its line does, the only one of a file where the file does. An empty file has none.
 [[nodiscard]] std::vector<JsonText> split_documents(std::string_view file);
+
+// ---- documents in the place of sentences -----------------------------------------------------------------------------
+
+/// How a document of ours begins: {"schema": "attn-cli/result/1", with any white space between the tokens.
+struct DocumentFront {
+    std::string_view schema;  ///< "attn-cli/result/1"
+    bool spans_lines = false; ///< a line ends before the schema does, as `jq .` lays it out
+};
+/// Nothing for a text that begins otherwise, or ends before it shows.
+[[nodiscard]] std::optional<DocumentFront> document_front(std::string_view text);
+/// Whether the text is too short to tell.
+[[nodiscard]] bool may_become_document(std::string_view text);
+
+/// Throws Error(data) for a text that begins as a document of ours, naming the commands that read one. `thing` is what should
+/// have been a sentence, `input` how those commands name the file: "-" or FILE.
+void refuse_document(std::string_view text, std::string_view thing, std::string_view input);
+/// The same of the first lines, for a document that spans them; those of one line are refused where they stand.
+void refuse_document_of_lines(std::string_view text, std::string_view thing, std::string_view input);
 
 } // namespace attn::cli

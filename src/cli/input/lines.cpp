@@ -43,6 +43,16 @@ LineReader::Input LineReader::fill(Wait wait)
     return unread_.empty() ? Input::ended : Input::more;
 }
 
+std::string_view LineReader::front(bool (*undecided)(std::string_view))
+{
+    std::string read;
+    while (read.size() < piece && undecided(read) && fill(Wait::yes) == Input::more) {
+        read += unread_;
+    }
+    buffer_ = std::move(read);
+    return unread_ = buffer_;
+}
+
 void LineReader::take(std::string_view part)
 {
     begun_ = true;

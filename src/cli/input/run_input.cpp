@@ -5,6 +5,7 @@
 #include "attn/model/layer/batch.hpp"
 #include "attn/model/layer/words.hpp"
 #include "attn/tensor/error.hpp"
+#include "cli/input/documents.hpp"
 #include "cli/input/embeddings.hpp"
 #include "cli/input/recipes.hpp"
 #include "cli/system/files.hpp"
@@ -124,7 +125,20 @@ std::string standard_sentence(const InputOptions& options, std::string_view othe
         throw Error(ErrorKind::data, fmt::format("no words in the input: standard input {}; allowed: at least one word",
                                                  text.empty() ? "is empty" : "holds only white space"));
     }
+    refuse_document(text, name_of_input("-"), "-");
     return std::string(text);
+}
+
+void refuse_documents(const InputOptions& options)
+{
+    const auto judge = [](const std::optional<std::string>& sentence, std::string_view name) {
+        if (sentence) {
+            refuse_document(*sentence, name, "FILE");
+        }
+    };
+    judge(options.overrides.find<std::string>(field::sentence), "SENTENCE");
+    judge(options.overrides.find<std::string>(field::cross), option_name(field::cross));
+    judge(options.trained.pair, option_name(model::trained_field::pair));
 }
 
 void warn_of_other_meaning(const Operands& operands, std::string_view reads_file, Log& log)

@@ -23,8 +23,11 @@ namespace attn::cli {
 }
 
 /// All of standard input as a sentence. Throws Error for a terminal that nobody pointed to, saying what might be given
-/// `otherwise`, and for no words.
+/// `otherwise`, and for no words or a document of ours.
 [[nodiscard]] std::string standard_sentence(const InputOptions& options, std::string_view otherwise);
+
+/// Throws Error(data) for a sentence among the options that is a document of ours.
+void refuse_documents(const InputOptions& options);
 
 /// Warns when the sentence is a single word that names a recipe or a file, or begins like an option, and says how to give
 /// that. `reads_file` says it of a file: "--lines reads a file".

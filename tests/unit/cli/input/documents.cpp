@@ -67,4 +67,37 @@ TEST(Documents, LeaveWhatIsNoObjectToTheParser)
     EXPECT_EQ(documents("{\"\\"), (Documents{{"{\"\\", 1}}));
 }
 
+/// The schema at the front, with "…" for a text that goes on over lines, or "not yet".
+std::string front(std::string_view text)
+{
+    if (const auto found = attn::cli::document_front(text)) {
+        return std::string(found->schema) + (found->spans_lines ? "…" : "");
+    }
+    return attn::cli::may_become_document(text) ? "not yet" : "none";
+}
+
+TEST(DocumentFront, IsFoundWithAnyWhiteSpaceBetweenTokens)
+{
+    EXPECT_EQ(front(R"({"schema":"attn-cli/result/1","config")"), "attn-cli/result/1");
+    EXPECT_EQ(front("\xEF\xBB\xBF \n {\t\"schema\"  : \"attn-cli/recipe/1\""), "attn-cli/recipe/1");
+    EXPECT_EQ(front("{\r\n  \"schema\": \"attn-cli/result/2\"\n}"), "attn-cli/result/2…");
+}
+
+TEST(DocumentFront, IsNoneWhereAnythingElseStands)
+{
+    for (const std::string_view text :
+         {"a", "[", "{a", "{}", R"({"schemas")", R"({"schema","attn-cli/)", R"({"schema":"attn/result/1")", R"({"index":0)"}) {
+        EXPECT_EQ(front(text), "none") << text;
+    }
+}
+
+TEST(DocumentFront, IsOpenUntilItShows)
+{
+    const std::string_view whole = "{ \"schema\":\n\"attn-cli/tensor/1\"";
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+        EXPECT_EQ(front(whole.substr(0, bytes)), "not yet") << bytes;
+    }
+    EXPECT_EQ(front(whole), "attn-cli/tensor/1…");
+}
+
 } // namespace

@@ -20,8 +20,9 @@ namespace {
 
 using namespace attn::cli;
 
-/// The lines of `text`, read through a pipe; a line that was too long is "<too long>".
-std::vector<std::string> lines_of(const std::string& text, std::size_t most)
+/// The lines of `text`, read through a pipe, after a look at its beginning; a line that was too long is "<too long>".
+std::vector<std::string> lines_of(
+    const std::string& text, std::size_t most, bool (*undecided)(std::string_view) = [](std::string_view) { return false; })
 {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -34,6 +35,9 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most)
         ::close(ends[1]);
     });
     LineReader reader(ends[0], "a pipe", most);
+    const std::string front(reader.front(undecided));
+    EXPECT_TRUE(text.starts_with(front));
+    EXPECT_FALSE(front.size() < text.size() && front.size() < 65536 && undecided(front));
     std::vector<std::string> lines;
     while (const auto line = reader.next(Wait::yes)) {
         lines.push_back(line->too_long ? "<too long>" : line->text);
@@ -57,6 +61,18 @@ std::vector<double> shares_of(const std::string& text, std::optional<std::size_t
     }
     ::close(ends[0]);
     return shares;
+}
+
+TEST(Lines, AreAllThereAfterALookAtTheBeginning)
+{
+    const auto some = [](std::string_view read) { return read.size() < 3; };
+    const auto all = [](std::string_view) { return true; };
+    const std::string long_line(200'000, 'a');
+    for (const std::string& text :
+         {std::string(), std::string("a"), std::string("a\n\nb\r\nc"), long_line + "\n" + long_line}) {
+        EXPECT_EQ(lines_of(text, 300'000, some), lines_of(text, 300'000));
+        EXPECT_EQ(lines_of(text, 300'000, all), lines_of(text, 300'000));
+    }
 }
 
 TEST(Batches, TellWhichShareOfAStreamOfKnownSizeIsRead)

@@ -1,0 +1,85 @@
+"""A document of ours in the place of a sentence is refused with the commands that read it."""
+
+import json
+import re
+
+import pytest
+from program import SENTENCE, assert_fails, run, succeeds
+from tensors import numpy
+
+MODEL = ("--model", "induction")
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """By name, on one line each."""
+    numpy.save(folder := tmp_path_factory.mktemp("documents") / "q.npy", numpy.eye(3, dtype="float32"))
+    return {
+        "result/1": succeeds("run", SENTENCE, "--json").text,
+        "result/2": succeeds("run", SENTENCE, *MODEL, "--layer", "0", "--json").text,
+        "recipe/1": json.dumps(succeeds("recipe", "show", "owen-2025").json) + "\n",
+        "tensor/1": succeeds("attend", "-q", folder, "-k", folder, "-v", folder, "--show", "weights").text.splitlines()[0] + "\n",
+        "explanation/1": succeeds("explain", SENTENCE, "--query", "is", "--json").text,
+    }
+
+
+NAMES = ["result/1", "result/2", "recipe/1", "tensor/1", "explanation/1"]
+LAYOUTS = [str, lambda text: json.dumps(json.loads(text), indent=2), lambda text: "\ufeff \n" + json.dumps(json.loads(text), indent="\t")]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", [("run",), ("run", "-"), ("run", *MODEL), ("explain",), ("explain", *MODEL), ("run", "--against", "x.npy")])
+def test_standard_input(documents, name, layout, command):
+    done = run(*command, stdin=layout(documents[name]))
+    assert_fails(done, 65, f"standard input: got a document, 'attn-cli/{name}'; allowed: a sentence; ")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_every_command_that_is_named_reads_the_document(documents, name, layout, tmp_path):
+    text = layout(documents[name])
+    (tmp_path / "other.json").write_text(documents[name])
+    commands = re.findall(r"attn-cli ([a-z].*?)(?=,| or | reads)", run("run", stdin=text).message.split("a sentence; ")[1])
+    assert len(commands) >= 2
+    for command in commands:
+        words = command.replace("OTHER", str(tmp_path / "other.json")).split()
+        assert run(*words, stdin=text).code == 0, command
+
+
+@pytest.mark.parametrize("command", ["run", "explain"])
+def test_a_sentence(documents, command):
+    for name, text in documents.items():
+        assert_fails(run(command, text), 65, f"SENTENCE: got a document, 'attn-cli/{name}'; allowed: a sentence")
+    assert_fails(run(command, "a", "--cross", documents["result/1"]), 65, "--cross: got a document", "attn-cli check FILE")
+    assert_fails(run(command, "a", *MODEL, "--pair", documents["result/2"]), 65, "--pair: got a document")
+
+
+@pytest.mark.parametrize("model", [(), MODEL])
+def test_each_line_is_judged_alone(documents, model):
+    text = "a b\n" + "".join(documents.values()) + "c d\n"
+    done = run("run", "--lines", "-", "--json", *model, stdin=text)
+    first, *wrong, last = done.json_lines
+    assert (done.code, first["tokens"], last["tokens"], last["index"]) == (65, ["a", "b"], ["c", "d"], 6)
+    for index, (name, line) in enumerate(zip(documents, wrong), 1):
+        assert (line["index"], line["error"]["code"]) == (index, 65)
+        assert line["error"]["message"].startswith(f"the line: got a document, 'attn-cli/{name}'; allowed: a sentence; ")
+    assert run("run", "--lines", "-", "--json", *model, "--threads", "3", stdin=text).out == done.out
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("form", ["json", "csv", "table"])
+def test_a_document_over_several_lines_is_refused_as_a_whole(documents, name, threads, form, tmp_path):
+    (path := tmp_path / "pretty.json").write_text(LAYOUTS[1](documents[name]))
+    for lines in (path, "-"):
+        done = run("run", "--lines", lines, "--format", form, "--threads", threads, stdin=path.read_text())
+        what = "standard input" if lines == "-" else "pretty.json"
+        assert_fails(done, 65, what, f"got a document, 'attn-cli/{name}'; allowed: one sentence per line; ")
+
+
+@pytest.mark.parametrize("text", ["{", "{\n", '{"schema": "json-schema"}', '{"schema": "attn-cli', '{"schema', "{\n\n", '{\n"schema": 3}\n', '["schema"]'])
+def test_other_text_with_braces_is_text(text):
+    assert succeeds("run", stdin=text).text.startswith(f"{len(text.split())} word")
+    lines = text.rstrip("\n").split("\n")
+    assert len(run("run", "--lines", "-", "--json", stdin=text).json_lines) == len(lines) + text.endswith("\n\n")
