@@ -76,6 +76,8 @@ def whole_files():
                              pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": True}, {"type": "Punctuation", "behavior": "Contiguous"},
                                                                                     {"type": "CharDelimiterSplit", "delimiter": "x"}]},
                              post_processor={"type": "BertProcessing", "sep": ["[CLS]", 1], "cls": ["[CLS]", 1]}, added_tokens=added((4, "AB"), normalized=True, single_word=True))
+    split = {"type": "Split", "pattern": {"Regex": r"\w+| ?[^\w\s]+|[\w-]+|\s+"}, "behavior": "Isolated", "invert": False}
+    yield "split-words", file(level, pre_tokenizer=split)
 
 
 def damaged_files():

@@ -31,7 +31,7 @@ except ImportError as missing:
     skip(missing)
 
 SENTENCES = 5000
-SMALL = ["bert", "byte-level", "clip", "llama", "metaspace", "prefixed", "sentencepiece", "unigram", "word-level"]
+SMALL = ["bert", "byte-level", "clip", "llama", "metaspace", "prefixed", "sentencepiece", "split-words", "unigram", "word-level"]
 FIXED = [
     "", " ", "   ", "\n", "\t \r\n", "a", " a", "a ", "The animal didn't cross the street because it was too tired",
     "Life is short, eat dessert first", "I'll, you've, WE'RE; it's 3.14159 2024-11-22!  two  spaces\n\nlines\tTab \r\n end ",

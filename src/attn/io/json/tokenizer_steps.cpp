@@ -159,10 +159,10 @@ void add_metaspace(const Members& members, std::vector<SplitterStep>& steps)
     }
 }
 
-/// \w+|[^\w\s]+: what matches is kept.
+/// \w+|[^\w\s]+: what matches is kept. This is no Split: its \w is Unicode's, with the joiners U+200C and U+200D.
 Split words_and_marks()
 {
-    return {{Pattern::Kind::regex, R"(\w+|[^\w\s]+)"}, Behavior::removed, true};
+    return {{Pattern::Kind::regex, R"([\w\u200C\u200D]+|[^\w\u200C\u200D\s]+)"}, Behavior::removed, true};
 }
 
 void add_pre_tokenizer(const JsonValue& value, std::vector<SplitterStep>& steps)

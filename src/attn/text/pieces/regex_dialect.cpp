@@ -14,8 +14,11 @@ constexpr std::string_view white_space =
 constexpr std::string_view no_white_space =
     R"(\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{84}\x{86}-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027})"
     R"(\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{10FFFF})";
+// Letters, marks, digits and circled letters. Unicode's own list has the joiners U+200C and U+200D too, Oniguruma's has not.
 constexpr std::string_view word_characters =
-    R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
+    R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
+// ² ³ ¹ ¼ ½ ¾, which Oniguruma takes for word characters except in a class.
+constexpr std::string_view word_characters_outside = R"(\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
 
 constexpr std::string_view allowed = "what Oniguruma and PCRE2 read alike";
 
@@ -119,18 +122,22 @@ private:
             out_ += ']';
         }
     }
+    void word(bool negated)
+    {
+        replace(2, std::string(word_characters) + std::string(in_class_ ? "" : word_characters_outside), negated);
+    }
     void escape()
     {
         const char c = rest_.size() > 1 ? rest_[1] : '\0';
         switch (c) {
         case 's': replace(2, white_space); return;
         case 'S': replace(2, no_white_space); return;
-        case 'w': replace(2, word_characters); return;
+        case 'w': word(false); return;
         case 'W':
             if (in_class_) {
                 refuse("\\W in a class");
             }
-            replace(2, word_characters, true);
+            word(true);
             return;
         case 'p':
         case 'P': property(); return;

@@ -112,6 +112,10 @@ TEST(TokenizerFile, ReadsEveryPreTokenizer)
     EXPECT_EQ(words(R"({"type": "BertPreTokenizer"})", "a b-ab"), "a|b|-|ab");
     EXPECT_EQ(words(R"({"type": "WhitespaceSplit"})", "a b-ab"), "a|?");
     EXPECT_EQ(words(R"({"type": "Whitespace"})", "a b-ab"), "a|b|-|ab");
+    EXPECT_EQ(words(R"({"type": "Whitespace"})", "a\u200Db"), "?"); // the joiners belong to its words, unlike ²
+    EXPECT_EQ(words(R"({"type": "Whitespace"})", "a²b"), "a|?|b");
+    EXPECT_EQ(words(R"({"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Isolated", "invert": false})", "a\u200Db"),
+              "a|?|b");
     EXPECT_EQ(words(R"({"type": "Punctuation", "behavior": "Removed"})", "a-b"), "a|b");
     EXPECT_EQ(words(R"({"type": "Punctuation"})", "a-b"), "a|-|b");
     EXPECT_EQ(words(R"({"type": "Digits", "individual_digits": true})", "a11b"), "a|1|1|b");

@@ -47,11 +47,16 @@ TEST(Regex, TakesTheMongolianSeparatorForNoSpace)
     EXPECT_EQ(matches(R"([\S\s]+)", "a \u180e"), (Found{"a \u180e"}));
 }
 
-TEST(Regex, KnowsWordsAsUnicodeDoes)
+TEST(Regex, KnowsWordsAsOnigurumaDoes)
 {
-    EXPECT_EQ(matches(R"(\w+)", "e\u0301_a-²Ⅷ"), (Found{"e\u0301_a", "Ⅷ"})); // a mark belongs, a superscript does not
+    EXPECT_EQ(matches(R"(\w+)", "e\u0301_a-ⒶⅧ⁴"), (Found{"e\u0301_a", "ⒶⅧ"})); // a mark belongs, a superscript does not
     EXPECT_EQ(matches(R"([\w-]+)", "a-b c"), (Found{"a-b", "c"}));
-    EXPECT_EQ(matches(R"(\W+)", "a²b"), (Found{"²"}));
+    EXPECT_EQ(matches(R"(\W+)", "a⁴b"), (Found{"⁴"}));
+    EXPECT_EQ(matches(R"(\w+)", "a\u200Cb\u200Dc"), (Found{"a", "b", "c"})); // which are Unicode's joiners
+    EXPECT_EQ(matches(R"([\w]+)", "a\u200Cb\u200Dc"), (Found{"a", "b", "c"}));
+    EXPECT_EQ(matches(R"(\w+)", "a²³¹¼½¾b"), (Found{"a²³¹¼½¾b"}));
+    EXPECT_EQ(matches(R"(\W+)", "a²-b"), (Found{"-"}));
+    EXPECT_EQ(matches(R"([\w]+)", "a²³¹¼½¾b"), (Found{"a", "b"})); // a class knows other words
     EXPECT_EQ(matches(R"(\d+)", "1٣²"), (Found{"1٣"}));
 }
 
