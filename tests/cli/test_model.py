@@ -525,6 +525,23 @@ def test_a_key_that_we_do_not_know_can_be_ignored_and_is_recorded(tmp_path, bert
     assert done["layers"] == result(bert[0], "--layer", "0")["layers"]
 
 
+def test_keys_that_transformers_writes_for_a_gguf_file_change_nothing(tmp_path, bert):
+    folder = tmp_path / "unpacked"
+    shutil.copytree(bert[0], folder)
+    edit_config(_model_name_or_path="tiny", unk_token_id=3, quantization_config={"quant_method": "gguf", "gguf_file": "m.gguf", "dequantize": False})(folder)
+    assert result(folder, "--layer", "0")["layers"] == result(bert[0], "--layer", "0")["layers"]
+
+
+def test_all_keys_that_we_do_not_know_are_named_at_once_with_the_option_that_ignores_them(tmp_path, bert):
+    folder = tmp_path / "odd"
+    shutil.copytree(bert[0], folder)
+    edit_config(adapter_size=64, quantization_config={"quant_method": "fp8", "bits": {"all": 8}}, gate="a")(folder)
+    done = run("run", SENTENCE, "--model", f"{folder}/", "--layer", "0")
+    assert_fails(done, 65, "'adapter_size' = 64, 'gate' = 'a', 'quantization_config' = an object are not known here")
+    option = re.search(r"--ignore-config '.*'", done.message)[0]
+    assert result(folder, "--layer", "0", *shlex.split(option))["layers"] == result(bert[0], "--layer", "0")["layers"]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [

@@ -8,37 +8,50 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 namespace attn::transformer {
 namespace {
 
 /// Of every model: what training, generation and bookkeeping need, and what says which tokens mean what.
 // clang-format off
-constexpr std::array<std::string_view, 104> harmless{
-    "_attn_implementation", "_attn_implementation_autoset", "_flash_attn_2_enabled", "_name_or_path", "_sliding_window_pattern",
-    "add_cross_attention", "architectures", "attention_dropout", "attention_probs_dropout_prob", "attn_implementation",
-    "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bos_token_id", "cache_implementation",
-    "chunk_size_feed_forward", "classifier_activation", "classifier_bias", "classifier_dropout", "classifier_dropout_prob",
-    "classifier_pooling", "cls_token_id", "cross_attention_hidden_size", "decoder_start_token_id", "directionality",
-    "diversity_penalty", "do_sample", "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout",
-    "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "id2label",
-    "initializer_cutoff_factor", "initializer_factor", "initializer_range", "is_encoder_decoder", "is_llama_config",
-    "keys_to_ignore_at_inference", "label2id", "length_penalty", "max_length", "min_length", "mlp_dropout", "model_type",
-    "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states",
-    "output_past", "output_scores", "pad_token_id", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+constexpr std::array<std::string_view, 111> harmless{
+    "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "_flash_attn_2_enabled", "_model_name_or_path",
+    "_name_or_path", "_sliding_window_pattern", "add_cross_attention", "architectures", "attention_dropout",
+    "attention_probs_dropout_prob", "attn_implementation", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens",
+    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_activation", "classifier_bias",
+    "classifier_dropout", "classifier_dropout_prob", "classifier_pooling", "cls_token_id", "cross_attention_hidden_size",
+    "decoder_start_token_id", "directionality", "diversity_penalty", "do_sample", "dropout", "dtype", "early_stopping",
+    "embd_pdrop", "embedding_dropout", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty",
+    "finetuning_task", "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hidden_dropout",
+    "hidden_dropout_prob", "id2label", "initializer_cutoff_factor", "initializer_factor", "initializer_range",
+    "is_encoder_decoder", "is_llama_config", "keys_to_ignore_at_inference", "label2id", "length_penalty", "mask_token_id",
+    "max_length", "min_length", "mlp_dropout", "model_type", "name_or_path", "no_repeat_ngram_size", "num_beam_groups",
+    "num_beams", "num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past",
+    "output_scores", "pad_token_id", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
     "pooler_size_per_head", "pooler_type", "prefix", "pretraining_tp", "problem_type", "qa_dropout", "remove_invalid_values",
     "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "return_dict", "return_dict_in_generate", "sep_token_id",
     "seq_classif_dropout", "sparse_pred_ignore_index", "sparse_prediction", "summary_activation", "summary_first_dropout",
     "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature",
-    "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers.js_config",
-    "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache",
+    "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
+    "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed", "unsloth_version",
+    "use_bfloat16", "use_cache",
 };
 // clang-format on
 
 bool is_inside(std::string_view key, std::string_view outer)
 {
     return key == outer || (key.size() > outer.size() && key.starts_with(outer) && key[outer.size()] == '.');
+}
+
+/// The objects around a key, the outermost first: of "a.b.c" "a" and "a.b".
+std::vector<std::string> objects_around(const std::string& key)
+{
+    std::vector<std::string> objects;
+    for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
+        objects.push_back(key.substr(0, dot));
+    }
+    return objects;
 }
 
 std::string written(const ConfigScalar& value)
@@ -207,6 +220,12 @@ bool Config::has(Keys keys) const
     });
 }
 
+bool Config::says(std::string_view key, std::string_view text) const
+{
+    const auto entry = values_.find(key);
+    return entry != values_.end() && entry->second == ConfigValue(std::string(text));
+}
+
 template <typename Read>
 auto Config::value(Keys keys, const Read& read)
 {
@@ -304,17 +323,42 @@ void Config::pass_over(Keys keys)
 
 void Config::require_all_used() const
 {
+    const auto is_known = [&](const auto& entry) {
+        return is_nothing(entry.second) || used_.contains(entry.first) ||
+               std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(entry.first, outer); });
+    };
+    std::set<std::string> partly_known;
     for (const auto& entry : values_) {
-        const std::string& key = entry.first;
-        const bool known = is_nothing(entry.second) || used_.contains(key) ||
-                           std::ranges::any_of(harmless, [&](std::string_view outer) { return is_inside(key, outer); });
-        if (!known) {
-            throw Error(ErrorKind::data,
-                        fmt::format("{} = {} is not known here and may change what the model computes; if it does not, "
-                                    "--ignore-config with this key leaves it out",
-                                    in_quotes(key), written(entry.second)));
+        if (!is_nothing(entry.second) && is_known(entry)) {
+            std::ranges::copy(objects_around(entry.first), std::inserter(partly_known, partly_known.end()));
         }
     }
+    std::set<std::string> unknown;
+    for (const auto& entry : values_) {
+        if (!is_known(entry)) {
+            const std::vector<std::string> objects = objects_around(entry.first);
+            const auto whole =
+                std::ranges::find_if(objects, [&](const auto& object) { return !partly_known.contains(object); });
+            unknown.insert(whole == objects.end() ? entry.first : *whole);
+        }
+    }
+    if (unknown.empty()) {
+        return;
+    }
+    std::string stated, keys;
+    for (const std::string& key : unknown) {
+        const auto entry = values_.find(key);
+        const bool is_object = entry == values_.end() || std::holds_alternative<ConfigObject>(entry->second);
+        stated += fmt::format("{}{} = {}", stated.empty() ? "" : ", ", in_quotes(key),
+                              is_object ? "an object" : written(entry->second));
+        keys += (keys.empty() ? "" : ",") + key;
+    }
+    const bool one = unknown.size() == 1;
+    throw Error(ErrorKind::data,
+                fmt::format("{} {} not known here and may change what the model computes; if {} not, --ignore-config {} "
+                            "leaves {} out",
+                            stated, one ? "is" : "are", one ? "it does" : "they do", in_quotes(keys, std::string::npos),
+                            one ? "it" : "them"));
 }
 
 } // namespace attn::transformer

@@ -45,6 +45,9 @@ public:
     /// Whether one of the keys has a value, or is an object.
     [[nodiscard]] bool has(Keys keys) const;
 
+    /// Whether the value is this text. The key is not asked for by that.
+    [[nodiscard]] bool says(std::string_view key, std::string_view text) const;
+
     /// From 1 to 1,000,000,000.
     [[nodiscard]] Index count(Keys keys);
     [[nodiscard]] Index count(Keys keys, Index otherwise);
@@ -72,7 +75,7 @@ public:
     /// These change nothing that is computed here.
     void pass_over(Keys keys);
 
-    /// Throws Error(data) naming the first key that nobody has asked for.
+    /// Throws Error(data) naming every key that nobody has asked for; of an object of which nothing is known, the object.
     void require_all_used() const;
 
 private:

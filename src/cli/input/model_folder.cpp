@@ -66,7 +66,8 @@ std::string folder_of(const std::string& name)
             kind = ErrorKind::data;
         } else if (name.ends_with(".gguf")) {
             found = in_quotes(name) + ", of llama.cpp";
-            advice = in_python(", gguf_file=…).save_pretrained(…");
+            advice = in_python(", gguf_file=…).save_pretrained(…") +
+                     "; where that is refused, set hf_quantizer of the model to None first";
             kind = ErrorKind::data;
         }
     }

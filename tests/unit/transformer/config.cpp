@@ -36,7 +36,26 @@ TEST(Config, RefusesAKeyThatNobodyAskedForAndSaysHowToGoOn)
     const Config config({{"hidden_sizes", 3.0}});
     EXPECT_EQ(error_of([&] { config.require_all_used(); }),
               "'hidden_sizes' = 3 is not known here and may change what the model computes; if it does not, "
-              "--ignore-config with this key leaves it out");
+              "--ignore-config 'hidden_sizes' leaves it out");
+}
+
+TEST(Config, NamesAllKeysThatNobodyAskedFor)
+{
+    using attn::transformer::ConfigObject;
+    const Config dotted({{"transformers", 1.0}, {"transformers.js_config", "harmless"}});
+    EXPECT_TRUE(error_of([&] { dotted.require_all_used(); }).starts_with("'transformers' = 1 is not known"));
+    Config config({{"a", 1.0},
+                   {"known", ConfigObject{}},
+                   {"known.b", true},
+                   {"known.size", 2.0},
+                   {"odd", ConfigObject{}},
+                   {"odd.c", 3.0},
+                   {"odd.d", ConfigObject{}},
+                   {"odd.d.e", "f"}});
+    EXPECT_EQ(config.count({"known.size"}), 2);
+    EXPECT_EQ(error_of([&] { config.require_all_used(); }),
+              "'a' = 1, 'known.b' = true, 'odd' = an object are not known here and may change what the model computes; if they "
+              "do not, --ignore-config 'a,known.b,odd' leaves them out");
 }
 
 TEST(Config, LeavesOutWhatIsIgnoredWithAllThatIsInside)

@@ -41,7 +41,10 @@ TEST(Describe, RefusesWhatWouldChangeTheNumbers)
     EXPECT_EQ(refusal(with(llama(), "rope_scaling.rope_type", "yarn")),
               "rope_type: got 'yarn'; allowed: default, linear, llama3; no other scaling of positions is computed here");
     EXPECT_TRUE(refusal(with(llama(), "num_local_experts", 8.0)).starts_with("'num_local_experts' = 8 is not known"));
-    EXPECT_TRUE(refusal(with(llama(), "quantization_config.bits", 4.0)).starts_with("'quantization_config.bits' = 4"));
+    EXPECT_TRUE(
+        refusal(with(llama(), "quantization_config.bits", 4.0)).starts_with("'quantization_config' = an object is not"));
+    EXPECT_TRUE(
+        refusal(with(llama(), "quantization_config.quant_method", "fp8")).starts_with("'quantization_config' = an obj"));
     EXPECT_EQ(refusal(with(llama(), "num_key_value_heads", 3.0)),
               "num_attention_heads: got 4; allowed: a multiple of the 3 key/value heads");
     EXPECT_EQ(refusal(with(bert(), "num_attention_heads", 3.0)), "hidden size: got 4; allowed: a multiple of the 3 heads");
@@ -75,6 +78,17 @@ void expect_same_positions(const transformer::ConfigValues& old, const transform
         EXPECT_EQ(x.window.has_value(), y.window.has_value()) << l;
         EXPECT_EQ(x.window.value_or(transformer::WindowPart{}).left, y.window.value_or(transformer::WindowPart{}).left) << l;
     }
+}
+
+TEST(Describe, TakesWhatAGgufFileSaid)
+{
+    auto unpacked = with(with(llama(), "_model_name_or_path", "tiny"), "unk_token_id", 0.0);
+    unpacked["quantization_config.quant_method"] = "gguf";
+    unpacked["quantization_config.dequantize"] = false;
+    EXPECT_EQ(described(unpacked).layers.size(), described(llama()).layers.size());
+    const transformer::ConfigValues gpt2{{"model_type", "gpt2"}, {"n_embd", 4.0},     {"n_layer", 1.0},
+                                         {"n_head", 2.0},        {"vocab_size", 9.0}, {"n_inner", transformer::ConfigNull{}}};
+    EXPECT_EQ(described(with(gpt2, "feed_forward_length", 6.0)).layers.front().mlp.up.out, 6);
 }
 
 TEST(Describe, ReadsRotaryPositionsByOldNamesAndByNew)

@@ -50,7 +50,10 @@ Architecture describe(Config config)
     if (family == families.end()) {
         throw Error(ErrorKind::data, "model_type", in_quotes(type), joined(model_types()));
     }
-    config.require("is_decoder", false); // of an encoder: that it would look at another one
+    config.require("is_decoder", false);                           // of an encoder: that it would look at another one
+    if (config.says("quantization_config.quant_method", "gguf")) { // where it comes from: it is unpacked before it is saved
+        config.pass_over({"quantization_config"});
+    }
     Architecture architecture = family->describe(config);
     architecture.type = type;
     config.require_all_used();

@@ -21,7 +21,7 @@ Architecture describe_gpt2(Config& config)
             .H = config.count({"n_head", num_attention_heads})};
     s.H_kv = s.H;
     s.d = head_size(s.D, s.H);
-    s.inner = config.optional_count({"n_inner"}, {}).value_or(4 * s.D);
+    s.inner = config.optional_count({"n_inner", "feed_forward_length"}, {}).value_or(4 * s.D);
     const LayerStyle style{.norm = {.epsilon = config.positive({"layer_norm_epsilon"}, 1e-5)},
                            .activation = activation_of(config, "activation_function", "gelu_new"),
                            .input_major = true};
