@@ -48,7 +48,7 @@ def near(computed, wanted, tolerance=2e-5):
 def test_every_layer_and_the_logits_are_those_of_the_plain_way(tmp_path, make, seed):
     folder, forward = make(tmp_path / "model", seed)
     done = result(folder, "--layer", "all", "--show", "all")
-    logits = result(folder, "--layer", "0", "--show", "logits")
+    logits = result(folder, "--show", "logits")
     ids = done["token_ids"]
     attentions, states, scores = forward(ids, [0] * len(ids))
     near(done["layers"][0]["embeddings"], states[0])
@@ -73,7 +73,7 @@ def test_a_pair_takes_the_second_place_of_the_template(bert):
 
 def test_the_likeliest_words_stand_in_place_of_a_mask(bert):
     folder, forward = bert
-    done = result(folder, "--layer", "0", "--show", "logits", sentence="the cat [MASK] on")
+    done = result(folder, "--show", "logits", sentence="the cat [MASK] on")
     place = done["likeliest"][0]
     scores = forward([1, 5, 6, 4, 8, 2], [0] * 6)[2][3]
     wanted = numpy.exp(scores - scores.max()) / numpy.exp(scores - scores.max()).sum()
@@ -83,7 +83,7 @@ def test_the_likeliest_words_stand_in_place_of_a_mask(bert):
 
 
 def test_the_likeliest_words_come_behind_the_last_one_of_a_causal_model(llama):
-    done = result(llama[0], "--layer", "0", "--show", "logits")
+    done = result(llama[0], "--show", "logits")
     assert [place["position"] for place in done["likeliest"]] == [5]
     assert [word["token"] for word in done["likeliest"][0]["words"]][0] in tiny_models.WORDS
 
@@ -344,6 +344,19 @@ def test_check_recomputes_a_saved_result(tmp_path, bert):
     done = run("check", path)
     assert done.code == 1
     assert "layer 1: weights" in done.text
+
+
+def test_check_compares_warnings_but_asks_an_older_file_for_none(tmp_path, bert):
+    path = tmp_path / "saved.json"
+    path.write_bytes(succeeds("run", "the cat", "--model", f"{bert[0]}/", "--json", "--layer", "1", "--show", "tokens,weights,logits").out)
+    saved = json.loads(path.read_text())
+    assert len(saved["warnings"]) == 2
+    assert succeeds("check", path).text.endswith("passed\n")
+    path.write_text(json.dumps(saved | {"warnings": []}))
+    assert succeeds("check", path).text.endswith("passed\n")
+    path.write_text(json.dumps(saved | {"warnings": ["the sentence is cold"]}))
+    done = run("check", path)
+    assert done.code == 1 and "warnings" in done.text
 
 
 def test_check_refuses_files_that_have_changed(tmp_path, bert):
@@ -683,8 +696,30 @@ def test_a_sentence_of_spaces_is_refused(bert):
 
 
 def test_logits_without_a_mask_say_that_nothing_is_guessed(bert):
-    done = run("run", SENTENCE, "--model", f"{bert[0]}/", "--layer", "0", "--show", "logits")
+    done = run("run", SENTENCE, "--model", f"{bert[0]}/", "--show", "logits")
     assert done.code == 0 and "[MASK]" in done.message
+
+
+@pytest.mark.parametrize("layer", [("--layer", "0"), ("--layer", "0,1"), ("--head", "1.0")])
+@pytest.mark.parametrize("lines", [False, True])
+def test_logits_of_another_layer_than_the_last_are_refused(llama, layer, lines):
+    text = ["--lines", "-"] if lines else [SENTENCE]
+    done = run("run", *text, "--model", f"{llama[0]}/", *layer, "--show", "tokens,logits", stdin="the cat\n")
+    assert_fails(done, 2, "--show logits: got layer", "the last layer, 2, or none", "--show weights,logits")
+
+
+@pytest.mark.parametrize("layer", [("--layer", "2"), ("--layer", "0,2"), ("--layer", "all"), ("--head", "2.0"), ()])
+def test_logits_of_the_last_layer_need_no_word(llama, layer):
+    assert result(llama[0], *layer, "--show", "logits")["warnings"] == []
+
+
+def test_logits_beside_another_layer_are_said_to_be_those_of_the_last(llama):
+    whole = result(llama[0], "--show", "logits")
+    done = result(llama[0], "--layer", "0", "--show", "weights,logits")
+    assert (done["logits"], done["likeliest"]) == (whole["logits"], whole["likeliest"])
+    assert done["warnings"] == ["logits are those behind the last layer, 2, which is not shown"]
+    table = run("run", SENTENCE, "--model", f"{llama[0]}/", "--layer", "0", "--top", "1", "--show", "logits")
+    assert (table.code, table.message) == (0, f"attn-cli: warning: {done['warnings'][0]}\n")
 
 
 def test_formats_of_numbers_have_the_weights_of_all_layers(bert, tmp_path):
@@ -726,8 +761,8 @@ def test_layers_that_nothing_is_shown_of_are_not_computed(tmp_path, bert):
 
 
 def test_rows_of_logits_are_those_of_the_query(bert):
-    whole = result(bert[0], "--layer", "0", "--show", "logits", sentence="the [MASK] sat")
-    rows = result(bert[0], "--layer", "0", "--show", "logits", "--query", "sat,1", sentence="the [MASK] sat")
+    whole = result(bert[0], "--show", "logits", sentence="the [MASK] sat")
+    rows = result(bert[0], "--show", "logits", "--query", "sat,1", sentence="the [MASK] sat")
     assert rows["logits"] == [whole["logits"][1], whole["logits"][3]]
     assert rows["likeliest"] == whole["likeliest"]
     table = succeeds("run", "the [MASK] sat", "--model", f"{bert[0]}/", "--query", "sat", "--show", "logits", "--format", "csv").text

@@ -1,10 +1,12 @@
 #include "cli/commands/run_trained.hpp"
 
+#include "attn/model/recipe/option_names.hpp"
 #include "attn/report/csv.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/report/svg/svg.hpp"
 #include "attn/report/text/introduction.hpp"
 #include "attn/report/text/table.hpp"
+#include "attn/tensor/error.hpp"
 #include "cli/commands/run_lines.hpp"
 #include "cli/input/model_folder.hpp"
 #include "cli/input/run_input.hpp"
@@ -17,6 +19,10 @@
 #include "cli/output/tensor_output.hpp"
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
 
 #include <unistd.h>
 
@@ -52,6 +58,32 @@ void write(const model::LayeredResult& result, const RunOptions& options, const 
     }
 }
 
+/// Logits are those of the whole model. Throws Error(usage) where nothing else is shown, and --layer seems to say of which
+/// layer they are.
+void require_last_layer_of_logits(const RunOptions& options, const model::Trained& trained)
+{
+    using model::Item;
+    const auto& architecture = trained.model.architecture();
+    const ShowOption& show = options.show;
+    const bool gives_logits = architecture.head && options.trained.join == model::Join::pieces;
+    const bool of_layers = show.all || options.top || std::ranges::any_of(show.items, [](Item item) {
+                               return standing_of(item) == model::Standing::in_layer;
+                           });
+    if (!show.items.contains(Item::logits) || !gives_logits || of_layers) {
+        return;
+    }
+    const std::vector<Index>& layers = options.trained.layers;
+    const Index named = layers.empty() ? -1 : std::ranges::max(layers); // -1: all
+    const Index last = std::ssize(architecture.layers) - 1;
+    if (named >= 0 && named < last) {
+        throw Error(
+            ErrorKind::usage, fmt::format("{} {}", model::option::show, name_of(Item::logits)), fmt::format("layer {}", named),
+            fmt::format("the last layer, {}, or none, for logits stand behind all layers; an array of layer {} may stand "
+                        "beside them, as in {} weights,logits",
+                        last, named, model::option::show));
+    }
+}
+
 } // namespace
 
 int run_trained(const Operands& operands, const RunOptions& typed, const Globals& globals, Log& log)
@@ -64,6 +96,7 @@ int run_trained(const Operands& operands, const RunOptions& typed, const Globals
     }
     const ModelFolder folder(options.trained, digests_for(options.format));
     folder.require_apart_from(options.output.path);
+    require_last_layer_of_logits(options, folder.trained());
 
     StageReporter stages(log);
     IsaNote isa_note(globals.isa);

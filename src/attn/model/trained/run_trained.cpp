@@ -414,6 +414,9 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
         for (const Index place : open_places(result, trained)) {
             result.guesses.push_back(guesses_at(place, outputs.logits, [&](Index id) { return word_of(id, result, trained); }));
         }
+        if (const Index last = std::ssize(architecture.layers) - 1; layers.back() != last) {
+            result.warnings.push_back(fmt::format("logits are those behind the last layer, {}, which is not shown", last));
+        }
         const std::vector<Index>& rows = result.front().query_positions;
         result.logits = rows.empty() ? std::move(outputs.logits) : with_rows(outputs.logits, info_of(Item::logits), rows);
         if (result.guesses.empty()) {

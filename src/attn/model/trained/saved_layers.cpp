@@ -157,7 +157,12 @@ CheckReport check(const SavedLayers& saved, const Tolerance& tolerance, const Tr
     if (saved.layers.front().summary) {
         run_settings.top = saved.layers.front().summary->top;
     }
-    const LayeredResult result = run_trained(saved.config, trained, run_settings);
+    LayeredResult result = run_trained(saved.config, trained, run_settings);
+    // The first layer stands for all. An older file may have no warning where there is one now.
+    const SavedResult& first = saved.layers.front();
+    if (first.warnings && !first.warnings->empty()) {
+        result.layers.front().warnings = result.warnings;
+    }
     CheckReport report;
     report.portable_because = result.layers.front().portable_because;
     for (const SavedResult& stated_layer : saved.layers) {
