@@ -722,6 +722,25 @@ def test_logits_beside_another_layer_are_said_to_be_those_of_the_last(llama):
     assert (table.code, table.message) == (0, f"attn-cli: warning: {done['warnings'][0]}\n")
 
 
+def test_token_types_that_a_model_has_no_table_for_are_left_out_and_said(tmp_path, llama):
+    plain, typed = tmp_path / "plain", tmp_path / "typed"
+    for folder, kind in ((plain, 0), (typed, 1)):
+        shutil.copytree(llama[0], folder)
+        tokenizer = tiny_models.word_pieces()
+        for part in tokenizer["post_processor"]["pair"]:
+            next(iter(part.values()))["type_id"] *= kind
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    pair = ("--layer", "0", "--pair", "it sat", "--show", "weights,token_types")
+    done = result(typed, *pair, sentence="the cat")
+    assert done["layers"] == result(plain, *pair, sentence="the cat")["layers"]
+    assert done["token_types"] == [0, 0, 0, 0, 1, 1, 1]
+    said = "the template of the tokenizer gives token types, which this model has no table for; they change nothing"
+    assert done["warnings"] == [said]
+    assert result(typed, sentence="the cat")["warnings"] == []
+    for command in (["run", "the cat"], ["explain", "the cat", "--query", "0"]):
+        assert run(*command, "--model", f"{typed}/", *pair[:4]).message == f"attn-cli: warning: {said}\n"
+
+
 def test_formats_of_numbers_have_the_weights_of_all_layers(bert, tmp_path):
     rows = succeeds("run", "the cat", "--model", f"{bert[0]}/", "--format", "csv").text
     assert {row.split(",")[1] for row in rows.splitlines() if row.startswith("weights")} == {"0", "1", "2"}

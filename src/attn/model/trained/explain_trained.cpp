@@ -201,6 +201,8 @@ std::vector<Explanation> explain_trained(TrainedConfig config, const Trained& tr
             terms.place.config.head = {head};
             terms.place.config.query = {std::to_string(question.position)};
             explanations.push_back(explain(result, question, run_settings, &terms));
+            std::vector<std::string>& warnings = explanations.back().warnings;
+            warnings.insert(warnings.end(), run.warnings.begin(), run.warnings.end());
         }
     }
     return explanations;

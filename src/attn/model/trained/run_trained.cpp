@@ -371,8 +371,8 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     result.show = what_to_show(config, trained, settings);
     const std::vector<Index> layers = layers_of(config.layers, std::ssize(architecture.layers), settings.origin);
 
-    const Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer)
-                                            : words_of(config, architecture.embedding.V, !trained.drawn.empty());
+    Tokens tokens = trained.tokenizer ? pieces_of(config, *trained.tokenizer)
+                                      : words_of(config, architecture.embedding.V, !trained.drawn.empty());
     if (tokens.ids.empty() || config.sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
         throw Error(ErrorKind::data, "no words in the sentence; allowed: at least one");
     }
@@ -380,6 +380,11 @@ LayeredResult run_trained(const TrainedConfig& config, const Trained& trained, c
     result.token_ids = config.join == Join::words ? std::vector<Index>() : tokens.ids;
     result.token_types = tokens.types;
     result.offsets = tokens.offsets;
+    if (!tokens.piece_types.empty() && architecture.embedding.types.empty()) {
+        tokens.piece_types.clear();
+        result.warnings.emplace_back("the template of the tokenizer gives token types, which this model has no table for; they "
+                                     "change nothing");
+    }
     const transformer::Input input{tokens.ids, tokens.piece_types};
     transformer::require_input(trained.model, input);
     transformer::Asked asked = asked_of(result.show, layers);
