@@ -569,6 +569,17 @@ def test_whole_numbers_of_a_print_may_have_lost_their_decimals(tmp_path):
     assert '"the value of the largest score alone"' in against(tmp_path, "mine.npy", options=["--show", "weights"]).text
 
 
+def test_each_number_in_scientific_notation_has_a_last_digit_of_its_own(tmp_path):
+    v = numpy.array([[1234.46, 0.01], [3, 0.001]], "float32")
+    for name, array in zip("qkv", (v[:, :1], v[:, :1], v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    for second, code in (("1.0000e-02", 0), ("3.0000e-02", 1)):
+        (tmp_path / "mine.txt").write_text(f"tensor([[1.2345e+03, {second}],\n        [3.0000e+00, 1.0000e-03]])")
+        done = against(tmp_path, "mine.txt", options=["--window", "0"])  # each query sees its own value
+        assert done.code == code, done
+    assert "differs: 1 of 4" in done.text and "column    1: 0.0200" in done.text
+
+
 def test_a_byte_order_mark_and_a_title_are_passed_over(qkv, tmp_path):
     mine = attention(*qkv, scale=1)
     with numpy.printoptions(precision=4, threshold=10**9, suppress=True):

@@ -118,6 +118,29 @@ def test_a_printed_array_is_a_file_of_numbers(tmp_path):
     assert "1 of 12" in differs("numpy.txt", "a.npy", cwd=tmp_path).text
 
 
+def test_a_printed_number_is_every_number_that_prints_so(tmp_path):
+    exactly = ("--rtol", 0, "--atol", 0)
+    (tmp_path / "a.txt").write_text("[[0.1        0.2       ]\n [0.70000005 0.8000001 ]]")
+    (tmp_path / "torch.txt").write_text("tensor([[0.1000, 0.2000],\n        [0.7000, 0.8000]])")
+    b = numpy.array([[0.1, 0.2], [0.70000005, 0.8000001]], "float32")
+    save(tmp_path / "b.npy", b)
+    for pair in (["a.txt", "b.npy"], ["b.npy", "a.txt"], ["torch.txt", "b.npy"], ["a.txt", "torch.txt"]):
+        succeeds("compare", *pair, *exactly, cwd=tmp_path)
+        succeeds("compare", *pair, "--ulps", 0, cwd=tmp_path)
+    b[1, 1] = numpy.nextafter(b[1, 1], numpy.float32(1))
+    save(tmp_path / "b.npy", b)
+    assert "1 of 4" in differs("a.txt", "b.npy", *exactly, cwd=tmp_path).text
+    succeeds("compare", "a.txt", "b.npy", "--ulps", 1, cwd=tmp_path)
+
+
+def test_each_number_in_scientific_notation_has_a_last_digit_of_its_own(tmp_path):
+    (tmp_path / "a.txt").write_text("tensor([1.2345e+03, 1.0000e-02])")
+    save(tmp_path / "b.npy", numpy.array([1234.46, 0.01]))
+    succeeds("compare", "a.txt", "b.npy", cwd=tmp_path)
+    save(tmp_path / "b.npy", numpy.array([1234.46, 0.03]))
+    assert "1 of 2" in differs("a.txt", "b.npy", cwd=tmp_path).text
+
+
 @pytest.mark.parametrize("rtol, atol", [(1e-7, 0), (1e-3, 0), (0, 1e-3), (1e-4, 1e-4), (0, 0)])
 def test_tolerances_are_those_of_numpy(rtol, atol, tmp_path):
     for seed in range(20):

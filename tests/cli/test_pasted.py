@@ -90,6 +90,27 @@ def test_zeros_that_are_left_out_are_zeros(tmp_path, text, rows, passes):
     assert run("check", path).code == (0 if passes else 1)
 
 
+@pytest.mark.parametrize(
+    "text, rows, wrong",
+    [
+        ("[[0.1        0.2       ]\n [0.70000005 0.8000001 ]]", [[0.1, 0.2], [0.70000005, 0.8000001]], None),
+        ("[[0.10000000 0.20000000]\n [0.70000005 0.80000010]]", [[0.1, 0.2], [0.70000005, 0.8000001]], None),
+        ("[[0.1        0.2       ]\n [0.70000005 0.8000002 ]]", [[0.1, 0.2], [0.70000005, 0.8000001]], "0.8000002"),
+        ("[[1.2345679e-09 7.0000000e-01]\n [1.0000000e-01 2.0000000e-01]]", [[1.2345679e-09, 0.7], [0.1, 0.2]], None),
+        ("[[1.2345679e-09 7.0000000e-01]\n [1.0000000e-01 2.0000002e-01]]", [[1.2345679e-09, 0.7], [0.1, 0.2]], "2.0000002e-01"),
+        ("[[0.123457, 3e-06], [1.2e-05, 0.5]]", [[0.1234567, 3.4e-06], [1.2e-05, 0.5]], None),  # round(x, 6)
+        ("[[0.123457, 3e-06], [1.2e-05, 0.5]]", [[0.1234567, 3.6e-06], [1.2e-05, 0.5]], "3e-06"),
+    ],
+)
+def test_padding_is_no_digit(tmp_path, text, rows, wrong):
+    path = tmp_path / "recipe.json"
+    draws = [{"tensor": "embeddings", "values": rows}, *RECIPE["draws"][1:]]
+    path.write_text(json.dumps({**RECIPE, "draws": draws, "published": [{"array": "embeddings", "values": text}]}))
+    done = run("check", path)
+    assert done.code == (1 if wrong else 0), done
+    assert wrong is None or f"1 of 4: embeddings[{'0' if wrong == '3e-06' else '1'}][1]: stated {wrong}, computed" in done.text
+
+
 @pytest.mark.parametrize(("text", "why"), [
     ("tensor([[0.2500, x]])", "published[0].values at character 17: got 'x'; allowed: numbers as PyTorch or NumPy prints them"),
     ("tensor([[0.25, -1.5], [2.0]])", "published[0].values up to character 27: got 1 element in a row; allowed: 2, as before"),

@@ -173,7 +173,56 @@ Scalar nearest(std::string_view text)
 template float nearest(std::string_view);
 template double nearest(std::string_view);
 
-std::optional<Printed> find_printed(std::string_view text)
+// ---- printed -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// 1e-3 of -3, as the nearest double; 0 where it is smaller than the smallest.
+double power_of_ten(std::int64_t exponent)
+{
+    const std::string text = "1e" + std::to_string(exponent);
+    double power = 0;
+    std::from_chars(text.data(), text.data() + text.size(), power); // which leaves it when out of range
+    return power;
+}
+
+/// From the first that is not 0 on; 0 of zero.
+int significant_digits(const Parts& parts)
+{
+    const std::string digits = parts.digits();
+    return static_cast<int>(digits.size() - std::min(digits.find_first_not_of('0'), digits.size()));
+}
+
+/// Sets how far a number reaches that is rounded to these digits.
+void set_reach(Printed& printed, const Parts& parts)
+{
+    if (printed.digits.fixed) {
+        printed.unit = power_of_ten(-*printed.digits.fixed);
+        printed.below = printed.unit / 2;
+    }
+    const std::string digits = parts.digits();
+    const std::size_t first = digits.find_first_not_of('0');
+    if (!printed.digits.scientific || first == std::string::npos) {
+        return;
+    }
+    const auto leading = static_cast<std::int64_t>(parts.whole.size()) - 1 - static_cast<std::int64_t>(first);
+    const double unit = power_of_ten(saturated_exponent(parts) + leading - *printed.digits.scientific);
+    const bool power = digits[first] == '1' && digits.find_first_not_of('0', first + 1) == std::string::npos;
+    printed.unit = std::max(printed.unit, unit);
+    printed.below = std::max(printed.below, power ? unit / 20 : unit / 2);
+}
+
+/// Of a text that is this as a double; infinity beyond its range.
+float nearest_float32(std::string_view text, double value)
+{
+    float single = 0;
+    const bool out_of_range = std::from_chars(text.data(), text.data() + text.size(), single).ec != std::errc{};
+    const float beyond = std::abs(value) < 1 ? 0 : std::numeric_limits<float>::infinity();
+    return out_of_range ? std::copysign(beyond, value < 0 ? -1.0F : 1.0F) : single;
+}
+
+/// With these digits, or its own.
+std::optional<Printed> read_printed(std::string_view text, const std::optional<PrintedDigits>& given)
 {
     Printed printed;
     if (is_nonfinite_name(text)) {
@@ -185,43 +234,117 @@ std::optional<Printed> find_printed(std::string_view text)
     if (!parts || parts->fraction.size() > 1000) {
         return std::nullopt;
     }
-    printed.digits = static_cast<int>(parts->fraction.size());
-    printed.scientific = parts->exponent.has_value();
-    const bool zero = parts->digits().find_first_not_of('0') == std::string::npos;
+    const auto own = static_cast<int>(parts->fraction.size());
+    const bool zero = significant_digits(*parts) == 0;
     // Scientific notation has one digit before the point, and 0 there for zero alone.
-    if (printed.scientific && (parts->whole.size() != 1 || (parts->whole == "0" && !zero))) {
+    if (parts->exponent && (parts->whole.size() != 1 || (parts->whole == "0" && !zero))) {
         return std::nullopt;
     }
     const auto result = std::from_chars(text.data(), text.data() + text.size(), printed.value);
     if (result.ec != std::errc{}) { // more than a double can hold
         return std::nullopt;
     }
-    if (!(printed.scientific && zero)) {
-        const std::string unit = "1e" + std::to_string((printed.scientific ? saturated_exponent(*parts) : 0) - printed.digits);
-        // Out of range means smaller than the smallest double: a unit of 0.
-        std::from_chars(unit.data(), unit.data() + unit.size(), printed.unit);
+    printed.single = nearest_float32(text, printed.value);
+    printed.digits = given             ? *given
+                     : parts->exponent ? PrintedDigits{.fixed = {}, .scientific = own}
+                                       : PrintedDigits{.fixed = own, .scientific = {}};
+    if (zero && parts->exponent) { // a list prints one that was rounded as 0.0
+        printed.digits.fixed.reset();
     }
+    set_reach(printed, *parts);
     return printed;
 }
 
-Printed parse_printed(std::string_view text)
+Printed required(const std::optional<Printed>& printed, std::string_view text)
 {
-    const std::optional<Printed> printed = find_printed(text);
     if (!printed) {
         refuse(text, "a printed number that a double can hold, such as 0.0185, 1. or 1.4928e-02, inf, -inf or nan");
     }
     return *printed;
 }
 
-bool agrees(const Printed& printed, double value)
+/// The number of that type which the text reads as.
+double read_as(const Printed& printed, ElementType type)
 {
-    const auto text = [&](double x) { return printed.scientific ? scientific(x, printed.digits) : fixed(x, printed.digits); };
-    return text(value) == text(printed.value);
+    switch (type) {
+    case ElementType::float16: return from_float16(to_float16(printed.value));
+    case ElementType::bfloat16: return from_bfloat16(to_bfloat16(printed.value));
+    case ElementType::float32: return printed.single;
+    default: return printed.value;
+    }
 }
 
-bool agrees_within(const Printed& printed, double value, double units)
+/// Whether no other decimal is shorter and reads back to the same float32.
+bool is_shortest_float32(const Printed& printed)
 {
-    if (agrees(printed, value)) {
+    return std::isfinite(printed.single) &&
+           canonical_decimal(shortest(printed.single)) == canonical_decimal(shortest(printed.value));
+}
+
+} // namespace
+
+std::optional<Printed> find_printed(std::string_view text)
+{
+    return read_printed(text, std::nullopt);
+}
+
+Printed parse_printed(std::string_view text)
+{
+    return required(read_printed(text, std::nullopt), text);
+}
+
+Printed parse_printed(std::string_view text, const PrintedDigits& digits)
+{
+    return required(read_printed(text, digits), text);
+}
+
+PrintedDigits digits_of(std::span<const std::string> numbers)
+{
+    constexpr int most_of_numpy = 8;
+    PrintedDigits most;
+    bool list = false; // of Python, which prints each number by itself
+    int decimals = 0;  // after the point, if all were fixed
+    int significant = 1;
+    for (const std::string& number : numbers) {
+        const PrintedDigits own = parse_printed(number).digits;
+        const std::optional<Parts> parts = split(number);
+        if (!parts) {
+            continue;
+        }
+        list |= own.fixed ? most.scientific.has_value() : most.fixed || (most.scientific && most.scientific != own.scientific);
+        most.fixed = std::max(most.fixed, own.fixed); // nothing is less than any number
+        most.scientific = std::max(most.scientific, own.scientific);
+        const bool zero = significant_digits(*parts) == 0;
+        const std::int64_t fraction = std::ssize(parts->fraction) - (zero ? 0 : saturated_exponent(*parts));
+        decimals = std::max(decimals, static_cast<int>(fraction));
+        significant = std::max(significant, significant_digits(*parts));
+    }
+    if (list) {
+        return {.fixed = decimals, .scientific = significant - 1};
+    }
+    if (most.fixed == 0) {
+        return {.fixed = most_of_numpy, .scientific = {}};
+    }
+    return most;
+}
+
+bool agrees(const Printed& printed, double value, ElementType type)
+{
+    const auto& [as_fixed, as_scientific] = printed.digits;
+    if (!std::isfinite(printed.value) || !std::isfinite(value)) {
+        return printed.value == value || (std::isnan(printed.value) && std::isnan(value));
+    }
+    if (std::signbit(printed.value) != std::signbit(value)) {
+        return false;
+    }
+    return value == printed.value || value == read_as(printed, type) ||
+           (as_fixed && fixed(value, *as_fixed) == fixed(printed.value, *as_fixed)) ||
+           (as_scientific && scientific(value, *as_scientific) == scientific(printed.value, *as_scientific));
+}
+
+bool agrees_within(const Printed& printed, double value, double units, ElementType type)
+{
+    if (agrees(printed, value, type)) {
         return true;
     }
     if (!std::isfinite(printed.value) || !std::isfinite(value)) {
@@ -241,6 +364,39 @@ bool agrees_within(const Printed& printed, double value, double units)
     }
     const auto stated = static_cast<double>(static_cast<float>(printed.value));
     return is_within(stated, float32_step(std::max(std::abs(stated), std::abs(value))));
+}
+
+double nearest_printed(const Printed& printed, double value, ElementType type)
+{
+    if (agrees(printed, value, type)) {
+        return value;
+    }
+    if (!std::isfinite(printed.value) || !std::isfinite(value)) {
+        return printed.value;
+    }
+    const bool same_sign = std::signbit(printed.value) == std::signbit(value);
+    const bool further = same_sign && std::abs(value) > std::abs(printed.value);
+    const double reach = further     ? printed.unit / 2
+                         : same_sign ? printed.below
+                                     : std::min(printed.below, std::abs(printed.value));
+    const double end = printed.value + std::copysign(reach, value - printed.value);
+    const bool on_the_border = value < printed.value ? end <= value : end >= value; // from where it is rounded away
+    return on_the_border ? std::nextafter(value, printed.value) : end;
+}
+
+bool agree(const Printed& a, const Printed& b)
+{
+    if (!std::isfinite(a.value) || !std::isfinite(b.value)) {
+        return agrees(a, b.value);
+    }
+    const auto shortest_that_prints = [](const Printed& x, const Printed& y) {
+        return is_shortest_float32(x) && (agrees(y, x.single) || (is_shortest_float32(y) && x.single == y.single));
+    };
+    constexpr double short_of_the_border = 1 - 1e-6; // which is a tie, and rounded to one of the two
+    const double reach = (a.value < b.value) == std::signbit(a.value) ? a.below + b.unit / 2 : a.unit / 2 + b.below;
+    const bool overlap = std::abs(a.value - b.value) < short_of_the_border * reach;
+    return a.value == b.value || (overlap && std::signbit(a.value) == std::signbit(b.value)) || shortest_that_prints(a, b) ||
+           shortest_that_prints(b, a);
 }
 
 std::string fixed(double value, int digits)

@@ -1,6 +1,8 @@
 // Decimal text of numbers: the shortest that reads back, and what "these two decimals are equal" means.
 #pragma once
 
+#include "attn/tensor/element.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -33,23 +35,41 @@ void append_shortest(std::string& out, std::span<const Scalar> values);
 template <typename Scalar>
 [[nodiscard]] Scalar nearest(std::string_view text);
 
-/// A number as an article prints it, such as "0.0185" or "1.4928e-02".
+/// How the numbers of an array are rounded when it is printed: to so many digits after the point, in fixed or in scientific
+/// notation; each number of a list of Python in either.
+struct PrintedDigits {
+    std::optional<int> fixed, scientific;
+};
+
+/// A number as an article prints it, such as "0.0185" or "1.4928e-02": it stands for every number that prints so.
 struct Printed {
     double value = 0;
-    int digits = 0; ///< after the point
-    bool scientific = false;
-    double unit = 0; ///< one unit of the last printed digit; 0 for a zero in scientific notation
+    float single = 0;     ///< the nearest float32
+    PrintedDigits digits; ///< nothing for inf, -inf and nan
+    double unit = 0;      ///< one unit of the last digit; 0 for a zero in scientific notation
+    double below = 0;     ///< how far towards zero it reaches: half a unit, or a tenth of that for a power of ten in scientific
 };
-/// Nothing when `text` is not such a number (inf, -inf and nan are) or is more than a double can hold.
+/// A number by itself, with its own digits. Nothing when `text` is not such a number (inf, -inf and nan are) or is more than a
+/// double can hold.
 [[nodiscard]] std::optional<Printed> find_printed(std::string_view text);
 /// Throws Error(data) in that case.
 [[nodiscard]] Printed parse_printed(std::string_view text);
+/// A number of an array with these digits.
+[[nodiscard]] Printed parse_printed(std::string_view text, const PrintedDigits& digits);
+/// Of an array that holds these: the most that one of them has, because zeros at the end may be left out or filled in. Where
+/// all look whole, so they are, to the 8 decimals that NumPy prints unless told otherwise. Throws as parse_printed.
+[[nodiscard]] PrintedDigits digits_of(std::span<const std::string> numbers);
 
-/// Whether `value`, rounded to the notation and digits of `printed`, gives the same text.
-[[nodiscard]] bool agrees(const Printed& printed, double value);
+/// Whether `value`, a number of that type, prints so: rounded to the digits, or because it is what the text reads as, since the
+/// shortest decimal of a float32 may have fewer digits than the array, and zeros behind them.
+[[nodiscard]] bool agrees(const Printed& printed, double value, ElementType type = ElementType::float64);
 /// Whether it agrees, or is at most `units` units of the last printed digit away, or at most one float32 step away from the
 /// float32 nearest to what was printed.
-[[nodiscard]] bool agrees_within(const Printed& printed, double value, double units);
+[[nodiscard]] bool agrees_within(const Printed& printed, double value, double units, ElementType type = ElementType::float64);
+/// Of the numbers that print so one that is nearest to `value`: `value` itself where it agrees, and never where it does not.
+[[nodiscard]] double nearest_printed(const Printed& printed, double value, ElementType type = ElementType::float64);
+/// Whether a float32 or float64 prints as both.
+[[nodiscard]] bool agree(const Printed& a, const Printed& b);
 
 /// `value` with `digits` (up to 1074) after the point, fixed ("0.0185") or scientific ("1.8550e-02"); inf, -inf, nan as such.
 [[nodiscard]] std::string fixed(double value, int digits);

@@ -78,23 +78,21 @@ const model::NamedTensor& ComparedFile::only(std::initializer_list<std::string_v
                 fmt::format("one, one named {}, or FILE:NAME", names));
 }
 
-/// As the nearest float64: the digits, and so the tolerance, are those that were printed.
+/// As the nearest float64, beside what was printed.
 void ComparedFile::read_printed(const std::string& wanted)
 {
     if (!wanted.empty()) {
         throw Error(ErrorKind::data, file_.name(), "the name " + in_quotes(wanted), "none, a printed array has no name");
     }
-    const io::PrintedArray array = io::with_restored_zeros(io::parse_printed_array(as_text(file_.bytes()), file_.name()));
+    const io::PrintedArray array = io::parse_printed_array(as_text(file_.bytes()), file_.name());
     std::vector<double> values;
-    double unit = 0; // the largest of a last digit
     for (const std::string& number : array.numbers) {
-        const math::Printed printed = math::parse_printed(number);
-        values.push_back(printed.value);
-        unit = std::max(unit, printed.unit);
+        printed_.push_back(math::parse_printed(number, array.digits));
+        values.push_back(printed_.back().value);
     }
     StoredTensor& tensor = stored_.emplace_back("", ElementType::float64, array.shape);
     store<double>(tensor, 0, values);
-    contents_.tensors.push_back({"", tensor.view(), unit});
+    contents_.tensors.push_back({"", tensor.view(), printed_});
 }
 
 void ComparedFile::read_tensors(const std::string& wanted)

@@ -41,6 +41,7 @@ private:
     MappedFile file_;
     io::TensorFile tensors_;          ///< what views may need
     std::deque<StoredTensor> stored_; ///< from JSON and print
+    std::vector<math::Printed> printed_;
     model::Contents contents_;
 };
 

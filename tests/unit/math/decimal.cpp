@@ -218,17 +218,17 @@ TEST(ParsePrinted, ReadsTheNotationAndItsUnit)
 {
     const Printed plain = parse_printed("-0.0185");
     EXPECT_EQ(plain.value, -0.0185);
-    EXPECT_EQ(plain.digits, 4);
-    EXPECT_FALSE(plain.scientific);
+    EXPECT_EQ(plain.digits.fixed, 4);
+    EXPECT_FALSE(plain.digits.scientific);
     EXPECT_EQ(plain.unit, 1e-4);
 
     const Printed scientific = parse_printed("1.4928e-02");
     EXPECT_EQ(scientific.value, 1.4928e-02);
-    EXPECT_EQ(scientific.digits, 4);
-    EXPECT_TRUE(scientific.scientific);
+    EXPECT_EQ(scientific.digits.scientific, 4);
+    EXPECT_FALSE(scientific.digits.fixed);
     EXPECT_EQ(scientific.unit, 1e-6);
 
-    EXPECT_EQ(parse_printed("3.").digits, 0);
+    EXPECT_EQ(parse_printed("3.").digits.fixed, 0);
     EXPECT_EQ(parse_printed("3.").unit, 1);
     EXPECT_EQ(parse_printed("0.00").unit, 0.01);
     EXPECT_EQ(parse_printed("0.0000e+00").unit, 0);
@@ -278,7 +278,7 @@ TEST(Agrees, HoldsForWhatPrintfPrints)
         char text[64];
         std::snprintf(text, sizeof text, random() % 2 == 0 ? "%.*f" : "%.*e", digits, value);
         const Printed printed = parse_printed(text);
-        EXPECT_EQ(printed.digits, digits);
+        EXPECT_EQ(printed.digits.fixed.value_or(-1) + printed.digits.scientific.value_or(-1), digits - 1);
         EXPECT_TRUE(agrees(printed, value)) << text;
         EXPECT_TRUE(agrees_within(printed, value, 0)) << text;
         EXPECT_FALSE(agrees(printed, value + 1.01 * printed.unit)) << text;
@@ -313,6 +313,84 @@ TEST(AgreesWithin, ForgivesOneFloat32Step)
     EXPECT_TRUE(agrees_within(parse_printed("1.0000000000"), static_cast<double>(std::nextafter(1.0F, 0.0F)), 0));
     EXPECT_TRUE(agrees_within(parse_printed("1.0000000000"), 1 + 0x1p-23, 0));
     EXPECT_FALSE(agrees_within(parse_printed("1.0000000000"), 1 + 0x1p-22, 0));
+}
+
+// ---- printed arrays ----------------------------------------------------------------------------------------------------
+
+using Numbers = std::vector<std::string>;
+
+/// Whether a number of an array that holds `numbers` prints as the last of them.
+bool prints_last(const Numbers& numbers, double value, attn::ElementType type = attn::ElementType::float64)
+{
+    return agrees(parse_printed(numbers.back(), digits_of(numbers)), value, type);
+}
+
+TEST(PrintedArray, PaddingIsNoDigit)
+{
+    constexpr attn::ElementType single = attn::ElementType::float32;
+    for (const char* text : {"0.8000001", "0.80000010"}) {
+        EXPECT_TRUE(prints_last({"0.70000005", text}, 0.8000001F, single));
+        EXPECT_FALSE(prints_last({"0.70000005", text}, std::nextafter(0.8000001F, 1.0F), single));
+        EXPECT_FALSE(prints_last({"0.70000005", text}, std::nextafter(0.8000001F, 0.0F), single));
+    }
+    EXPECT_TRUE(prints_last({"1.2345678e-09", "7.0000000e-01"}, 0.7F, single));
+    EXPECT_TRUE(prints_last({"0.12345678", "123456790."}, 123456792, single));
+    EXPECT_TRUE(prints_last({"0.1235", "0.1"}, attn::from_float16(attn::to_float16(0.1)), attn::ElementType::float16));
+    EXPECT_FALSE(prints_last({"0.12345678", "0.7"}, 0.7F)); // as float64 it prints as 0.69999999
+    EXPECT_TRUE(prints_last({"0.12345678", "0.1"}, 0.1000000049));
+    EXPECT_FALSE(prints_last({"0.12345678", "0.1"}, 0.1000000051));
+}
+
+TEST(PrintedArray, AllHaveTheDigitsOfTheOneThatHasMost)
+{
+    const auto fixed_of = [](const Numbers& numbers) { return digits_of(numbers).fixed; };
+    EXPECT_EQ(fixed_of({"1.", "0.5", "-0.125", "nan"}), 3);
+    EXPECT_EQ(fixed_of({"1.", "-2."}), 8); // NumPy's default
+    EXPECT_EQ(fixed_of({"1", "0", "-inf"}), 8);
+    EXPECT_EQ(fixed_of({"-inf"}), std::nullopt);
+    EXPECT_EQ(fixed_of({"1.e+00", "2.0e-03"}), 4); // nobody but a list of Python mixes 0 digits and 1
+    EXPECT_EQ(fixed_of({"1.0e+00", "2.5e-03"}), std::nullopt);
+    EXPECT_EQ(digits_of(Numbers{"1.0e+00", "2.5e-03"}).scientific, 1);
+}
+
+TEST(PrintedArray, OfPythonIsRoundedToDecimalsOrToDigits)
+{
+    const Numbers rounded{"0.123457", "1.2e-05", "3e-06"}; // round(x, 6)
+    EXPECT_TRUE(prints_last(rounded, 3.4e-06));
+    EXPECT_FALSE(prints_last(rounded, 3.6e-06));
+    EXPECT_FALSE(prints_last({"0.123457", "1.2e-05", "0e+00"}, 4e-07));
+    EXPECT_TRUE(prints_last({"1.23457e-05", "12.3457"}, 12.345678)); // %g
+    EXPECT_FALSE(prints_last({"1.23457e-05", "12.3457"}, 12.345778));
+    EXPECT_TRUE(prints_last({"0.1", "1.2345678901234567e-09"}, 1.2345678901234567e-09));
+    EXPECT_FALSE(prints_last({"0.1", "1.2345678901234567e-09"}, 1.2345678901234569e-09));
+}
+
+TEST(NearestPrinted, IsTheNumberItselfOnlyWhereItPrintsSo)
+{
+    const Printed printed = parse_printed("0.1235");
+    EXPECT_EQ(nearest_printed(printed, 0.12347), 0.12347);
+    EXPECT_DOUBLE_EQ(nearest_printed(printed, 0.2), 0.12355);
+    EXPECT_DOUBLE_EQ(nearest_printed(printed, -0.2), 0.12345);
+    EXPECT_DOUBLE_EQ(nearest_printed(parse_printed("1.0e+03"), 0), 995);
+    EXPECT_DOUBLE_EQ(nearest_printed(parse_printed("1.0e+03"), 2000), 1050);
+    EXPECT_EQ(nearest_printed(parse_printed("0.0000"), -1), 0);
+    EXPECT_EQ(nearest_printed(parse_printed("inf"), 1), infinity);
+    const double tie = 0.125; // prints as 0.12
+    EXPECT_EQ(nearest_printed(parse_printed("0.13"), tie), std::nextafter(tie, 1));
+}
+
+TEST(AgreeAsPrinted, HoldsWhereOneFloatPrintsAsBoth)
+{
+    const auto both = [](const char* a, const char* b) {
+        const bool holds = agree(parse_printed(a), parse_printed(b));
+        EXPECT_EQ(agree(parse_printed(b), parse_printed(a)), holds) << a << " " << b;
+        return holds;
+    };
+    EXPECT_TRUE(both("0.1235", "0.12346") && both("0.12", "1.2346e-01") && both("nan", "nan") && both("-inf", "-inf"));
+    EXPECT_FALSE(both("0.1235", "0.12344") || both("0.1235", "0.1236") || both("inf", "nan") || both("0.0000", "-0.00001"));
+    EXPECT_FALSE(both("0.50000000", "0.50000001"));
+    EXPECT_TRUE(both("0.70000000", "0.69999999")); // the float32 whose shortest decimal is 0.7
+    EXPECT_TRUE(both("0.70000000", "0.69999998807907104"));
 }
 
 // ---- fixed, scientific ------------------------------------------------------------------------------------------------

@@ -1,14 +1,12 @@
 #include "attn/io/json/printed_array.hpp"
 
 #include "attn/io/bytes.hpp"
-#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace attn::io {
 namespace {
@@ -62,6 +60,7 @@ public:
         if (skip_space(); at_ != text_.size()) {
             refuse("nothing behind the array");
         }
+        array_.digits = math::digits_of(array_.numbers);
         return std::move(array_);
     }
 
@@ -198,30 +197,6 @@ bool may_begin_printed_array(std::string_view front)
 PrintedArray parse_printed_array(std::string_view text, const std::string& what)
 {
     return Reader(text, what).read();
-}
-
-PrintedArray with_restored_zeros(PrintedArray array)
-{
-    constexpr int most_of_numpy = 8;
-    std::array<int, 2> decimals{}; // of fixed and of scientific numbers
-    bool whole = true;
-    for (const std::string& number : array.numbers) {
-        const math::Printed printed = math::parse_printed(number);
-        int& most = decimals.at(printed.scientific ? 1 : 0);
-        most = std::max(most, printed.digits);
-        whole = whole && !printed.scientific && printed.digits == 0;
-    }
-    decimals[0] = whole ? most_of_numpy : decimals[0];
-    for (std::string& number : array.numbers) {
-        const math::Printed printed = math::parse_printed(number);
-        const int missing = decimals.at(printed.scientific ? 1 : 0) - printed.digits;
-        if (std::isfinite(printed.value) && missing > 0) {
-            const std::size_t end = std::min(number.find_first_of("eE"), number.size());
-            const bool point = number.find('.') != std::string::npos;
-            number.insert(end, (point ? "" : ".") + std::string(static_cast<std::size_t>(missing), '0'));
-        }
-    }
-    return array;
 }
 
 } // namespace attn::io

@@ -4,6 +4,7 @@
 //           [0.2517, 0.6886]], grad_fn=<MmBackward0>)     [0.25 0.68]]
 #pragma once
 
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/shape.hpp"
 
 #include <string>
@@ -15,6 +16,7 @@ namespace attn::io {
 struct PrintedArray {
     Shape shape;                      ///< () of a number alone
     std::vector<std::string> numbers; ///< as they stand there, row-major
+    math::PrintedDigits digits;       ///< of all of them
 };
 
 /// Whether a text is one: it begins so, or behind a title, one line or what ends with ":" or "=" in it. A byte order mark
@@ -27,9 +29,5 @@ struct PrintedArray {
 /// them and what follows them (grad_fn, dtype, …) say nothing. Throws Error(data), naming `what`: something else, rows of
 /// different lengths, numbers left out as "...".
 [[nodiscard]] PrintedArray parse_printed_array(std::string_view text, const std::string& what);
-
-/// The same with the zeros that PyTorch and NumPy leave out: all numbers of an array have as many decimals. Where all look
-/// whole, so they are, to the 8 decimals that NumPy prints at most.
-[[nodiscard]] PrintedArray with_restored_zeros(PrintedArray array);
 
 } // namespace attn::io

@@ -79,10 +79,8 @@ void read_words(const JsonValue& values, Published& published)
 void read_text(const JsonValue& text, Published& published)
 {
     PrintedArray array = parse_printed_array(text.text(), text.place());
-    if (model::kind_of(published.array) != ItemKind::integers) {
-        array = with_restored_zeros(std::move(array));
-    }
     published.printed = true;
+    published.digits = array.digits;
     published.shape = std::move(array.shape);
     published.values = std::move(array.numbers);
 }

@@ -59,8 +59,11 @@ bool agrees(const Published& published, const Computed& computed, std::size_t pl
         return value == -std::numeric_limits<double>::infinity();
     }
     if (published.printed) {
-        const math::Printed printed = math::parse_printed(stated);
-        return published.units > 0 ? math::agrees_within(printed, value, published.units) : math::agrees(printed, value);
+        const math::Printed printed =
+            published.digits ? math::parse_printed(stated, *published.digits) : math::parse_printed(stated);
+        const ElementType type = computed.dtype == Dtype::float32 ? ElementType::float32 : ElementType::float64;
+        return published.units > 0 ? math::agrees_within(printed, value, published.units, type)
+                                   : math::agrees(printed, value, type);
     }
     return within(value, stated_number(published, computed, stated), {published.rtol, published.atol});
 }

@@ -1,6 +1,5 @@
 #include "attn/model/check/compare.hpp"
 
-#include "attn/math/decimal.hpp"
 #include "attn/model/check/computed.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -115,10 +114,31 @@ std::string text_at(const TensorView& view, const Shape& index)
     return view.type == ElementType::float64 ? math::shortest(value) : math::shortest(static_cast<float>(value));
 }
 
+/// Two numbers of which either may have been printed: then it is, of those that print so, one nearest to the other.
+std::pair<double, double> facing(const NamedTensor& a, const NamedTensor& b, std::size_t at, std::pair<double, double> numbers)
+{
+    auto [x, y] = numbers;
+    if (!a.printed.empty() && !b.printed.empty()) {
+        if (math::agree(a.printed[at], b.printed[at])) {
+            return {y, y};
+        }
+        x = math::nearest_printed(a.printed[at], y);
+        y = math::nearest_printed(b.printed[at], numbers.first);
+        return {x, x == y ? std::nextafter(y, numbers.second) : y}; // each stops short of where they meet
+    }
+    if (!a.printed.empty()) {
+        x = math::nearest_printed(a.printed[at], y, b.view.type);
+    } else if (!b.printed.empty()) {
+        y = math::nearest_printed(b.printed[at], x, a.view.type);
+    }
+    return {x, y};
+}
+
 class ComparedPair {
 public:
-    ComparedPair(const TensorView& a, const TensorView& b, const CompareOptions& options, const Tolerance& tolerance)
-        : a_(a), b_(b), options_(options), tolerance_(tolerance), type_(narrower(a.type, b.type))
+    ComparedPair(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options, const Tolerance& tolerance)
+        : named_a_(a), named_b_(b), a_(a.view), b_(b.view), options_(options), tolerance_(tolerance),
+          type_(narrower(a_.type, b_.type))
     {
     }
 
@@ -171,8 +191,9 @@ private:
         return static_cast<double>(a < b ? y - x : x - y);
     }
 
-    [[nodiscard]] bool agree(double a, double b) const
+    [[nodiscard]] bool agree(double number_of_a, double number_of_b) const
     {
+        const auto [a, b] = facing(named_a_, named_b_, static_cast<std::size_t>(tally_.compared), {number_of_a, number_of_b});
         if (!options_.ulps) {
             return within(a, b, tolerance_, options_.equal_nan);
         }
@@ -190,6 +211,8 @@ private:
         return {index, text_at(a_, index), text_at(b_, index)};
     }
 
+    const NamedTensor& named_a_;
+    const NamedTensor& named_b_;
     const TensorView& a_;
     const TensorView& b_;
     const CompareOptions& options_;
@@ -210,8 +233,8 @@ TensorComparison compare_tensors(const NamedTensor& a, const NamedTensor& b, con
         result.why = fmt::format("the shapes differ: {}, {}", to_string(a.view.shape), to_string(b.view.shape));
         return result;
     }
-    result.tolerance = options.tolerance.value_or(tolerance_of(a, b));
-    ComparedPair(a.view, b.view, options, result.tolerance).compare(result);
+    result.tolerance = options.tolerance.value_or(usual_tolerance(a.view.type, b.view.type));
+    ComparedPair(a, b, options, result.tolerance).compare(result);
     return result;
 }
 
@@ -273,13 +296,6 @@ void compare_by_name(const std::vector<Named>& a, const std::vector<Named>& b, s
 
 } // namespace
 
-Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b)
-{
-    Tolerance tolerance = usual_tolerance(a.view.type, b.view.type);
-    tolerance.atol += std::max(a.printed_unit, b.printed_unit) / 2;
-    return tolerance;
-}
-
 double TensorComparison::percentage() const
 {
     return compared == 0 ? 0 : 100 * static_cast<double>(mismatched) / static_cast<double>(compared);
@@ -311,6 +327,20 @@ Comparison compare(const Contents& a, const Contents& b, const CompareOptions& o
         compare_by_name(a.tensors, b.tensors, comparison.tensors, pair);
     }
     return comparison;
+}
+
+std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, const Tolerance& tolerance)
+{
+    std::vector<double> numbers = load<double>(a.view).values;
+    if (a.printed.empty()) {
+        return numbers;
+    }
+    const std::vector<double> others = load<double>(b.view).values;
+    for (std::size_t at = 0; at < numbers.size(); ++at) {
+        const auto [x, y] = facing(a, b, at, {numbers[at], others[at]});
+        numbers[at] = within(x, y, tolerance) ? others[at] : numbers[at];
+    }
+    return numbers;
 }
 
 ResultTensors tensors_of(const SavedResult& saved)

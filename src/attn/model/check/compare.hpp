@@ -1,11 +1,13 @@
 // Comparing tensors by their names, as numpy.testing.assert_allclose(A, B) compares two arrays: B is what is right.
 #pragma once
 
+#include "attn/math/decimal.hpp"
 #include "attn/model/check/agreement.hpp"
 #include "attn/model/check/check.hpp"
 #include "attn/tensor/stored.hpp"
 
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace attn::model {
 struct NamedTensor {
     std::string name;
     TensorView view;
-    double printed_unit = 0; ///< of the last digit that was printed; 0 where the numbers are whole
+    std::span<const math::Printed> printed = {}; ///< the numbers, row-major, where they were printed
 };
 /// Words, which only results have: tokens, or a vocabulary.
 struct NamedWords {
@@ -29,7 +31,7 @@ struct Contents {
 };
 
 struct CompareOptions {
-    std::optional<Tolerance> tolerance = {}; ///< absent: tolerance_of()
+    std::optional<Tolerance> tolerance = {}; ///< absent: the usual one of the types
     /// Instead of the tolerance: so many units in the last place, of the narrower type of the two. Integers must be equal.
     std::optional<std::uint64_t> ulps = {};
     bool equal_nan = true;
@@ -44,10 +46,6 @@ struct LargestDifference {
     double value = 0;
     Place place;
 };
-
-/// What two tensors may differ by unless somebody says more: the usual tolerance of their types, and half a unit of the last
-/// digit that was printed.
-[[nodiscard]] Tolerance tolerance_of(const NamedTensor& a, const NamedTensor& b);
 
 struct TensorComparison {
     std::string name;
@@ -78,6 +76,9 @@ struct Comparison {
 /// Pairs by name; where both sides have one tensor alone, those two. Reads both a piece at a time, whatever their order in
 /// memory. Throws Error(data) when there is nothing to compare.
 [[nodiscard]] Comparison compare(const Contents& a, const Contents& b, const CompareOptions& options);
+
+/// The numbers of A; where they were printed, those of B wherever these are within the tolerance of a number that prints so.
+[[nodiscard]] std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, const Tolerance& tolerance);
 
 /// The arrays of a saved result, each as the type that it was computed in, ids as int64, and its tokens and vocabulary.
 struct ResultTensors {

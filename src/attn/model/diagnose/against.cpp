@@ -56,16 +56,23 @@ std::vector<double> split_into_heads(const std::vector<double>& values, const Co
 bool is_whole(const NamedTensor& file)
 {
     const auto has_no_decimals = [](double number) { return !std::isfinite(number) || number == std::trunc(number); };
-    return file.printed_unit > 0 && std::ranges::all_of(load<double>(file.view).values, has_no_decimals);
+    return !file.printed.empty() && std::ranges::all_of(load<double>(file.view).values, has_no_decimals);
 }
 
-Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const NamedTensor& right)
+std::vector<double> reach_of(const NamedTensor& file)
 {
-    Tolerance tolerance = tolerance_of(file, right);
+    std::vector<double> reach(static_cast<std::size_t>(file.view.count()));
+    std::ranges::transform(file.printed, reach.begin(), [](const math::Printed& printed) { return printed.unit / 2; });
+    return reach;
+}
+
+Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file, ElementType right)
+{
+    Tolerance tolerance = usual_tolerance(file.view.type, right);
     if (is_whole(file)) {
         tolerance.atol = std::max(tolerance.atol, 0.5);
     }
-    return {std::move(numbers), tolerance, largest_finite(file.view.type)};
+    return {std::move(numbers), tolerance, largest_finite(file.view.type), std::move(reach)};
 }
 
 Told Against::told() const
@@ -101,13 +108,15 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     result.of_weights = right.name == name_of(Item::weights);
     if (result.of_weights || right.name == name_of(Item::context)) {
         const Compared compared = result.of_weights ? Compared::weights : Compared::context;
-        const Yardstick numbers = yardstick(by_heads(call, compared, load<double>(file.view).values), file, expected);
-        const std::vector<double> expected_numbers = by_heads(call, compared, load<double>(expected.view).values);
+        const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
+        const Yardstick numbers = yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type);
+        const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
-        result.where = where(dims, result.of_weights, numbers.numbers(), expected_numbers, tolerance);
+        const std::vector<double> found = ordered(numbers_beside(file, expected, tolerance));
+        result.where = where(dims, result.of_weights, found, expected_numbers, tolerance);
         if (!result.comparison.agrees() && call.is_plain()) {
-            result.beyond_lengths = only_beyond_lengths(call, dims, numbers.numbers(), expected_numbers, tolerance);
+            result.beyond_lengths = only_beyond_lengths(call, dims, found, expected_numbers, tolerance);
             result.diagnosis = diagnose({call, compared, numbers, expected_numbers, !result.agrees()}, work);
         }
     }

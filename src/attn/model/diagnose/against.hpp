@@ -48,8 +48,12 @@ struct Against {
 
 /// Whether a file was printed without decimals: its numbers may have lost them.
 [[nodiscard]] bool is_whole(const NamedTensor& file);
-/// For the numbers of a file, in any order. Whole ones may be off by a half.
-[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, const NamedTensor& file, const NamedTensor& right);
+/// Half a unit of each number that was printed, 0 of any other.
+[[nodiscard]] std::vector<double> reach_of(const NamedTensor& file);
+/// For the numbers of a file and their reach, both in the same order, beside a result of type `right`. Whole numbers may be off
+/// by a half.
+[[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file,
+                                  ElementType right);
 
 /// `right`: the stage that attend() gave, in the call that `half` knows, too. Throws Error(data) for another shape, and as
 /// attend().

@@ -6,8 +6,8 @@
 
 namespace attn::model::diagnose {
 
-Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance, double largest_number)
-    : numbers_(std::move(numbers)), tolerance_(tolerance), largest_(largest_number)
+Yardstick::Yardstick(std::vector<double> numbers, const Tolerance& tolerance, double largest_number, std::vector<double> reach)
+    : numbers_(std::move(numbers)), tolerance_(tolerance), largest_(largest_number), reach_(std::move(reach))
 {
     double largest = 0;
     for (const double number : numbers_) {
@@ -28,7 +28,8 @@ double Yardstick::measure(std::size_t at, double value) const
 {
     const double number = numbers_[at];
     if (std::isfinite(number) && std::isfinite(value)) {
-        const double allowed = tolerance_.atol + tolerance_.rtol * std::max(std::abs(number), typical_);
+        const double reach = reach_.empty() ? 0 : reach_[at];
+        const double allowed = reach + tolerance_.atol + tolerance_.rtol * std::max(std::abs(number), typical_);
         const double difference = std::abs(number - value);
         return difference == 0 ? 0 : difference / allowed; // with a tolerance of 0 infinite
     }

@@ -16,9 +16,10 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 /// numbers that they may cancel to.
 class Yardstick {
 public:
-    /// `largest`: what a number of the file may be at most; larger ones are infinite there.
-    Yardstick(std::vector<double> numbers, const Tolerance& tolerance,
-              double largest = std::numeric_limits<double>::infinity());
+    /// `largest`: what a number of the file may be at most; larger ones are infinite there. `reach`: by how much more each
+    /// number may differ, if any may.
+    Yardstick(std::vector<double> numbers, const Tolerance& tolerance, double largest = std::numeric_limits<double>::infinity(),
+              std::vector<double> reach = {});
 
     [[nodiscard]] const std::vector<double>& numbers() const { return numbers_; }
     /// The difference of number `at` from `value`, in tolerances: 0 for NaN from NaN and equal infinities, infinite for either
@@ -31,6 +32,7 @@ private:
     std::vector<double> numbers_;
     Tolerance tolerance_;
     double largest_;
+    std::vector<double> reach_;
     double typical_ = 0;
 };
 

@@ -125,7 +125,9 @@ std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, con
     HalfAccuracy accuracy{.type = *type, .unfused = unfused_[*type]};
     const std::vector<double> numbers = load<double>(file.view).values;
     for (std::size_t at = 0; at < numbers.size(); ++at) {
-        accuracy.largest = std::max(accuracy.largest, difference(numbers[at], exact_[at], *type));
+        const double number =
+            file.printed.empty() ? numbers[at] : math::nearest_printed(file.printed[at], exact_[at], right.type);
+        accuracy.largest = std::max(accuracy.largest, difference(number, exact_[at], *type));
     }
     accuracy.allowed = 2 * accuracy.unfused + atol;
     return accuracy;

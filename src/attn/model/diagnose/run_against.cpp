@@ -371,41 +371,36 @@ std::vector<RunAgainst::Held> RunAgainst::held(const NamedTensor& file, const st
     return found;
 }
 
-Numbers RunAgainst::numbers(const NamedTensor& file, const Held& held) const
+Numbers RunAgainst::ordered(const Numbers& numbers, const Held& held) const
 {
-    Numbers numbers = load<double>(file.view).values;
     const Shape& right = shape_of(*right_.find(measured_as(held.item)));
     return held.item == Item::context ? split_into_heads(numbers, dims_of(part_of(right, held.part))) : numbers;
 }
 
-StoredTensor RunAgainst::expected(const NamedTensor& file, const Held& held) const
-{
-    const AnyTensor& all = *right_.find(held.item);
-    StoredTensor tensor(std::string(name_of(held.item)), type_of(all), file.view.shape);
-    store<double>(tensor, 0, part_of(numbers_of(all), shape_of(all), held.part));
-    return tensor;
-}
-
 Against RunAgainst::compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const
 {
-    const StoredTensor right_part = expected(file, held);
+    const AnyTensor& all = *right_.find(held.item);
+    StoredTensor expected(std::string(name_of(held.item)), type_of(all), file.view.shape);
+    store<double>(expected, 0, part_of(numbers_of(all), shape_of(all), held.part));
     Against result;
-    result.array = right_part.name;
-    result.comparison =
-        compare({{file}, {}}, {{{right_part.name, right_part.view()}}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
+    result.array = expected.name;
+    const NamedTensor right_numbers{expected.name, expected.view()};
+    result.comparison = compare({{file}, {}}, {{right_numbers}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
     result.agreement = result.comparison.agrees() ? Agreement::within_tolerance : Agreement::differs;
     result.whole = is_whole(file);
+    const Tolerance& tolerance = result.comparison.tolerance;
     const AnyTensor& right = *right_.find(measured_as(held.item));
     result.of_weights = held.item == Item::weights;
-    result.where = where(dims_of(part_of(shape_of(right), held.part)), result.of_weights, numbers(file, held),
-                         part_of(numbers_of(right), shape_of(right), held.part), result.comparison.tolerance);
+    result.where = where(dims_of(part_of(shape_of(right), held.part)), result.of_weights,
+                         ordered(numbers_beside(file, right_numbers, tolerance), held),
+                         part_of(numbers_of(right), shape_of(right), held.part), tolerance);
     return result;
 }
 
 void RunAgainst::explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const
 {
-    const StoredTensor right_part = expected(file, held);
-    const Yardstick measure = yardstick(numbers(file, held), file, {right_part.name, right_part.view()});
+    const Yardstick measure = yardstick(ordered(load<double>(file.view).values, held), ordered(reach_of(file), held), file,
+                                        type_of(*right_.find(held.item)));
     result.diagnosis = Search(*this, held, measure, work).diagnosis();
 }
 

@@ -38,9 +38,8 @@ private:
 
     [[nodiscard]] Result made(const Recipe& recipe) const;
     [[nodiscard]] std::vector<Held> held(const NamedTensor& file, const std::string& what) const;
-    /// A context by its heads.
-    [[nodiscard]] std::vector<double> numbers(const NamedTensor& file, const Held& held) const;
-    [[nodiscard]] StoredTensor expected(const NamedTensor& file, const Held& held) const;
+    /// The numbers of a file, a context by its heads.
+    [[nodiscard]] std::vector<double> ordered(const std::vector<double>& numbers, const Held& held) const;
     [[nodiscard]] Against compared(const NamedTensor& file, const Held& held, const Criterion& criterion) const;
     /// Adds what explains the differences.
     void explain(Against& result, const NamedTensor& file, const Held& held, const core::Work& work) const;

@@ -7,6 +7,7 @@
 
 #include "attn/core/attention.hpp"
 #include "attn/core/positions.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/model/recipe/file_embeddings.hpp"
 #include "attn/model/recipe/items.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -287,7 +288,8 @@ struct Published {
     Shape shape;                          ///< of the part
     std::vector<std::string> values;      ///< flat; decimals as they stand there, or words; empty: the shape alone is stated
     bool printed = false;                 ///< strings: must agree in the printed digits; otherwise rtol and atol decide
-    double units = 0;                     ///< printed: units of the last digit that are forgiven
+    std::optional<math::PrintedDigits> digits = {}; ///< printed as one array; absent: each number has its own
+    double units = 0;                               ///< printed: units of the last digit that are forgiven
     double rtol = 0; ///< |computed - stated| ≤ atol + rtol·|stated|; 0 and 0: equal after rounding to the dtype
     double atol = 0;
     std::optional<Dtype> dtype; ///< compute in this type instead of the recipe's

@@ -39,6 +39,19 @@ void write_stated_nested(JsonWriter& json, const model::Published& published, bo
     json.end_array();
 }
 
+/// The values below one place of the first `level` dimensions, as a list prints them.
+std::string pasted(const model::Published& published, std::size_t level, std::size_t& next)
+{
+    if (level == published.shape.size()) {
+        return published.values.at(next++);
+    }
+    std::string text;
+    for (Index i = 0; i < published.shape[level]; ++i) {
+        text += (i > 0 ? ", " : "") + pasted(published, level + 1, next);
+    }
+    return "[" + text + "]";
+}
+
 void write_stated_values(JsonWriter& json, const model::Published& published)
 {
     if (published.values.empty()) {
@@ -52,6 +65,10 @@ void write_stated_values(JsonWriter& json, const model::Published& published)
         return;
     }
     std::size_t next = 0;
+    if (published.digits) {
+        json.string(pasted(published, 0, next));
+        return;
+    }
     write_stated_nested(json, published, kind == model::ItemKind::words || published.printed, 0, next);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -100,13 +101,17 @@ TEST(Compare, AllowsTheToleranceOfTheTypesAsPyTorchDoes)
 
 TEST(Compare, AllowsHalfAUnitOfWhatWasPrinted)
 {
-    const StoredTensor printed = row({0.1234});
-    const auto agrees = [&](double value) {
+    const StoredTensor stored = row({0.1234});
+    const std::array printed{attn::math::parse_printed("0.1234")};
+    const auto agrees = [&](double value, const CompareOptions& options = {}) {
         const StoredTensor whole = row({value});
-        return compare({{{"x", printed.view(), 1e-4}}, {}}, {{{"x", whole.view()}}, {}}, {}).agrees();
+        return compare({{{"x", stored.view(), printed}}, {}}, {{{"x", whole.view()}}, {}}, options).agrees();
     };
     EXPECT_TRUE(agrees(0.12345) && agrees(0.12335));
     EXPECT_FALSE(agrees(0.12347));
+    EXPECT_TRUE(agrees(0.12344, tolerance(0, 0)) && agrees(0.12344, within_ulps(0)));
+    EXPECT_FALSE(agrees(0.123451, tolerance(0, 0)) || agrees(0.123451, within_ulps(4)));
+    EXPECT_TRUE(agrees(0.123451, tolerance(0, 2e-6)));
 }
 
 TEST(Compare, HoldsAnInfinityEqualToItselfAlone)

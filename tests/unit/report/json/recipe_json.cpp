@@ -176,6 +176,13 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
         {.array = "W_q", .at = {0, 1, 2}, .shape = {}, .values = {"0.250"}, .rtol = 2e-5, .atol = 1e-6, .dtype = {}},
         {.array = "masked_scores", .at = {}, .shape = {2}, .values = {"1", "null"}, .dtype = {}},
         {.array = "masked_scores", .at = {}, .shape = {2}, .values = {"1.0", "null"}, .printed = true, .dtype = {}},
+        {.array = "weights",
+         .at = {0},
+         .shape = {2, 2},
+         .values = {"0.5", "0.500000", "0.25", "0.75"},
+         .printed = true,
+         .digits = attn::math::PrintedDigits{.fixed = 6, .scientific = {}},
+         .dtype = {}},
         {.array = "context", .at = {}, .shape = {6, 28}, .values = {}, .dtype = {}},
         {.array = "tokens", .at = {}, .shape = {2}, .values = {"null", "7"}, .dtype = {}},
         {.array = "vocabulary", .at = {}, .shape = {2, 2}, .values = {"be", "0", "to", "1"}, .dtype = {}},
@@ -186,6 +193,7 @@ TEST(RecipeJson, WritesWhatIsPublishedExceptInAResult)
               R"(,"published":[{"array":"weights","at":[0,null],"values":[["0.10","0.90"],["1.5e-02","nan"]],"units":1.0,)"
               R"("dtype":"float64"},{"array":"W_q","at":[0,1,2],"values":0.250,"rtol":2e-05,"atol":1e-06},)"
               R"({"array":"masked_scores","values":[1,null]},{"array":"masked_scores","values":["1.0",null]},)"
+              R"({"array":"weights","at":[0],"values":"[[0.5, 0.500000], [0.25, 0.75]]"},)"
               R"({"array":"context","shape":[6,28]},)"
               R"({"array":"tokens","values":["null","7"]},{"array":"vocabulary","values":{"be":0,"to":1}}],)"
               R"("precision":[{"array":"context","rtol":0.0,"atol":1e-06}]})");
