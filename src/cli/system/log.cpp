@@ -1,3 +1,4 @@
+#define FMT_HEADER_ONLY // spdlog calls more of fmt than attn/tensor/fmt.cpp compiles
 #include "cli/system/log.hpp"
 
 #include "cli/system/system.hpp"

@@ -12,7 +12,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -354,7 +354,11 @@ double after_step(const Recipe& recipe, double number)
 Index one_position(const std::vector<Index>& places, const std::vector<std::string>& typed,
                    const std::vector<std::string>& words, const Origin& origin)
 {
-    return only_place(places, fmt::format("{}", fmt::join(typed, ",")), words, lookup_of(field::query, {}, origin));
+    std::string query;
+    for (const std::string& part : typed) {
+        query.append(query.empty() ? "" : ",").append(part);
+    }
+    return only_place(places, query, words, lookup_of(field::query, {}, origin));
 }
 
 Index query_position(const Recipe& recipe, const Origin& origin)
