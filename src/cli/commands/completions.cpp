@@ -132,8 +132,10 @@ Candidates meant_by(std::string_view word)
     if (word == "FILE" || word == "A" || word == "B") {
         return {{"*"}};
     }
-    const bool itself = word.starts_with('*') || std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
-    return itself ? Candidates{{std::string(word)}} : Candidates();
+    if (word.starts_with('*') || std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; })) {
+        return {{std::string(word)}};
+    }
+    return {};
 }
 
 /// Operand number `place` of "list|show NAME" or "FILE|RECIPE…".
