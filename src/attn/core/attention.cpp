@@ -155,20 +155,21 @@ public:
     [[nodiscard]] bool compute(const KeysAndValues& kv, const Matrix<Scalar>& aligned) const
     {
         const Index d_k = kv.K_transposed.rows();
-        Matrix<Scalar> S = in_score_type(scores(kv.K_transposed, aligned)); // scores = Q·Kᵀ, or another function
+        Matrix<Scalar> S = in_stage_digits(scores(kv.K_transposed, aligned)); // scores = Q·Kᵀ, or another function
         store(S, outputs_[Stage::scores]);
         bool overflowed = false;
         if (options_.mask_at == MaskAt::scores) {
             overflowed = !S.allFinite();
             S = masked(std::move(S));
         }
-        S = in_score_type(scale<Scalar>(S, options_.factor(), d_k, rounding_)); // scaled_scores = scores · scale
+        S = in_stage_digits(scale<Scalar>(S, options_.factor(), d_k, rounding_)); // scaled_scores = scores · scale
         if (options_.mask_at == MaskAt::scaled) {
             overflowed = !S.allFinite(); // what overflowed before the scaling has stayed so
         }
         store(S, outputs_[Stage::scaled_scores]);
         if (options_.softcap) {
-            S = in_score_type(softcap<Scalar>(S, *options_.softcap, rounding_)); // capped_scores = c · tanh(scaled_scores / c)
+            S = in_stage_digits(
+                softcap<Scalar>(S, *options_.softcap, rounding_)); // capped_scores = c · tanh(scaled_scores / c)
             store(S, outputs_[Stage::capped_scores]);
         }
         if (options_.mask_at == MaskAt::scaled) {
@@ -195,9 +196,9 @@ public:
     }
 
 private:
-    [[nodiscard]] Matrix<Scalar> in_score_type(Matrix<Scalar> S) const
+    [[nodiscard]] Matrix<Scalar> in_stage_digits(Matrix<Scalar> S) const
     {
-        return options_.score_type ? rounded<Scalar>(S, *options_.score_type) : S;
+        return options_.stage_type ? with_digits_of<Scalar>(S, *options_.stage_type) : S;
     }
 
     void store_entropy(const Matrix<Scalar>& W) const
@@ -254,7 +255,7 @@ private:
         if (has_bias(inputs_, options_)) {
             S = add_bias<Scalar>(S, bias(S.cols()));
         }
-        S = mask<Scalar>(S, visible());
+        S = mask<Scalar>(in_stage_digits(std::move(S)), visible());
         store(S, outputs_[Stage::masked_scores]);
         return S;
     }
@@ -299,6 +300,7 @@ private:
     [[nodiscard]] Matrix<Scalar> weights(const Matrix<Scalar>& masked, std::optional<ElementType> power_type = {}) const
     {
         Matrix<Scalar> W = softmax<Scalar>(masked, {empty_row(), sink(), power_type, rounding_});
+        W = options_.stage_type ? rounded<Scalar>(W, *options_.stage_type) : W;
         return options_.softmax_type ? rounded<Scalar>(W, *options_.softmax_type) : W;
     }
 
@@ -390,7 +392,7 @@ std::string_view beyond_tiles(const AttentionInputs& inputs, const AttentionOpti
     const bool rounded = options.softmax_type.value_or(ElementType::float32) != ElementType::float32;
     return is_wide(inputs)                     ? "float64"
            : rounded                           ? "a softmax in another type than float32"
-           : options.score_type                ? "scores in another type than float32"
+           : options.stage_type                ? "stages in another type than float32"
            : !options.multiplies()             ? "scores that are no products of queries and keys"
            : options.mask_at != MaskAt::scaled ? "masks before the scale"
            : options.dropout                   ? "dropout"

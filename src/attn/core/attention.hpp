@@ -86,7 +86,8 @@ struct AttentionOptions {
     std::optional<double> softcap = {};           ///< > 0
     bool causal = false;                          ///< the query at position p sees keys 0 … p
     std::optional<Window> window = {};            ///< the query at position p sees keys p-left … p+right
-    std::optional<ElementType> score_type = {};   ///< rounds scores, scaled and capped scores to this type, each of the three
+    std::optional<ElementType> stage_type = {};   ///< rounds scores, scaled, capped and masked scores to as many digits as this
+                                                  ///< type has, whatever its range, and the weights to this type
     std::optional<ElementType> softmax_type = {}; ///< rounds the masked scores and the weights to this type
     std::optional<ElementType> weights_type = {}; ///< rounds exp(score - maximum), for the product with V alone, to this type:
                                                   ///< sums and shown weights know nothing of it. In tiles the maximum is that

@@ -6,7 +6,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace attn::core {
@@ -242,6 +244,23 @@ Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type)
 }
 
 template <typename Scalar>
+Matrix<Scalar> with_digits_of(const MatrixView<Scalar>& values, ElementType type)
+{
+    const int lost = 52 - (type == ElementType::float16 ? 10 : 7); // of a double's bits behind the first
+    return values.unaryExpr([lost](Scalar value) {
+        if (!std::isfinite(value)) {
+            return value;
+        }
+        auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
+        const std::uint64_t even = (bits >> lost) & 1;
+        bits += (std::uint64_t{1} << (lost - 1)) - 1 + even;
+        bits &= ~((std::uint64_t{1} << lost) - 1);
+        const auto rounded = static_cast<Scalar>(std::bit_cast<double>(bits));
+        return std::isfinite(rounded) ? rounded : value;
+    });
+}
+
+template <typename Scalar>
 Matrix<Scalar> softmax(const MatrixView<Scalar>& masked, const SoftmaxOptions<Scalar>& options)
 {
     Matrix<Scalar> weights(masked.rows(), masked.cols());
@@ -370,6 +389,7 @@ Tensor<Scalar> concatenate(const Tensor<Scalar>& head_context)
     template Matrix<Scalar> mask(const MatrixView<Scalar>&, const std::vector<KeyRange>&);                                     \
     template Matrix<Scalar> add_bias(const MatrixView<Scalar>&, const Matrix<double>&);                                        \
     template Matrix<Scalar> rounded(const MatrixView<Scalar>&, ElementType);                                                   \
+    template Matrix<Scalar> with_digits_of(const MatrixView<Scalar>&, ElementType);                                            \
     template Matrix<Scalar> softmax(const MatrixView<Scalar>&, const SoftmaxOptions<Scalar>&);                                 \
     template RowVector<Scalar> log_sum_exp(const MatrixView<Scalar>&, Scalar);                                                 \
     template Matrix<Scalar> drop(const MatrixView<Scalar>&, const Matrix<double>&, double, Rounding);                          \

@@ -64,6 +64,11 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] Matrix<Scalar> rounded(const MatrixView<Scalar>& values, ElementType type);
 
+/// Every finite value rounded to as many digits as float16 (11 bits) or bfloat16 (8) has, whatever its size; a value so large
+/// that Scalar ends there stays.
+template <typename Scalar>
+[[nodiscard]] Matrix<Scalar> with_digits_of(const MatrixView<Scalar>& values, ElementType type);
+
 /// How a row becomes weights, beside its scores.
 template <typename Scalar>
 struct SoftmaxOptions {

@@ -19,21 +19,51 @@ std::vector<double> by_heads(const Call& call, Compared compared, const std::vec
     return joined ? split_into_heads(values, dims_of(call, compared)) : values;
 }
 
-/// Whether the rows of all queries before the lengths agree.
-bool only_beyond_lengths(const Call& call, const ComparedDims& dims, const std::vector<double>& numbers,
-                         const std::vector<double>& right, const Tolerance& tolerance)
+/// Whether a number of the file, at a flat place, belongs to a query before the lengths.
+bool is_before_lengths(const Call& call, const ComparedDims& dims, Compared compared, Index at)
+{
+    const bool joined = compared == Compared::context && call.views.side_by_side;
+    const Index row = at / dims.width;
+    const Index i = joined ? row / dims.H % dims.T : row % dims.T;
+    return i < call.views.lengths[static_cast<std::size_t>(row / dims.T / dims.H)];
+}
+
+/// Whether NaN or infinities among the inputs make other numbers NaN for variants than for attend(), `right`.
+bool is_beyond_variants(const Call& call, Compared compared, const std::vector<double>& right, const core::Work& work)
+{
+    if (!call.options.allow_nonfinite) {
+        return false;
+    }
+    const std::vector<double> known = evaluate(call, {}, compared, work);
+    return !std::ranges::equal(
+        known, right, {}, [](double x) { return std::isfinite(x); }, [](double x) { return std::isfinite(x); });
+}
+
+/// Whether what differs belongs to queries at or beyond the lengths.
+bool only_beyond_lengths(const Call& call, Compared compared, const NamedTensor& file, const StoredTensor& right,
+                         const Tolerance& tolerance, HalfReference& half, bool strict)
 {
     if (call.views.lengths.empty() || !call.is_square()) {
         return false;
     }
-    for (std::size_t at = 0; at < numbers.size(); ++at) {
-        const Index row = static_cast<Index>(at) / dims.width;
-        const Index length = call.views.lengths[static_cast<std::size_t>(row / dims.T / dims.H)];
-        if (row % dims.T < length && !within(numbers[at], right[at], tolerance)) {
-            return false;
-        }
+    const ComparedDims dims = dims_of(call, compared);
+    const auto counts = [&](Index at) { return is_before_lengths(call, dims, compared, at); };
+    const std::vector<double> numbers = numbers_beside(file, {right.name, right.view()}, tolerance);
+    const std::vector<double> expected = load<double>(right.view()).values;
+    bool agree = true;
+    for (std::size_t at = 0; at < numbers.size() && agree; ++at) {
+        agree = !counts(static_cast<Index>(at)) || within(numbers[at], expected[at], tolerance);
     }
-    return true;
+    if (agree || strict) {
+        return agree;
+    }
+    const std::optional<HalfAccuracy> accuracy = half.accuracy(file, right, tolerance.atol, counts);
+    return accuracy && accuracy->suffices();
+}
+
+bool has_finite(const std::vector<double>& numbers)
+{
+    return std::ranges::any_of(numbers, [](double number) { return std::isfinite(number); });
 }
 
 } // namespace
@@ -83,11 +113,17 @@ Told Against::told() const
     if (!agrees()) {
         return Told::mistake;
     }
-    const Precision type = precision_of(half->type);
-    const auto named = std::span(diagnosis->candidates).first(diagnosis->named);
-    return std::ranges::any_of(named, [&](const Candidate& each) { return rounds_as(each.variant, type); }) ? Told::note
-           : diagnosis->verdict == Verdict::likely                                                          ? Told::nothing
-                                                                                                            : Told::mistake;
+    return !roundings().empty() ? Told::note : diagnosis->verdict == Verdict::likely ? Told::nothing : Told::mistake;
+}
+
+std::vector<Candidate> Against::roundings() const
+{
+    std::vector<Candidate> found;
+    if (half && diagnosis) {
+        const auto rounds = [&](const Candidate& each) { return rounds_as(each.variant, precision_of(half->type)); };
+        std::ranges::copy_if(std::span(diagnosis->candidates).first(diagnosis->named), std::back_inserter(found), rounds);
+    }
+    return found;
 }
 
 Against against(const Call& call, const StoredTensor& right, const NamedTensor& file, const std::string& what,
@@ -101,7 +137,10 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     Against result;
     result.comparison = compare({{file}, {}}, {{expected}, {}}, {.tolerance = criterion.tolerance}).tensors.front();
     result.whole = is_whole(file);
-    result.half = half.accuracy(file, right, result.comparison.tolerance.atol);
+    const double atol = result.comparison.tolerance.atol;
+    if (!result.comparison.agrees() || half.is_cheap()) {
+        result.half = half.accuracy(file, right, atol);
+    }
     result.agreement = result.comparison.agrees()                                    ? Agreement::within_tolerance
                        : result.half && result.half->suffices() && !criterion.strict ? Agreement::as_type_allows
                                                                                      : Agreement::differs;
@@ -115,9 +154,10 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
         const Tolerance& tolerance = result.comparison.tolerance;
         const std::vector<double> found = ordered(numbers_beside(file, expected, tolerance));
         result.where = where(dims, result.of_weights, found, expected_numbers, tolerance);
-        if (!result.comparison.agrees() && call.is_plain()) {
-            result.beyond_lengths = only_beyond_lengths(call, dims, found, expected_numbers, tolerance);
-            result.diagnosis = diagnose({call, compared, numbers, expected_numbers, !result.agrees()}, work);
+        if (!result.comparison.agrees() && call.is_plain() && !is_beyond_variants(call, compared, expected_numbers, work)) {
+            result.beyond_lengths = only_beyond_lengths(call, compared, file, right, tolerance, half, criterion.strict);
+            const bool pairs = !result.agrees() && has_finite(numbers.numbers());
+            result.diagnosis = diagnose({call, compared, numbers, expected_numbers, pairs}, work);
         }
     }
     return result;

@@ -31,7 +31,7 @@ enum class Told {
 struct Against {
     std::string array = {};           ///< of a run: which one the file was held against
     TensorComparison comparison;      ///< A: the file, B: the result
-    std::optional<HalfAccuracy> half; ///< of `attend`, in such a type
+    std::optional<HalfAccuracy> half; ///< of `attend`, in such a type; of a large file only where the tolerance does not do
     Agreement agreement = Agreement::differs;
     std::optional<Diagnosis> diagnosis; ///< where some number is beyond the tolerance
     std::optional<Where> where;         ///< how much, of context, weights and output
@@ -41,6 +41,8 @@ struct Against {
 
     [[nodiscard]] bool agrees() const { return agreement != Agreement::differs; }
     [[nodiscard]] Told told() const;
+    /// What it names that only rounds as the plain computation in its type does.
+    [[nodiscard]] std::vector<Candidate> roundings() const;
 };
 
 /// Heads side by side, (B, T, H, width), as these dimensions, (B, H, T, width).

@@ -1,5 +1,6 @@
 #include "attn/model/diagnose/half_reference.hpp"
 
+#include "attn/core/stages.hpp"
 #include "attn/model/attend/attend_layout.hpp"
 #include "attn/model/attend/attend_operands.hpp"
 #include "attn/model/diagnose/rounding.hpp"
@@ -23,41 +24,50 @@ std::optional<ElementType> half_of(ElementType a, ElementType b)
     return std::nullopt;
 }
 
-/// |number - exact|; 0 for what rounding to `type` makes of it, an infinity among that.
+/// |number - exact|; 0 for an infinity that rounding to `type` makes.
 double difference(double number, double exact, ElementType type)
 {
-    if (number == exact || number == rounded(exact, precision_of(type)) || (std::isnan(number) && std::isnan(exact))) {
-        return std::isfinite(number) ? std::abs(number - exact) : 0;
+    if (std::isfinite(number) && std::isfinite(exact)) {
+        return std::abs(number - exact);
     }
-    const double found = std::abs(number - exact);
-    return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
+    const bool same = number == rounded(exact, precision_of(type)) || (std::isnan(number) && std::isnan(exact));
+    return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
-/// Inputs rounded to a type, and then the queries times a factor. The copies live as long as this does.
-class Rounded {
+/// Copies of inputs that have changed, and live as long as this does.
+class Changed {
 public:
-    Rounded(const AttendInputs& inputs, ElementType type, double factor) : inputs_(inputs)
+    explicit Changed(AttendInputs inputs) : inputs_(std::move(inputs)) {}
+
+    [[nodiscard]] const AttendInputs& inputs() const { return inputs_; }
+
+    void multiply_queries(double factor)
+    {
+        change(operand::queries, [factor](Matrix<double> numbers) -> Matrix<double> { return numbers * factor; });
+    }
+    /// Rounds what was given in another type; queries that have been multiplied stay.
+    void round(ElementType type)
     {
         using namespace operand;
         for (const AttendOperand* operand : {&queries, &keys, &values, &past_key, &past_value}) {
-            if (operand->in(inputs) != nullptr && operand->in(inputs)->type != type) {
-                replace(*operand, type, 1);
+            const TensorView* view = operand->in(inputs_);
+            if (view != nullptr && view->type != type && !(operand == &queries && !copies_.empty())) {
+                change(*operand, [type](const Matrix<double>& numbers) { return core::with_digits_of<double>(numbers, type); });
             }
         }
-        if (factor != 1) {
-            replace(queries, ElementType::float32, factor);
-        }
     }
-    [[nodiscard]] const AttendInputs& inputs() const { return inputs_; }
 
 private:
-    void replace(const AttendOperand& operand, ElementType type, double factor)
+    template <typename Change>
+    void change(const AttendOperand& operand, Change make)
     {
         const TensorView& view = *operand.in(inputs_);
-        std::vector<double> numbers = load<double>(view).values;
-        std::ranges::for_each(numbers, [factor](double& number) { number *= factor; });
+        const std::vector<double> numbers = load<double>(view).values;
+        const Matrix<double> made =
+            make(Eigen::Map<const Matrix<double>>(numbers.data(), 1, static_cast<Index>(numbers.size())));
+        const ElementType type = view.type == ElementType::float64 ? ElementType::float64 : ElementType::float32;
         StoredTensor& copy = copies_.emplace_back(std::string(operand.name), type, view.shape);
-        store<double>(copy, 0, numbers);
+        store<double>(copy, 0, std::span(made.data(), numbers.size()));
         operand.put(inputs_, copy.view());
     }
 
@@ -65,13 +75,9 @@ private:
     std::deque<StoredTensor> copies_;
 };
 
-/// How often the plain computation is made: until it has rounded as many numbers as a larger input has.
-Index draws(const AttendInputs& inputs, std::size_t count)
+std::vector<double> numbers_shown(const AttendInputs& inputs, const Attend& options, const RunSettings& settings)
 {
-    constexpr Index enough = 1 << 12, most = 16, read = 1 << 22;
-    const Index elements = inputs.queries.count() + inputs.keys.count() + inputs.values.count();
-    const auto made = std::max<Index>(static_cast<Index>(count), 1);
-    return std::clamp<Index>(std::min((enough + made - 1) / made, read / std::max<Index>(elements, 1)), 1, most);
+    return load<double>(attend(inputs, options, settings).tensors.front().view()).values;
 }
 
 } // namespace
@@ -84,31 +90,44 @@ HalfReference::HalfReference(AttendInputs inputs, Attend options, RunSettings se
     settings_.read_numbers = nullptr;
 }
 
-double HalfReference::unfused(ElementType type) const
+bool HalfReference::is_cheap() const
 {
-    const Index d_k = lay_out(inputs_, options_).sizes.d_k;
-    const Index count =
-        options_.show.contains(Item::scores) ? 1 : draws(inputs_, exact_.size()); // those of other queries differ
-    double largest = 0;
-    for (Index draw = 0; draw < count; ++draw) {
-        const double factor = std::exp2(static_cast<double>(draw) / static_cast<double>(count));
-        const Rounded rounded(inputs_, type, factor);
-        Attend options = options_;
-        options.scale = options_.scale.value_or(1 / std::sqrt(static_cast<double>(d_k))) / factor;
-        options.score_type = type;
-        options.softmax_type = options_.softmax_type.value_or(type);
-        options.out_type = type;
-        const std::vector<double> numbers =
-            load<double>(attend(rounded.inputs(), options, settings_).tensors.front().view()).values;
-        for (std::size_t at = 0; at < numbers.size(); ++at) {
-            const double found = difference(numbers[at], exact_[at], type);
-            largest = std::isfinite(found) ? std::max(largest, found) : largest;
-        }
-    }
-    return largest;
+    constexpr double most_products = 1e9, most_numbers = 4e6;
+    const core::AttentionDims l = lay_out(inputs_, options_).sizes;
+    const double keys = static_cast<double>(l.B * l.total()) * static_cast<double>(l.d_k + l.d_v);
+    return keys * static_cast<double>(l.H * l.T) <= most_products && keys * static_cast<double>(l.H_kv) <= most_numbers;
 }
 
-std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, const StoredTensor& right, double atol)
+double HalfReference::unfused(ElementType type) const
+{
+    constexpr std::size_t many = 4096; // numbers, of which the largest difference is no matter of luck
+    constexpr int computations = 9;
+    std::vector<double> largest;
+    for (int n = 0; n < (exact_.size() < many ? computations : 1); ++n) {
+        Changed changed(inputs_);
+        if (n > 0) {
+            changed.multiply_queries(1 + n * 0x1p-9);
+        }
+        Attend options = options_;
+        options.out_type = ElementType::float64;
+        const std::vector<double> exact = n == 0 ? exact_ : numbers_shown(changed.inputs(), options, settings_);
+        changed.round(type);
+        options.out_type = type;
+        options.stage_type = type;
+        const std::vector<double> numbers = numbers_shown(changed.inputs(), options, settings_);
+        double& found = largest.emplace_back(0);
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            const double each = difference(numbers[at], exact[at], type);
+            found = std::isfinite(each) ? std::max(found, each) : found; // at the end of a type one may be infinite alone
+        }
+    }
+    const double first = largest.front();
+    std::ranges::nth_element(largest, largest.begin() + std::ssize(largest) / 2);
+    return std::max(first, largest[largest.size() / 2]);
+}
+
+std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, const StoredTensor& right, double atol,
+                                                    const std::function<bool(Index)>& counts)
 {
     const std::optional<ElementType> type = half_of(file.view.type, right.type);
     if (!type) {
@@ -117,7 +136,7 @@ std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, con
     if (exact_.empty()) {
         Attend options = options_;
         options.out_type = ElementType::float64;
-        exact_ = load<double>(attend(inputs_, options, settings_).tensors.front().view()).values;
+        exact_ = numbers_shown(inputs_, options, settings_);
     }
     if (!unfused_.contains(*type)) {
         unfused_[*type] = unfused(*type);
@@ -127,7 +146,9 @@ std::optional<HalfAccuracy> HalfReference::accuracy(const NamedTensor& file, con
     for (std::size_t at = 0; at < numbers.size(); ++at) {
         const double number =
             file.printed.empty() ? numbers[at] : math::nearest_printed(file.printed[at], exact_[at], right.type);
-        accuracy.largest = std::max(accuracy.largest, difference(number, exact_[at], *type));
+        if (!counts || counts(static_cast<Index>(at))) {
+            accuracy.largest = std::max(accuracy.largest, difference(number, exact_[at], *type));
+        }
     }
     accuracy.allowed = 2 * accuracy.unfused + atol;
     return accuracy;

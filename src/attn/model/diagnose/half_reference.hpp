@@ -1,7 +1,9 @@
 // What float16 and bfloat16 can do. A kernel that keeps its products in such a type is right when it is about as near to
-// float64 as the plain computation in that type is: softmax(Q·Kᵀ · scale)·V with sums in float32 and every stage rounded.
-// Of few numbers one computation may round luckily. There it is made several times, with scores that are larger by a factor
-// from 1 to 2, which the scale takes back, so that they round differently; the largest difference of all counts.
+// float64 as the plain computation in that type is: softmax(Q·Kᵀ · scale)·V with sums in float32 and every stage rounded (but
+// to no infinity: a kernel that overflows is not right because the plain computation would overflow, too).
+//
+// Of few numbers one computation may round luckily. There the queries are also taken a little larger, eight times, and if the
+// differences from float64 of those are larger as a rule, their median counts.
 //
 // (The criterion of FlashAttention's own tests: Dao et al. 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention
 // with IO-Awareness".)
@@ -10,6 +12,7 @@
 #include "attn/model/attend/attend.hpp"
 #include "attn/model/check/compare.hpp"
 
+#include <functional>
 #include <map>
 
 namespace attn::model::diagnose {
@@ -18,7 +21,7 @@ namespace attn::model::diagnose {
 struct HalfAccuracy {
     ElementType type;   ///< float16 or bfloat16
     double largest = 0; ///< |file - float64|; infinite where one of the two is NaN or infinite, and not as rounding makes it
-    double unfused = 0; ///< the same of the plain computation, where that did not overflow
+    double unfused = 0; ///< the same of the plain computation
     double allowed = 0; ///< 2·unfused + atol
     [[nodiscard]] bool suffices() const { return largest <= allowed; }
 };
@@ -29,9 +32,12 @@ public:
     /// The numbers of `inputs` are read.
     HalfReference(AttendInputs inputs, Attend options, RunSettings settings);
 
-    /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. Throws
-    /// Error(too_large) as attend().
-    [[nodiscard]] std::optional<HalfAccuracy> accuracy(const NamedTensor& file, const StoredTensor& right, double atol);
+    /// Of a file with the shape of `right`, which attend() gave; nothing where neither is of such a type. `counts`: whether the
+    /// number at a flat place counts; empty: all do. Throws Error(too_large) as attend().
+    [[nodiscard]] std::optional<HalfAccuracy> accuracy(const NamedTensor& file, const StoredTensor& right, double atol,
+                                                       const std::function<bool(Index)>& counts = {});
+    /// Whether that takes no longer than a moment, and little memory.
+    [[nodiscard]] bool is_cheap() const;
 
 private:
     [[nodiscard]] double unfused(ElementType type) const;
@@ -40,7 +46,7 @@ private:
     Attend options_;
     RunSettings settings_;
     std::vector<double> exact_;             ///< in float64; empty: not computed yet
-    std::map<ElementType, double> unfused_; ///< the largest differences of the plain computation from those
+    std::map<ElementType, double> unfused_; ///< of each type
 };
 
 } // namespace attn::model::diagnose

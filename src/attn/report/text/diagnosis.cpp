@@ -160,13 +160,13 @@ bool fits_right(const Diagnosis& diagnosis)
 /// float16 and bfloat16 have a measure of their own for that.
 bool is_rounding(const Against& against)
 {
-    return fits_right(*against.diagnosis) && !against.whole && !against.half;
+    return fits_right(*against.diagnosis) && !against.whole && !against.half && against.comparison.unmeasured == 0;
 }
 
 /// Whether lost decimals may be all that sets it apart.
 bool says_too_little(const Against& against)
 {
-    return fits_right(*against.diagnosis) && against.whole;
+    return fits_right(*against.diagnosis) && against.whole && against.comparison.unmeasured == 0;
 }
 
 /// "; from float64 0.0012, the unfused computation in float16 0.0021"
@@ -201,10 +201,10 @@ void write_unmeasured(const model::TensorComparison& compared, Buffer& buffer)
 }
 
 /// Of a file that agrees: what it rounds.
-void write_rounding(const Diagnosis& diagnosis, Buffer& buffer)
+void write_rounding(const Against& against, Buffer& buffer)
 {
     std::string text;
-    for (const Candidate& each : std::span(diagnosis.candidates).first(diagnosis.named)) {
+    for (const Candidate& each : against.roundings()) {
         text += (text.empty() ? "" : ", or ") + what_of(each);
     }
     buffer.append(fmt::format("its numbers are those of {}, which is no mistake\n", text));
@@ -298,7 +298,7 @@ void write_diagnosis(const JudgedFile& file, const Sink& sink)
         break;
     }
     switch (against.told()) {
-    case Told::note: write_rounding(*against.diagnosis, buffer); break;
+    case Told::note: write_rounding(against, buffer); break;
     case Told::mistake:
         against.diagnosis->verdict == Verdict::tied ? write_tied(*against.diagnosis, shown, buffer)
                                                     : write_named(*against.diagnosis, shown, buffer);
