@@ -124,6 +124,41 @@ def test_a_kernel_s_mistake_is_named(name, kernel, qkv, tmp_path):
     assert names(against(tmp_path, "mine.npy", "--json", options=()).json) == [[name]]
 
 
+def without_last_tile(scores, v):
+    kept = (len(v) - 1) // 16 * 16
+    return softmaxed(scores[:, :kept]) @ v[:kept]
+
+
+def with_padding(scores, v):
+    more = -len(v) % 16
+    return softmaxed(numpy.pad(scores, ((0, 0), (0, more)))) @ numpy.pad(v, ((0, more), (0, 0)))
+
+
+def with_last_tile_moved_back(scores, v):
+    again = slice(len(v) - 16, len(v) // 16 * 16)
+    return softmaxed(numpy.concatenate([scores, scores[:, again]], -1)) @ numpy.concatenate([v, v[again]])
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("tile-last-dropped-16", without_last_tile),
+        ("tile-padding-counted-16", with_padding),
+        ("tile-last-slid-16", with_last_tile_moved_back),
+    ],
+)
+def test_the_last_tile_is_that_of_the_valid_keys(name, kernel, tmp_path):
+    lengths = numpy.array([20, 37])  # of 60 keys that there is room for
+    q, k, v = normal(1, 2, 1, 7, 4), normal(2, 2, 1, 60, 4), normal(3, 2, 1, 60, 4)
+    for file, array in (("q", q), ("k", k), ("v", v), ("lengths", lengths)):
+        numpy.save(tmp_path / f"{file}.npy", array)
+    q, k, v = (array[:, 0].astype("float64") for array in (q, k, v))
+    mine = [kernel(q[b] @ k[b, :n].T / 2, v[b, :n]) for b, n in enumerate(lengths)]
+    save(tmp_path, numpy.stack(mine)[:, None].astype("float32"))
+    done = against(tmp_path, "mine.npy", "--json", options=["--lengths", "lengths.npy"])
+    assert names(done.json) == [[name]]
+
+
 def test_vectors_whose_rest_is_lost_are_named(tmp_path):
     q, k, v = normal(1, 7, 10), normal(2, 9, 10), normal(3, 9, 10)
     for name, array in zip("qkv", (q, k, v)):

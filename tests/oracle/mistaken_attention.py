@@ -177,6 +177,11 @@ class Attention:
         left, right = self.sides()
         return (p - left <= j) & (j <= p + right)
 
+    def ends(self):
+        """Of the keys that each batch entry has, (B, 1, 1, 1)."""
+        c = self.case
+        return (np.full(c.B, c.S) if c.lengths is None else c.lengths)[:, None, None, None]
+
     def valid(self, j):
         return j < self.case.lengths[:, None, None, None]
 

@@ -288,17 +288,19 @@ def correction_swapped(tile):
 
 
 def last_dropped(tile):
-    return {"seen": lambda self: right.seen(self) & (np.arange(self.case.S) < (self.case.S - 1) // tile * tile)}
+    return {"seen": lambda self: right.seen(self) & (np.arange(self.case.S) < (self.ends() - 1) // tile * tile)}
 
 
 def padding_counted(tile):
-    """Keys and values of zeros behind the last, which lengths and masks do not hide."""
+    """Keys and values of zeros behind the last that a batch entry has, which lengths and masks do not hide."""
     def mix(self, s, seen, v):
-        p, j = self.places()
-        more = np.arange(self.case.S, -(-self.case.S // tile) * tile)
-        zeros = lambda x, axis: np.concatenate([x, np.zeros((*x.shape[:axis], len(more), *x.shape[axis + 1:]))], axis)
-        near = np.broadcast_to(self.near(p, more), (*seen.shape[:3], len(more)))
-        return right.mix(self, zeros(s, 3), np.concatenate([seen, near], -1), zeros(v, 2))
+        end = -(-self.ends() // tile) * tile
+        more = max(end.max() - self.case.S, 0)
+        longer = lambda x, axis: np.concatenate([x, np.zeros((*x.shape[:axis], more, *x.shape[axis + 1:]), x.dtype)], axis)
+        j = np.arange(self.case.S + more)
+        padding = (self.ends() <= j) & (j < end)
+        seen = np.where(padding, self.near(self.places()[0], j), longer(np.broadcast_to(seen, s.shape), 3))
+        return right.mix(self, np.where(padding, 0, longer(s, 3)), seen, np.where(padding.swapaxes(2, 3), 0, longer(v, 2)))
     return {"mix": mix}
 
 
@@ -306,14 +308,16 @@ def last_slid(tile):
     """The last tile of keys ends with the keys, and takes some of the tile before once more; a block of queries whose last one
     sees no key from there on, were there enough, does not come to it."""
     def mix(self, s, seen, v):
-        c = self.case
-        first = c.S // tile * tile
-        near = self.near(self.places()[0], np.arange(first, first + 999)).any(-1, keepdims=True)
+        c, end = self.case, self.ends()
+        first = end // tile * tile
+        near = self.near(self.places()[0], first + np.arange(999)).any(-1, keepdims=True)
         comes = near[:, :, np.minimum(np.arange(c.T) // tile * tile + tile, c.T) - 1]
-        again = np.arange(c.S - tile, first) if tile < c.S != first else np.arange(0)
+        again = end - tile + np.arange(tile)
+        comes = comes & (again < first) & (tile < end) & (end != first)
+        take = lambda x, axis: np.concatenate([x, np.take_along_axis(x, np.moveaxis(again.clip(0, c.S - 1), 3, axis), axis)], axis)
         seen = np.broadcast_to(seen, s.shape)
-        s, v = (np.concatenate([x, x.take(again, axis)], axis) for x, axis in [(s, 3), (v, 2)])
-        return right.mix(self, s, np.concatenate([seen, seen[..., again] & comes], -1), v)
+        more = np.take_along_axis(seen, again.clip(0, c.S - 1), 3) & comes
+        return right.mix(self, take(s, 3), np.concatenate([seen, more], -1), take(v, 2))
     return {"mix": mix}
 
 
@@ -656,7 +660,7 @@ def rounds(name):
 
 def whole_tile(case, name):
     """Whether a mistake of tiles has more than one of them to make it in."""
-    rows = case.T if "rows" in name else case.S
+    rows = case.T if "rows" in name else Attention(case).ends().max()
     return not name.startswith("tile-") or "padding" in name or int(name.split("-")[-1]) < rows
 
 

@@ -209,6 +209,17 @@ void keep_segment(const Call& call, const Variant& v, Index b, Index i, std::vec
 
 } // namespace
 
+Index end_of_keys(const Call& call, const Variant& variant, Index b)
+{
+    return valid(call, variant, b, sizes_of(call, variant).S).end;
+}
+
+Index end_of_padding(const Call& call, const Variant& variant, Index b)
+{
+    const Index end = end_of_keys(call, variant, b);
+    return variant.last_tile == LastTile::padded ? (end + variant.tile - 1) / variant.tile * variant.tile : end;
+}
+
 MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys)
 {
     const Index S = sizes_of(call, variant).S;
@@ -218,17 +229,11 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
     const Range hidden = hole(call, variant, b, i);
     const Range length = valid(call, variant, b, S);
     const auto show = [&](Index from, Index to) {
-        const Index begin = std::max(from, place.begin);
-        const Index end = std::min(to, place.end);
-        if (begin < end) {
-            std::fill(row.seen.begin() + begin, row.seen.begin() + end, char{1});
+        for (Index j = std::max(from, place.begin); j < std::min(to, place.end); ++j) {
+            row.seen[static_cast<std::size_t>(j)] = j < hidden.begin || j >= hidden.end ? 1 : 0;
         }
     };
     show(length.begin, length.end);
-    show(S, keys);
-    for (Index j = std::max<Index>(hidden.begin, 0); j < std::min(hidden.end, keys); ++j) {
-        row.seen[static_cast<std::size_t>(j)] = 0;
-    }
     if (call.views.mask && variant.mask != MaskUse::missing && variant.along == Along::positions) {
         apply_mask(*call.views.mask, variant, row_of_mask(*call.views.mask, variant, b, h, i), row, S);
     }
@@ -238,6 +243,13 @@ MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Ind
         }
         if (!call.views.slopes.empty() && variant.distances != DistanceUse::missing) {
             row.distances = distances(call, variant, b, h, i, keys);
+        }
+    }
+    const Index padded = end_of_padding(call, variant, b);
+    show(length.end, padded);
+    for (std::vector<double>* numbers : {&row.added, &row.distances}) {
+        if (!numbers->empty()) {
+            std::fill(numbers->begin() + length.end, numbers->begin() + padded, 0.0);
         }
     }
     return row;

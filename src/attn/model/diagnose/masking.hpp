@@ -13,6 +13,11 @@ struct MaskRow {
     std::vector<char> seen;        ///< for each key, padded ones among them
 };
 
+/// The end of the keys that batch entry b has by its length; without lengths S.
+[[nodiscard]] Index end_of_keys(const Call& call, const Variant& variant, Index b);
+/// The end of the padding behind them, if the last tile has any: LastTile::padded.
+[[nodiscard]] Index end_of_padding(const Call& call, const Variant& variant, Index b);
+
 /// Of query i of a head, `keys` of them; those from S on are padding.
 [[nodiscard]] MaskRow mask_row(const Call& call, const Variant& variant, Index b, Index h, Index i, Index keys);
 

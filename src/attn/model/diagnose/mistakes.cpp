@@ -474,15 +474,16 @@ bool tiles_count(const Mistake& mistake, const Call& call)
 {
     const Variant v = mistake.on({});
     const core::AttentionDims& l = call.views.sizes;
-    const Index keys = l.total();
-    if (v.last_tile == LastTile::padded) {
-        return keys % mistake.size != 0;
-    }
-    const auto is_part = [&](Index parts) { return (keys + parts - 1) / parts == mistake.size; };
-    return v.causal == CausalUse::restarted ? l.T > mistake.size
-           : v.last_tile == LastTile::slid  ? keys > mistake.size && keys % mistake.size != 0
-           : v.merged_by_maximum            ? keys > mistake.size && std::ranges::none_of(part_counts, is_part)
-                                            : keys > mistake.size;
+    const std::vector<Index> all{l.total()};
+    const std::vector<Index>& lengths = call.views.lengths.empty() ? all : call.views.lengths;
+    const auto is_part = [&](Index parts) { return (l.total() + parts - 1) / parts == mistake.size; };
+    const auto count = [&](Index keys) {
+        const bool several = keys > mistake.size;
+        const bool full = keys % mistake.size == 0;
+        return v.last_tile == LastTile::padded ? !full : several && !(v.last_tile == LastTile::slid && full);
+    };
+    const bool is_of_parts = v.merged_by_maximum && std::ranges::any_of(part_counts, is_part);
+    return v.causal == CausalUse::restarted ? l.T > mistake.size : !is_of_parts && std::ranges::any_of(lengths, count);
 }
 
 bool size_counts(const Mistake& mistake, const Call& call)

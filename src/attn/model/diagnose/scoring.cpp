@@ -109,12 +109,12 @@ void hide(const Call& call, const Variant& v, ScoreRow& row)
 /// The keys of the tile before that a last tile takes once more: none if it is full, or alone.
 void take_again(const Call& call, const Variant& v, Index b, Index i, ScoreRow& row)
 {
-    const Index last = row.keys / v.tile * v.tile;
-    if (last == 0 || last == row.keys) {
+    const Index last = row.end / v.tile * v.tile;
+    if (last == 0 || last == row.end) {
         return;
     }
     const bool reached = tile_reaches(call, v, b, i, last);
-    for (auto j = static_cast<std::size_t>(row.keys - v.tile); j < static_cast<std::size_t>(last); ++j) {
+    for (auto j = static_cast<std::size_t>(row.end - v.tile); j < static_cast<std::size_t>(last); ++j) {
         row.scores.push_back(row.scores[j]);
         row.counted.push_back(reached ? row.counted[j] : char{0});
     }
@@ -208,14 +208,15 @@ ScoreRow score_row(const Call& call, const Variant& v, Shared& shared, Index b, 
     row.keys = static_cast<Index>(row.scores.size());
     row.query = i;
     round_all(row.scores, v.scores);
-    if (v.last_tile == LastTile::padded) {
-        row.scores.resize(static_cast<std::size_t>((row.keys + v.tile - 1) / v.tile * v.tile));
-    }
+    row.end = end_of_keys(call, v, b);
+    row.padded = end_of_padding(call, v, b);
+    row.scores.resize(static_cast<std::size_t>(std::max(row.keys, row.padded)));
+    std::fill(row.scores.begin() + row.end, row.scores.begin() + row.padded, 0.0);
     MaskRow mask = mask_row(call, v, b, h, i, static_cast<Index>(row.scores.size()));
     shape_scores(call, v, mask, row.scores);
     row.counted = std::move(mask.seen);
-    if (v.last_tile == LastTile::dropped && row.keys > 0) {
-        const Index kept = (row.keys - 1) / v.tile * v.tile;
+    if (v.last_tile == LastTile::dropped && row.end > 0) {
+        const Index kept = (row.end - 1) / v.tile * v.tile;
         std::fill(row.counted.begin() + kept, row.counted.end(), char{0});
     }
     hide(call, v, row);

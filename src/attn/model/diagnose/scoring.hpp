@@ -32,6 +32,8 @@ struct ScoreRow {
     bool empty = false;             ///< nothing is seen
     bool sunk = false;              ///< the last score is a sink's
     Index keys = 0;                 ///< S
+    Index end = 0;                  ///< of the keys that there are by the length
+    Index padded = 0;               ///< the end of the padding behind them
     Index query = 0;                ///< i
 
     /// The largest score that counts; -inf of none.

@@ -231,13 +231,14 @@ enum class Maximum {
     swapped, ///< 2·m_t - m: what was summed is corrected by exp(new - old) in place of exp(old - new)
 };
 
+/// Of the n keys that a batch entry has by its length; without lengths n = S.
 enum class LastTile {
     right,
     dropped, ///< the keys of the last tile, whether it is full or not, are left out
-    padded,  ///< S is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
+    padded,  ///< n is rounded up to whole tiles by keys and values of zeros, which count: their score is 0 (nothing is added
              ///< to it), lengths and masks do not hide them, the causal rule and the window do, and then they are as other
              ///< hidden keys
-    /// A last tile that is not full begins at S - tile, so that the keys that it shares with the tile before count twice: to
+    /// A last tile that is not full begins at n - tile, so that the keys that it shares with the tile before count twice: to
     /// tiles of queries, as large, whose last query comes to a key behind those by causal and window.
     slid,
 };

@@ -277,9 +277,12 @@ std::vector<double> weigh(const Call& call, const Variant& v, const ScoreRow& ro
     const std::size_t of_keys = row.scores.size() - (row.sunk ? 1 : 0);
     for (auto j = static_cast<std::size_t>(row.keys); v.last_tile == LastTile::slid && j < std::min(of_keys, weights.size());
          ++j) {
-        weights[j - static_cast<std::size_t>(v.tile)] += weights[j]; // of a key that is taken again
+        weights[j - static_cast<std::size_t>(row.keys - row.end + v.tile)] += weights[j]; // of a key that is taken again
     }
-    weights.resize(static_cast<std::size_t>(row.keys)); // padding has values of zeros
+    weights.resize(static_cast<std::size_t>(row.keys));
+    for (Index j = row.end; j < std::min(row.padded, row.keys); ++j) { // padding has values of zeros
+        weights[static_cast<std::size_t>(j)] = 0;
+    }
     for (std::size_t j = 0; j < weights.size() && !row.hidden_after.empty(); ++j) {
         weights[j] = row.hidden_after[j] != 0 ? 0 : weights[j];
     }
