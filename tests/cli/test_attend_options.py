@@ -112,6 +112,9 @@ def test_a_sink_takes_its_share_also_of_a_row_without_keys(folder, isa):
 def test_a_sink_of_minus_infinity_is_none(folder, isa):
     numpy.save(folder / "no_sinks.npy", numpy.full(H, -numpy.inf, "float16"))
     close(context(folder, "--sinks", "no_sinks.npy", "--isa", isa), context(folder, "--isa", isa), 1e-6, 1e-7)
+    numpy.save(folder / "hidden.npy", numpy.zeros((1, S), bool))
+    given = ("--sinks", "no_sinks.npy", "--mask", "hidden.npy", "--isa", isa)
+    assert not context(folder, *given).any() and numpy.isnan(context(folder, *given, "--empty-rows", "nan")).all()
 
 
 # ---- packed sequences and segments -----------------------------------------------------------------------------------------
