@@ -259,6 +259,16 @@ def test_a_result_does_not_wait_for_the_rest_of_the_next_line(threads):
         assert coprocess.receive()["tokens"] == ["c", "d"]
 
 
+@pytest.mark.parametrize("first", ["", "  ", "{", '{"schema":'])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_first_line_that_a_document_may_begin_with_is_answered_at_once(first, threads):
+    with Coprocess("--threads", threads, "--show", "tokens") as coprocess:
+        coprocess.send(f"{first}\n".encode())
+        assert coprocess.receive()["index"] == 0
+        coprocess.send(b'"schema": "attn-cli/result/1"}\n')
+        assert coprocess.receive()["index"] == 1
+
+
 def test_a_result_does_not_wait_when_several_threads_are_at_work():
     with Coprocess("--threads", "3", "--show", "tokens") as coprocess:
         writer = threading.Thread(target=coprocess.send, args=(b"a\n" * 2000,))

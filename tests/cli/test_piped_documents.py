@@ -24,7 +24,13 @@ def documents(tmp_path_factory):
 
 
 NAMES = ["result/1", "result/2", "recipe/1", "tensor/1", "explanation/1"]
-LAYOUTS = [str, lambda text: json.dumps(json.loads(text), indent=2), lambda text: "\ufeff \n" + json.dumps(json.loads(text), indent="\t")]
+LAYOUTS = [
+    str,
+    lambda text: json.dumps(json.loads(text), indent=2),
+    lambda text: "\ufeff \n" + json.dumps(json.loads(text), indent="\t"),
+    lambda text: json.dumps(json.loads(text), sort_keys=True),
+    lambda text: json.dumps(json.loads(text), sort_keys=True, indent=2),
+]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -40,8 +46,8 @@ def test_standard_input(documents, name, layout, command):
 def test_every_command_that_is_named_reads_the_document(documents, name, layout, tmp_path):
     text = layout(documents[name])
     (tmp_path / "other.json").write_text(documents[name])
-    commands = re.findall(r"attn-cli ([a-z].*?)(?=,| or | reads)", run("run", stdin=text).message.split("a sentence; ")[1])
-    assert len(commands) >= 2
+    commands = re.split(", | or ", run("run", stdin=text).message.rstrip().split("such a document is read by attn-cli ")[1])
+    assert len(commands) >= 2 and ("run --recipe -" in commands) == (name in ("result/1", "recipe/1"))
     for command in commands:
         words = command.replace("OTHER", str(tmp_path / "other.json")).split()
         assert run(*words, stdin=text).code == 0, command
@@ -68,17 +74,28 @@ def test_each_line_is_judged_alone(documents, model):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[4], lambda text: json.dumps([json.loads(text)], indent=1)])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("form", ["json", "csv", "table"])
-def test_a_document_over_several_lines_is_refused_as_a_whole(documents, name, threads, form, tmp_path):
-    (path := tmp_path / "pretty.json").write_text(LAYOUTS[1](documents[name]))
+def test_a_document_over_several_lines_is_refused_as_a_whole(documents, name, layout, threads, form, tmp_path):
+    (path := tmp_path / "pretty.json").write_text(layout(documents[name]))
     for lines in (path, "-"):
         done = run("run", "--lines", lines, "--format", form, "--threads", threads, stdin=path.read_text())
         what = "standard input" if lines == "-" else "pretty.json"
         assert_fails(done, 65, what, f"got a document, 'attn-cli/{name}'; allowed: one sentence per line; ")
 
 
-@pytest.mark.parametrize("text", ["{", "{\n", '{"schema": "json-schema"}', '{"schema": "attn-cli', '{"schema', "{\n\n", '{\n"schema": 3}\n', '["schema"]'])
+def test_what_run_lines_or_jq_makes_of_several_is_refused(documents):
+    lines = succeeds("run", "--lines", "-", "--json", stdin="a b\n").text
+    failed = run("run", "--lines", "-", "--json", stdin=",\na b\n").text
+    assert failed.startswith('{"index":0,"error"')
+    for text in (lines, failed, f"[{documents['result/1']}]"):
+        assert_fails(run("run", stdin=text), 65, "standard input: got a document, 'attn-cli/result/1'; allowed: a sentence; ")
+    done = run("run", "--lines", "-", "--json", "--show", "tokens", stdin=failed)
+    assert [line.get("error", {}).get("code") for line in done.json_lines] == [None, 65]
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "{", "{\n", '{"schema": "json-schema"}', '{"schema": "attn-cli', '{"schema', "{\n\n", '{\n"schema": 3}\n', '["schema"]'])
 def test_other_text_with_braces_is_text(text):
     assert succeeds("run", stdin=text).text.startswith(f"{len(text.split())} word")
     lines = text.rstrip("\n").split("\n")

@@ -251,7 +251,7 @@ public:
                    run.options.first_index, bytes_left(input))
     {
         const std::string& lines = *run.options.lines;
-        refuse_document_of_lines(batches_.front(may_become_document), name_of_input(lines), file_of(lines));
+        refuse_document_of_lines(batches_.front(), name_of_input(lines), file_of(lines));
     }
 
     int work()

@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace attn::cli {
 namespace {
@@ -36,32 +35,21 @@ std::size_t object_length(std::string_view text)
     return text.size();
 }
 
-/// The front of a document, as far as a text goes.
-struct Front {
-    bool differs = false; ///< whatever follows
-    std::optional<DocumentFront> whole = {};
-};
-
-Front front_of(std::string_view text)
+/// From its first brace or bracket on; nothing of a text that begins otherwise.
+std::string_view json_of(std::string_view text)
 {
-    constexpr std::array<std::string_view, 4> tokens{"{", R"("schema")", ":", R"("attn-cli/)"};
-    std::string_view rest = io::without_byte_order_mark(text);
-    const char* brace = nullptr;
-    for (const std::string_view token : tokens) {
-        rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
-        brace = brace == nullptr ? rest.data() : brace;
-        if (!rest.starts_with(token)) {
-            return {.differs = !token.starts_with(rest)};
-        }
-        rest.remove_prefix(token.size());
-    }
-    const std::size_t end = rest.find('"');
-    if (end == std::string_view::npos) {
-        return {};
-    }
-    const std::string_view whole(brace, static_cast<std::size_t>(rest.data() - brace) + end);
-    const std::string_view schema = whole.substr(whole.rfind('"') + 1);
-    return {.whole = DocumentFront{schema, whole.find('\n') != std::string_view::npos}};
+    text = io::without_byte_order_mark(text);
+    text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
+    return text.starts_with('{') || text.starts_with('[') ? text : std::string_view{};
+}
+
+/// Takes `token` off the front of `text`, and the white space before it.
+bool take(std::string_view& text, std::string_view token)
+{
+    text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
+    const bool is_there = text.starts_with(token);
+    text.remove_prefix(is_there ? token.size() : 0);
+    return is_there;
 }
 
 /// The commands that read a document, up to what names the file.
@@ -72,7 +60,7 @@ std::vector<std::string_view> readers_of(std::string_view schema)
         return {"run --recipe", "explain --recipe", "check"};
     }
     if (schema == name_of(Document::result)) {
-        return {"check", "plot", "explain --recipe"};
+        return {"check", "plot", "run --recipe", "explain --recipe"};
     }
     if (schema == name_of(Document::layers)) {
         return {"check", "plot"};
@@ -83,22 +71,25 @@ std::vector<std::string_view> readers_of(std::string_view schema)
     return {};
 }
 
-/// "a sentence; attn-cli check - or attn-cli plot - reads such a document"
-std::string allowed_besides(std::string_view sentence, std::string_view schema, std::string_view input)
+/// "attn-cli check -, plot - or run --recipe -"
+std::string commands_that_read(std::string_view schema, std::string_view input)
 {
     const std::vector<std::string_view> readers = readers_of(schema);
     std::string commands;
     for (const std::string_view& reader : readers) {
         const bool last = &reader == &readers.back();
-        commands += fmt::format("{}attn-cli {} {}", commands.empty() ? "" : last ? " or " : ", ", reader, input);
+        commands += fmt::format("{}{} {}", commands.empty() ? "attn-cli " : last ? " or " : ", ", reader, input);
     }
-    return fmt::format("{}; {} reads such a document", sentence, commands.empty() ? "no command" : commands);
+    return commands.empty() ? "no command" : commands;
 }
 
-[[noreturn]] void refuse(const DocumentFront& front, std::string_view thing, std::string_view sentence, std::string_view input)
+/// `text` is taken for `sentence`.
+void refuse(std::string_view text, std::string_view thing, std::string_view sentence, std::string_view input)
 {
-    throw Error(ErrorKind::data, thing, "a document, " + in_quotes(front.schema),
-                allowed_besides(sentence, front.schema, input));
+    if (const auto schema = schema_of_document(text)) {
+        throw Error(ErrorKind::data, thing, "a document, " + in_quotes(*schema),
+                    fmt::format("{}; such a document is read by {}", sentence, commands_that_read(*schema, input)));
+    }
 }
 
 } // namespace
@@ -136,29 +127,35 @@ std::vector<JsonText> split_documents(std::string_view file)
     return documents;
 }
 
-std::optional<DocumentFront> document_front(std::string_view text)
+std::optional<std::string_view> schema_of_document(std::string_view text)
 {
-    return front_of(text).whole;
-}
-
-bool may_become_document(std::string_view text)
-{
-    const Front front = front_of(text);
-    return !front.differs && !front.whole;
+    constexpr std::string_view key = R"("schema")";
+    std::optional<std::string_view> found;
+    std::string_view rest = json_of(text);
+    for (std::size_t at = rest.find(key); at != std::string_view::npos; at = rest.find(key)) {
+        rest.remove_prefix(at + key.size());
+        if (!take(rest, ":") || !take(rest, "\"") || !rest.starts_with("attn-cli/")) {
+            continue;
+        }
+        found = rest.substr(0, rest.find('"'));
+        if (found != name_of(model::Document::recipe)) { // which others hold as their "config"
+            break;
+        }
+    }
+    return found;
 }
 
 void refuse_document(std::string_view text, std::string_view thing, std::string_view input)
 {
-    if (const auto front = document_front(text)) {
-        refuse(*front, thing, "a sentence", input);
-    }
+    refuse(text, thing, "a sentence", input);
 }
 
-void refuse_document_of_lines(std::string_view text, std::string_view thing, std::string_view input)
+void refuse_document_of_lines(std::string_view front, std::string_view thing, std::string_view input)
 {
-    const auto front = document_front(text);
-    if (front && front->spans_lines) {
-        refuse(*front, thing, "one sentence per line", input);
+    const std::string_view json = json_of(front);
+    const std::string_view first = json.substr(0, object_length(json));
+    if (first.find('\n') != std::string_view::npos) {
+        refuse(first, thing, "one sentence per line", input);
     }
 }
 

@@ -26,20 +26,14 @@ struct JsonText {
 
 // ---- documents in the place of sentences -----------------------------------------------------------------------------
 
-/// How a document of ours begins: {"schema": "attn-cli/result/1", with any white space between the tokens.
-struct DocumentFront {
-    std::string_view schema;  ///< "attn-cli/result/1"
-    bool spans_lines = false; ///< a line ends before the schema does, as `jq .` lays it out
-};
-/// Nothing for a text that begins otherwise, or ends before it shows.
-[[nodiscard]] std::optional<DocumentFront> document_front(std::string_view text);
-/// Whether the text is too short to tell.
-[[nodiscard]] bool may_become_document(std::string_view text);
+/// "attn-cli/result/1" of a text that begins with a brace or a bracket and holds "schema": "attn-cli/result/1" anywhere, for
+/// `jq -S` sorts the keys. Nothing is parsed.
+[[nodiscard]] std::optional<std::string_view> schema_of_document(std::string_view text);
 
-/// Throws Error(data) for a text that begins as a document of ours, naming the commands that read one. `thing` is what should
-/// have been a sentence, `input` how those commands name the file: "-" or FILE.
+/// Throws Error(data) for a text that is a document of ours, naming the commands that read one. `thing` is what should have
+/// been a sentence, `input` how those commands name the file: "-" or FILE.
 void refuse_document(std::string_view text, std::string_view thing, std::string_view input);
-/// The same of the first lines, for a document that spans them; those of one line are refused where they stand.
-void refuse_document_of_lines(std::string_view text, std::string_view thing, std::string_view input);
+/// The same of the beginning of many lines, for a document that spans them; those of one line are refused where they stand.
+void refuse_document_of_lines(std::string_view front, std::string_view thing, std::string_view input);
 
 } // namespace attn::cli

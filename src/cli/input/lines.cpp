@@ -43,14 +43,10 @@ LineReader::Input LineReader::fill(Wait wait)
     return unread_.empty() ? Input::ended : Input::more;
 }
 
-std::string_view LineReader::front(bool (*undecided)(std::string_view))
+std::string_view LineReader::front()
 {
-    std::string read;
-    while (read.size() < piece && undecided(read) && fill(Wait::yes) == Input::more) {
-        read += unread_;
-    }
-    buffer_ = std::move(read);
-    return unread_ = buffer_;
+    (void)fill(Wait::yes);
+    return unread_;
 }
 
 void LineReader::take(std::string_view part)
@@ -106,6 +102,13 @@ std::optional<Line> LineReader::next(Wait wait)
 }
 
 // ---- batches ---------------------------------------------------------------------------------------------------------
+
+std::string_view Batches::front()
+{
+    const std::string_view front = reader_.front();
+    ended_ = front.empty();
+    return front;
+}
 
 Batch Batches::next()
 {

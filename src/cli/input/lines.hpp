@@ -28,9 +28,8 @@ public:
     /// Once the descriptor `wake` can be read, nobody waits for the stream any more, as though it had ended; -1: none.
     LineReader(int descriptor, std::string name, std::size_t most, int wake = -1);
 
-    /// The beginning of the stream, which is still to be given line by line: as much as leaves nothing `undecided`, or all that
-    /// there is, but little more than one piece. Before anything else is asked for.
-    [[nodiscard]] std::string_view front(bool (*undecided)(std::string_view));
+    /// What the first read of the stream gives, which is still to be given line by line. Before anything else is asked for.
+    [[nodiscard]] std::string_view front();
     /// Nothing at the end of the stream and, without waiting, when there is no whole line yet.
     [[nodiscard]] std::optional<Line> next(Wait wait);
     /// Bytes of the stream up to the end of the last line that was given.
@@ -77,7 +76,7 @@ public:
     }
 
     /// As LineReader::front, before the first batch.
-    [[nodiscard]] std::string_view front(bool (*undecided)(std::string_view)) { return reader_.front(undecided); }
+    [[nodiscard]] std::string_view front();
     /// An empty one at the end, and after a failure.
     [[nodiscard]] Batch next();
 

@@ -1,5 +1,7 @@
 #include "cli/input/documents.hpp"
 
+#include "attn/tensor/error.hpp"
+
 #include <gtest/gtest.h>
 
 #include <span>
@@ -67,37 +69,51 @@ TEST(Documents, LeaveWhatIsNoObjectToTheParser)
     EXPECT_EQ(documents("{\"\\"), (Documents{{"{\"\\", 1}}));
 }
 
-/// The schema at the front, with "…" for a text that goes on over lines, or "not yet".
-std::string front(std::string_view text)
+std::string schema(std::string_view text)
 {
-    if (const auto found = attn::cli::document_front(text)) {
-        return std::string(found->schema) + (found->spans_lines ? "…" : "");
-    }
-    return attn::cli::may_become_document(text) ? "not yet" : "none";
+    return std::string(attn::cli::schema_of_document(text).value_or("none"));
 }
 
-TEST(DocumentFront, IsFoundWithAnyWhiteSpaceBetweenTokens)
+TEST(SchemaOfDocument, IsFoundAnywhereAndWithAnyWhiteSpaceBetweenTokens)
 {
-    EXPECT_EQ(front(R"({"schema":"attn-cli/result/1","config")"), "attn-cli/result/1");
-    EXPECT_EQ(front("\xEF\xBB\xBF \n {\t\"schema\"  : \"attn-cli/recipe/1\""), "attn-cli/recipe/1");
-    EXPECT_EQ(front("{\r\n  \"schema\": \"attn-cli/result/2\"\n}"), "attn-cli/result/2…");
+    EXPECT_EQ(schema(R"({"schema":"attn-cli/result/1","config")"), "attn-cli/result/1");
+    EXPECT_EQ(schema("\xEF\xBB\xBF \n {\t\"schema\"  :\r\n \"attn-cli/recipe/1\""), "attn-cli/recipe/1");
+    EXPECT_EQ(schema(R"([{"a":"schema", "b":{"schema":{"schema":3}}}, {"schema":"attn-cli/result/2"}])"), "attn-cli/result/2");
+    EXPECT_EQ(schema(R"({"index":3,"schema":"attn-cli/resu)"), "attn-cli/resu");
 }
 
-TEST(DocumentFront, IsNoneWhereAnythingElseStands)
+TEST(SchemaOfDocument, IsThatOfTheWholeAndNotOfItsConfig)
 {
-    for (const std::string_view text :
-         {"a", "[", "{a", "{}", R"({"schemas")", R"({"schema","attn-cli/)", R"({"schema":"attn/result/1")", R"({"index":0)"}) {
-        EXPECT_EQ(front(text), "none") << text;
+    EXPECT_EQ(schema(R"({"config":{"schema":"attn-cli/recipe/1"},"schema":"attn-cli/result/1"})"), "attn-cli/result/1");
+    EXPECT_EQ(schema(R"({"schema":"attn-cli/result/1","config":{"schema":"attn-cli/recipe/1"}})"), "attn-cli/result/1");
+}
+
+TEST(SchemaOfDocument, IsNoneOfOtherText)
+{
+    for (const std::string_view text : {"", " ", "a", "[", "{a", "{}", R"({"schemas":"attn-cli/")", R"({"schema","attn-cli/")",
+                                        R"({"schema":"attn/result/1")", R"({"schema":"attn-cli)", R"({"schema":)",
+                                        R"({"a":"\"schema\":\"attn-cli/\""})", R"(say {"schema":"attn-cli/result/1"})"}) {
+        EXPECT_EQ(schema(text), "none") << text;
     }
 }
 
-TEST(DocumentFront, IsOpenUntilItShows)
+bool refused_of_lines(std::string_view front)
 {
-    const std::string_view whole = "{ \"schema\":\n\"attn-cli/tensor/1\"";
-    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
-        EXPECT_EQ(front(whole.substr(0, bytes)), "not yet") << bytes;
+    try {
+        attn::cli::refuse_document_of_lines(front, "F", "FILE");
+    } catch (const attn::Error&) {
+        return true;
     }
-    EXPECT_EQ(front(whole), "attn-cli/tensor/1…");
+    return false;
+}
+
+TEST(DocumentsOfLines, AreRefusedAtOnceWhereOneSpansLines)
+{
+    EXPECT_TRUE(refused_of_lines("{\n\"schema\": \"attn-cli/result/1\"}"));
+    EXPECT_TRUE(refused_of_lines("\n[{\"a\": \"}\"},\n{\"schema\": \"attn-cli/result/1\"}]\na"));
+    EXPECT_FALSE(refused_of_lines("{\"schema\": \"attn-cli/result/1\"}\n{\"schema\": \"attn-cli/result/1\"}\n"));
+    EXPECT_FALSE(refused_of_lines("{\"index\": 0}\n{\"schema\": \"attn-cli/result/1\"}\n"));
+    EXPECT_FALSE(refused_of_lines("a\n{\n\"schema\": \"attn-cli/result/1\"}\n"));
 }
 
 } // namespace

@@ -20,9 +20,11 @@ namespace {
 
 using namespace attn::cli;
 
-/// The lines of `text`, read through a pipe, after a look at its beginning; a line that was too long is "<too long>".
-std::vector<std::string> lines_of(
-    const std::string& text, std::size_t most, bool (*undecided)(std::string_view) = [](std::string_view) { return false; })
+/// Whether the first piece of a stream is looked at before its first line.
+enum class Look { no, yes };
+
+/// The lines of `text`, read through a pipe; a line that was too long is "<too long>".
+std::vector<std::string> lines_of(const std::string& text, std::size_t most, Look look = Look::no)
 {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -35,9 +37,9 @@ std::vector<std::string> lines_of(
         ::close(ends[1]);
     });
     LineReader reader(ends[0], "a pipe", most);
-    const std::string front(reader.front(undecided));
-    EXPECT_TRUE(text.starts_with(front));
-    EXPECT_FALSE(front.size() < text.size() && front.size() < 65536 && undecided(front));
+    if (look == Look::yes) {
+        EXPECT_TRUE(text.starts_with(reader.front()));
+    }
     std::vector<std::string> lines;
     while (const auto line = reader.next(Wait::yes)) {
         lines.push_back(line->too_long ? "<too long>" : line->text);
@@ -65,13 +67,10 @@ std::vector<double> shares_of(const std::string& text, std::optional<std::size_t
 
 TEST(Lines, AreAllThereAfterALookAtTheBeginning)
 {
-    const auto some = [](std::string_view read) { return read.size() < 3; };
-    const auto all = [](std::string_view) { return true; };
     const std::string long_line(200'000, 'a');
     for (const std::string& text :
          {std::string(), std::string("a"), std::string("a\n\nb\r\nc"), long_line + "\n" + long_line}) {
-        EXPECT_EQ(lines_of(text, 300'000, some), lines_of(text, 300'000));
-        EXPECT_EQ(lines_of(text, 300'000, all), lines_of(text, 300'000));
+        EXPECT_EQ(lines_of(text, 300'000, Look::yes), lines_of(text, 300'000));
     }
 }
 
@@ -260,6 +259,24 @@ TEST(Batches, HoldWhatHasComeAndKeepNothingWaiting)
     EXPECT_EQ(batch.first, 2);
     EXPECT_EQ(batch.number, 1);
     pipe.end();
+    EXPECT_TRUE(batches.next().lines.empty());
+}
+
+TEST(Batches, AreLookedAtAsFarAsTheyHaveCome)
+{
+    Pipe pipe;
+    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
+    pipe.send("{\n");
+    EXPECT_EQ(batches.front(), "{\n"); // the pipe stays open
+    EXPECT_EQ(texts_of(batches.next()), Lines{"{"});
+}
+
+TEST(Batches, AreReadOnceWhenThereAreNone)
+{
+    Pipe pipe;
+    pipe.end();
+    Batches batches(LineReader(pipe.reading(), "a pipe", 100));
+    EXPECT_EQ(batches.front(), "");
     EXPECT_TRUE(batches.next().lines.empty());
 }
 
