@@ -6,7 +6,7 @@
 #include "attn/tensor/tensor.hpp" // Eigen's version
 #include "cli/system/exit_code.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>

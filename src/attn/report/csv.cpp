@@ -5,7 +5,7 @@
 #include "attn/report/axes.hpp"
 #include "attn/report/buffer.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include "attn/tensor/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn {
 Error::Error(ErrorKind kind, std::string_view thing, std::string_view value, std::string_view allowed)

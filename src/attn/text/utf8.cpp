@@ -3,7 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <array>

@@ -15,7 +15,7 @@
 #include "cli/system/progress.hpp"
 #include "cli/system/system.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>

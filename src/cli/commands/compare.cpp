@@ -9,7 +9,7 @@
 #include "cli/output/output.hpp"
 #include "cli/system/exit_code.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "cli/output/stdout.hpp"
 #include "cli/system/exit_code.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

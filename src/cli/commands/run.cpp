@@ -29,7 +29,7 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/progress.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

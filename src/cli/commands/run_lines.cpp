@@ -12,7 +12,7 @@
 #include "cli/system/exit_code.hpp"
 #include "cli/system/system.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>

@@ -6,7 +6,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/tensor_output.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

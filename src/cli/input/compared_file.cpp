@@ -8,7 +8,7 @@
 #include "cli/input/documents.hpp"
 #include "cli/options/input_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "cli/input/found_file.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
 

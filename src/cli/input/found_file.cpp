@@ -1,6 +1,6 @@
 #include "cli/input/found_file.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 

@@ -6,7 +6,7 @@
 #include "cli/input/named.hpp"
 #include "cli/options/options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>

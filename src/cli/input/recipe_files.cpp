@@ -13,7 +13,7 @@
 #include "cli/input/found_file.hpp"
 #include "cli/input/named.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>

@@ -9,7 +9,7 @@
 #include "cli/options/suggest.hpp"
 #include "cli/system/files.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <vector>
 

@@ -10,7 +10,7 @@
 #include "cli/input/recipes.hpp"
 #include "cli/system/files.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <system_error>

@@ -3,7 +3,7 @@
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

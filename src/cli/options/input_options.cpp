@@ -5,7 +5,7 @@
 #include "cli/options/numbers.hpp"
 #include "cli/options/suggest.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "attn/report/svg/picture.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

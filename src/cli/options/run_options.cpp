@@ -4,7 +4,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/trained_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "cli/options/against_options.hpp"
 #include "cli/options/numbers.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

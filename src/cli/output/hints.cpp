@@ -7,7 +7,7 @@
 #include "cli/options/input_options.hpp"
 #include "cli/options/trained_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "cli/output/isa_note.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::cli {
 

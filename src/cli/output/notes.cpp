@@ -2,7 +2,7 @@
 
 #include "attn/math/decimal.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::cli {
 

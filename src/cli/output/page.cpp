@@ -7,7 +7,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/options/picture_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>

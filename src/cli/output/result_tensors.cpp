@@ -8,7 +8,7 @@
 #include "cli/options/show_option.hpp"
 #include "cli/output/tensor_output.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

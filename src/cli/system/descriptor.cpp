@@ -3,7 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "cli/system/signals.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

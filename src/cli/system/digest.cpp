@@ -4,7 +4,7 @@
 #include "attn/io/sha256.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::cli {
 namespace {

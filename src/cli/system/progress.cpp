@@ -3,7 +3,7 @@
 #include "attn/math/decimal.hpp"
 #include "cli/system/signals.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::io {
 namespace {

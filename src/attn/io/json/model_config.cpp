@@ -4,7 +4,7 @@
 #include "attn/io/json/json_events.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <set>
 #include <utility>

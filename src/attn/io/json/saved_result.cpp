@@ -5,7 +5,7 @@
 #include "attn/model/check/summary_members.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>

@@ -5,7 +5,7 @@
 #include "attn/model/recipe/documents.hpp"
 #include "attn/model/trained/layered_result.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

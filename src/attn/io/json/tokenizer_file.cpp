@@ -6,7 +6,7 @@
 #include "attn/io/json/tokenizer_tables.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <limits>
 #include <optional>

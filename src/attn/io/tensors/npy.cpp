@@ -3,7 +3,7 @@
 #include "attn/io/tensors/python_literal.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "attn/io/tensors/python_literal.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include "attn/io/tensors/safetensors_header.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/suggest.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "attn/model/layer/mask.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <unordered_map>

@@ -3,7 +3,7 @@
 #include "attn/model/attend/attend_operands.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::model {
 namespace {

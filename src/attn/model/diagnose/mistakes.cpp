@@ -1,6 +1,6 @@
 #include "attn/model/diagnose/mistakes.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "attn/core/positions.hpp"
 #include "attn/model/diagnose/run_call.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>

@@ -11,7 +11,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/indices.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

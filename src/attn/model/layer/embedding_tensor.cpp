@@ -3,7 +3,7 @@
 #include "attn/model/layer/float32_range.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <limits>

@@ -3,7 +3,7 @@
 #include "attn/model/layer/literal.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>

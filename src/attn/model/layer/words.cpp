@@ -7,7 +7,7 @@
 #include "attn/text/utf8.hpp"
 #include "attn/text/vocabulary.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>

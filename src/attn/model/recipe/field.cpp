@@ -1,6 +1,6 @@
 #include "attn/model/recipe/field.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::model {
 

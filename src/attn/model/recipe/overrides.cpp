@@ -1,6 +1,6 @@
 #include "attn/model/recipe/overrides.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include "attn/model/recipe/overrides.hpp"
 #include "attn/model/run/taken.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "attn/model/run/result.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::model {
 

@@ -14,7 +14,7 @@
 #include "attn/tensor/indices.hpp"
 #include "attn/text/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

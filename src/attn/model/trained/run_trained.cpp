@@ -12,7 +12,7 @@
 #include "attn/tensor/indices.hpp"
 #include "attn/transformer/run/forward.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

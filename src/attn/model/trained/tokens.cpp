@@ -6,7 +6,7 @@
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include "attn/report/svg/markup.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "attn/report/json_writer.hpp"
 #include "attn/report/text/summary.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::report {
 namespace {

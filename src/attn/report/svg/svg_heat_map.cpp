@@ -6,7 +6,7 @@
 #include "attn/report/svg/text_width.hpp"
 #include "attn/report/text/display.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "attn/report/comparison_json.hpp"
 #include "attn/report/text/display.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "attn/report/buffer.hpp"
 #include "attn/report/text/display.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

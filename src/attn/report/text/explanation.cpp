@@ -5,7 +5,7 @@
 #include "attn/report/text/markdown_prose.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <memory>

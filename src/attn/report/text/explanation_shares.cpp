@@ -1,6 +1,6 @@
 #include "attn/report/text/explanation_steps.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>

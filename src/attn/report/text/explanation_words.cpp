@@ -4,7 +4,7 @@
 #include "attn/report/text/display.hpp"
 #include "attn/report/text/notation.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <charconv>
 

@@ -4,7 +4,7 @@
 #include "attn/report/text/summary.hpp"
 #include "attn/report/text/table.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "attn/report/text/display.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

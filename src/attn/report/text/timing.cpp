@@ -8,7 +8,7 @@
 #include "attn/report/text/grid.hpp"
 #include "attn/report/text/prose.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "attn/text/pieces/characters.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::text {
 

@@ -10,7 +10,7 @@
 #include "attn/text/pieces/splitter.hpp"
 #include "attn/text/utf8.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>

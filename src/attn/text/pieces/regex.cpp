@@ -2,7 +2,7 @@
 
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

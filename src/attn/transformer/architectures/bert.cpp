@@ -7,7 +7,7 @@
 #include "attn/transformer/architectures/families.hpp"
 #include "attn/transformer/architectures/parts.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace attn::transformer {
 namespace {

@@ -6,7 +6,7 @@
 #include "attn/transformer/architectures/families.hpp"
 #include "attn/transformer/architectures/parts.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "attn/math/elementary.hpp"
 #include "attn/tensor/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numbers>

@@ -6,7 +6,7 @@
 #include "attn/transformer/layers/rope.hpp"
 #include "attn/transformer/run/embedding.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "attn/tensor/error.hpp"
 #include "unit/error_of.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace {
