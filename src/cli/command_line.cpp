@@ -208,9 +208,18 @@ std::string guess_of(std::string_view letters)
                                   : "; a single dash takes a single letter"));
 }
 
+/// A sentence may be just that.
+constexpr std::string_view plus_plus = "++";
+constexpr std::string_view disguised_plus_plus = "\x01\x02++";
+
 std::string without_plus_plus(std::string_view word)
 {
     return std::string(word == plus_plus ? disguised_plus_plus : word);
+}
+
+std::string marked(std::string_view value)
+{
+    return value_mark + std::string(value);
 }
 
 /// Of "--name=value".
@@ -220,11 +229,11 @@ void take_value(Words& words, const CLI::Option& option, const std::string& name
         throw Error(ErrorKind::usage, name, in_quotes(value), "no value, it is a switch");
     }
     words.options.back().value = value;
-    words.parsed.insert(words.parsed.end(), {name, without_plus_plus(value)});
+    words.parsed.insert(words.parsed.end(), {name, marked(value)});
 }
 
-/// Takes out what CLI11 2.1 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next
-/// word as the value) and "++" (it ends a subcommand); refuses "-heads". Declares the command when it meets its name.
+/// Takes out what CLI11 would misread: "--" (it goes on with the program's options after it), "--name=" (it takes the next word
+/// as the value), "++" (it ends a subcommand), and marks values; refuses "-heads". Declares the command when it meets its name.
 Words prepare(std::span<const char* const> arguments, Declared& declared)
 {
     Words words;
@@ -237,7 +246,7 @@ Words prepare(std::span<const char* const> arguments, Declared& declared)
         const std::string_view word = arguments[i];
         if (!awaiting.empty()) {
             words.options.back().value = word;
-            words.parsed.push_back(without_plus_plus(word));
+            words.parsed.push_back(marked(word));
             awaiting.clear();
             continue;
         }

@@ -229,23 +229,23 @@ void Options::add(const OptionInfo& option, const Set& set)
     const auto refuse_second = [names] { throw Error(ErrorKind::usage, names + ": given more than once"); };
     CLI::Option* declared = nullptr;
     if (type == FieldType::flag) {
-        declared = app_->add_flag_function(
-            std::string(option.name), [=, &app = *app_](std::int64_t sum) { // CLI11 counts "--no-…" as -1
-                const auto times = static_cast<std::int64_t>(app.get_option(name)->count());
-                if (sum != times && sum != -times) {
-                    throw Error(ErrorKind::usage, fmt::format("{} and --no-{} cannot be used together", name, name.substr(2)));
-                }
-                if (times > 1) {
-                    refuse_second();
-                }
-                set(sum == 1);
-            });
+        declared = app_->add_flag_function(std::string(option.name), [=, &app = *app_](std::int64_t) {
+            // "true", or "false" of "--no-…". What the number says of them depends on the version of CLI11.
+            const CLI::results_t& given = app.get_option(name)->results();
+            if (std::ranges::count(given, given.front()) != std::ssize(given)) {
+                throw Error(ErrorKind::usage, fmt::format("{} and --no-{} cannot be used together", name, name.substr(2)));
+            }
+            if (given.size() > 1) {
+                refuse_second();
+            }
+            set(given.front() == "true");
+        });
     } else {
         declared = app_->add_option(std::string(option.name), [=, allowed = option.allowed](const CLI::results_t& texts) {
             if (texts.size() > 1) {
                 refuse_second();
             }
-            set(value_of(name, texts.front() == disguised_plus_plus ? plus_plus : texts.front(), allowed));
+            set(value_of(name, std::string_view(texts.front()).substr(1), allowed)); // behind value_mark
             return true;
         });
     }

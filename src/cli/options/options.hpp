@@ -19,9 +19,8 @@ class App;
 
 namespace attn::cli {
 
-/// CLI11 ends a subcommand at "++" without a word; a sentence or a value may be just that, and is disguised on its way.
-inline constexpr std::string_view plus_plus = "++";
-inline constexpr std::string_view disguised_plus_plus = "\x01\x02++";
+/// Stands before every value on its way through CLI11, which would read "++", "{}" or "[a]" for more than what is typed.
+inline constexpr char value_mark = '=';
 
 /// An option as data, of which whoever needs its name takes it. Where a recipe has such a field, it comes from the field.
 struct OptionInfo {
