@@ -20,9 +20,13 @@ std::string position(std::string_view text, std::size_t offset)
     return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
 }
 
-/// What nlohmann says is wrong, without its own prefix, position and the bytes it read.
-std::string reason_of(std::string_view what)
+/// What nlohmann says is wrong with the text, without its own prefix, position and the bytes it read. Of no text at all its
+/// versions say different things.
+std::string reason_of(std::string_view what, std::string_view text)
 {
+    if (text.empty()) {
+        return "unexpected end of input; expected '[', '{', or a literal";
+    }
     const std::size_t dash = what.find(" - ");
     std::string_view reason = dash == std::string_view::npos ? "a number beyond the range of float64" : what.substr(dash + 3);
     return std::string(reason.substr(0, reason.find("; last read: '")));
@@ -32,7 +36,7 @@ std::string reason_of(std::string_view what)
 
 bool JsonEvents::parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error)
 {
-    fail(reason_of(error.what()), read == 0 ? 0 : read - 1);
+    fail(reason_of(error.what(), text_), read == 0 ? 0 : read - 1);
 }
 
 void JsonEvents::fail(const std::string& reason, std::size_t offset) const
