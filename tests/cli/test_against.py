@@ -348,6 +348,50 @@ def test_the_unfused_computation_rounds_each_stage(tmp_path):
     assert report["half"]["allowed"] == pytest.approx(2 * report["half"]["unfused"] + 1e-5)
 
 
+def test_zeros_do_not_pass_where_the_unfused_computation_overflows(tmp_path):
+    q, k, v = normal(1, 4, 8, 16), normal(2, 4, 8, 16), normal(3, 4, 8, 16)
+    for name, array in zip("qkv", (100 * q, 100 * k, v)):  # scores beyond 65504
+        numpy.save(tmp_path / f"{name}.npy", array.astype("float16"))
+    q, k, v = (numpy.load(tmp_path / f"{name}.npy").astype("float64") for name in "qkv")
+    assert abs(q @ k.swapaxes(1, 2)).max() > 70000
+    right = softmaxed(q @ k.swapaxes(1, 2) / 4) @ v
+    assert against(tmp_path, save(tmp_path, right.astype("float16")), options=()).code == 0
+    assert against(tmp_path, save(tmp_path, numpy.zeros_like(right, "float16")), options=()).code == 1
+    half(tmp_path, T=6, S=6)
+    mask = numpy.zeros((6, 6), "float32")
+    mask[2] = numpy.finfo("float32").min  # -∞ in float16: a row of zeros there
+    numpy.save(tmp_path / "mask.npy", mask)
+    zeros = save(tmp_path, numpy.zeros((4, 6, 32), "float16"))
+    assert against(tmp_path, zeros, options=("--mask", "mask.npy")).code == 1
+
+
+def test_queries_beyond_the_lengths_may_hold_anything_in_half_precision(tmp_path):
+    q, k, v = half(tmp_path, T=20, S=20)
+    numpy.save(tmp_path / "lengths.npy", numpy.array([15]))
+    weights = in_float16(softmaxed(q @ k[:, :15].swapaxes(1, 2) / numpy.sqrt(32)))
+    mine = (weights @ v[:, :15]).astype("float16")
+    options = ("--lengths", "lengths.npy")
+    assert "agrees as well as float16 can" in against(tmp_path, save(tmp_path, mine), options=options).text
+    mine[:, 15:] = numpy.nan
+    done = against(tmp_path, save(tmp_path, mine), options=options)
+    assert done.code == 1 and done.text.splitlines()[1:] == ["mine.npy differs only in queries at or beyond the lengths"]
+
+
+def test_float32_inputs_may_leave_the_range_of_a_float16_file(tmp_path):
+    q, k, v = normal(1, 2, 6, 8), normal(2, 2, 6, 8), normal(3, 2, 6, 8)
+    for name, array in zip("qkv", (3e5 * q, 1e-5 * k, v)):
+        numpy.save(tmp_path / f"{name}.npy", array)
+    right = softmaxed((3e5 * q).astype("float64") @ (1e-5 * k).astype("float64").swapaxes(1, 2) / numpy.sqrt(8)) @ v
+    done = against(tmp_path, save(tmp_path, right.astype("float16")), options=())
+    assert (done.code, done.err) == (0, b"")
+
+
+def test_nan_alone_names_no_two_mistakes(tmp_path):
+    half(tmp_path, T=4, S=4)
+    done = against(tmp_path, save(tmp_path, numpy.full((4, 4, 32), numpy.nan, "float16")), options=())
+    assert done.code == 1 and " gives: " not in done.text
+
+
 def test_sums_in_half_precision_are_a_mistake(tmp_path):
     q, k, v = half(tmp_path, T=32, S=256)
     weights, mine = softmaxed(q @ k.swapaxes(1, 2) / numpy.sqrt(32)), 0

@@ -172,6 +172,16 @@ TEST(Rounded, RoundsToTheTypeAndLeavesTheRest)
     EXPECT_EQ(core::rounded<double>(wide, attn::ElementType::float64), wide);
 }
 
+TEST(WithDigitsOf, RoundsToEvenWhateverTheRange)
+{
+    constexpr float largest = std::numeric_limits<float>::max();
+    const auto values = rows({{1 + 0x1p-11F, 1 + 3 * 0x1p-11F, 0x1.802p20F, -infinity}}); // two ties; beyond 65504
+    EXPECT_EQ(core::with_digits_of<float>(values, attn::ElementType::float16), rows({{1, 1 + 0x1p-9F, 0x1.8p20F, -infinity}}));
+    EXPECT_EQ(core::with_digits_of<float>(rows({{1 + 0x1p-8F, -70000, -largest}}), attn::ElementType::bfloat16),
+              rows({{1, -70144, -largest}})); // the last one would be -∞
+    EXPECT_TRUE(std::isnan(core::with_digits_of<float>(rows({{std::nanf("")}}), attn::ElementType::float16)(0, 0)));
+}
+
 TEST(Softmax, OfEqualScoresIsUniform)
 {
     EXPECT_EQ(core::softmax<float>(rows({{7, 7, 7, 7}})), rows({{0.25F, 0.25F, 0.25F, 0.25F}}));
