@@ -320,7 +320,7 @@ def test_a_kernel_that_rounds_what_its_type_must_agrees_as_well_as_that_can(tmp_
     done = against(tmp_path, "mine.npy", options=())
     assert (done.code, done.err) == (0, b"")
     assert done.text.startswith("mine.npy agrees as well as float16 can: ")
-    assert ", the unfused computation in float16 " in done.text and done.text.count("\n") == 1
+    assert " of the unfused computation in float16 is allowed\n" in done.text and done.text.count("\n") == 1
     assert against(tmp_path, "mine.npy", "mine.npy", options=()).text == 2 * "mine.npy: agrees as well as float16 can\n"
     report = against(tmp_path, "mine.npy", "--json", options=()).json
     assert (report["agrees"], report["agreement"]) == (True, "as-type-allows") and report["mismatched"] > 0
@@ -329,6 +329,7 @@ def test_a_kernel_that_rounds_what_its_type_must_agrees_as_well_as_that_can(tmp_
     jsonschema.Draft202012Validator(succeeds("schema", "diagnosis").json).validate(report)
     strict = against(tmp_path, "mine.npy", "--strict", options=())
     assert strict.code == 1 and strict.text.startswith("differs: ")
+    assert "\nwithout --strict it agrees as well as float16 can\n" in strict.text
     assert against(tmp_path, "mine.npy", "--strict", "--rtol", "0", "--atol", "0.01", options=()).code == 0
     exact = (softmaxed(q @ k.swapaxes(1, 2) / numpy.sqrt(32)) @ v).astype("float16")
     done = against(tmp_path, save(tmp_path, exact), "--strict", options=())
@@ -346,6 +347,19 @@ def test_the_unfused_computation_rounds_each_stage(tmp_path):
     assert report["half"]["unfused"] == pytest.approx(abs(unfused - exact).max(), rel=0.02)
     assert report["half"]["largest_difference"] == pytest.approx(abs(in_float16(exact) - exact).max(), rel=1e-6)
     assert report["half"]["allowed"] == pytest.approx(2 * report["half"]["unfused"] + 1e-5)
+
+
+@pytest.mark.parametrize("shift, name", [(1, "causal-one-more"), (-1, "causal-strict")])
+def test_a_mistake_of_a_kernel_that_rounds_is_named(shift, name, tmp_path):
+    q, k, v = half(tmp_path, T=100, S=100, d=64)
+    seen = numpy.arange(100) <= numpy.arange(100)[:, None] + shift
+    scores = numpy.where(seen, q @ k.swapaxes(1, 2) / 8, -numpy.inf)
+    scores[:, 0, 0] = 0 if shift < 0 else scores[:, 0, 0]
+    e = numpy.exp(scores - scores.max(-1, keepdims=True))
+    mine = in_float16(e) @ v / e.sum(-1, keepdims=True)
+    mine[:, 0] *= shift > 0  # nothing is seen there
+    done = against(tmp_path, save(tmp_path, mine.astype("float16")), "--json", options=("--causal",))
+    assert done.code == 1 and [name] in names(done.json)
 
 
 def test_zeros_do_not_pass_where_the_unfused_computation_overflows(tmp_path):
@@ -438,7 +452,7 @@ def test_where_the_error_lies_is_said_when_nothing_is_named(qkv, tmp_path):
     mine[1, 3, 5] += 0.5
     done = against(tmp_path, save(tmp_path, mine))
     title, head, row, column = done.text.splitlines()[2:]
-    assert title == "the largest differences, by place:"
+    assert title == "the largest differences beyond the tolerance, by place:"
     assert head == "  head      1: 0.50, 2: 0.25"  # the others agree
     assert row == "  row       3: 0.50, 7: 0.25"
     assert column.startswith("  column    5: 0.50, ") and column.endswith(": 0.25, …")
@@ -610,6 +624,7 @@ def test_nan_is_a_finding(qkv, tmp_path):
     assert line == f"mine.npy: differs in 10 of {H * T * D}, by up to inf, by no mistake of the list"
     assert run("attend", *QKV, *CAUSAL, "-o", "right.npy", cwd=tmp_path).code == 0
     text = run("compare", "mine.npy", "right.npy", cwd=tmp_path).text
+    assert "; 9 NaN or infinite on one side alone, first at [1][2][3] nan, " in text
     assert "; largest finite difference 1.25e-01 at [0][0][0]" in text and "; largest finite relative " in text
 
 

@@ -96,12 +96,11 @@ std::vector<double> reach_of(const NamedTensor& file)
     return reach;
 }
 
-Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file, ElementType right)
+Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file, ElementType right,
+                    double allowed)
 {
     Tolerance tolerance = usual_tolerance(file.view.type, right);
-    if (is_whole(file)) {
-        tolerance.atol = std::max(tolerance.atol, 0.5);
-    }
+    tolerance.atol = std::max({tolerance.atol, allowed, is_whole(file) ? 0.5 : 0});
     return {std::move(numbers), tolerance, largest_finite(file.view.type), std::move(reach)};
 }
 
@@ -148,12 +147,13 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     if (result.of_weights || right.name == name_of(Item::context)) {
         const Compared compared = result.of_weights ? Compared::weights : Compared::context;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
-        const Yardstick numbers = yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type);
+        const Yardstick numbers = yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type,
+                                            result.half ? 2 * result.half->unfused : 0);
         const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
-        const std::vector<double> found = ordered(numbers_beside(file, expected, tolerance));
-        result.where = where(dims, result.of_weights, found, expected_numbers, tolerance);
+        const std::vector<double> file_numbers = ordered(numbers_beside(file, expected, tolerance));
+        result.where = where(dims, result.of_weights, file_numbers, expected_numbers, tolerance);
         if (!result.comparison.agrees() && call.is_plain() && !is_beyond_variants(call, compared, expected_numbers, work)) {
             result.beyond_lengths = only_beyond_lengths(call, compared, file, right, tolerance, half, criterion.strict);
             const bool pairs = !result.agrees() && has_finite(numbers.numbers());

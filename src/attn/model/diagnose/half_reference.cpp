@@ -43,7 +43,7 @@ public:
 
     void multiply_queries(double factor)
     {
-        change(operand::queries, [factor](Matrix<double> numbers) -> Matrix<double> { return numbers * factor; });
+        change(operand::queries, [factor](const Matrix<double>& numbers) -> Matrix<double> { return numbers * factor; });
     }
     /// Rounds what was given in another type; queries that have been multiplied stay.
     void round(ElementType type)

@@ -45,6 +45,10 @@ std::string describe(const model::TensorComparison& tensor)
     std::string text = tensor.mismatched == 0 ? fmt::format("{} compared", tensor.compared)
                                               : fmt::format("{} of {} ({}), first at {}", tensor.mismatched, tensor.compared,
                                                             percent(tensor.percentage()), describe(*tensor.first));
+    if (tensor.unmeasured > 0) {
+        text += fmt::format("; {} NaN or infinite on one side alone, first at {}", tensor.unmeasured,
+                            describe(*tensor.first_unmeasured));
+    }
     const std::string_view finite = tensor.unmeasured > 0 ? "finite " : "";
     if (tensor.absolute) {
         text += fmt::format("; largest {}difference {} at {}", finite, math::scientific(tensor.absolute->value, 2),
