@@ -147,8 +147,9 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
     if (result.of_weights || right.name == name_of(Item::context)) {
         const Compared compared = result.of_weights ? Compared::weights : Compared::context;
         const auto ordered = [&](const std::vector<double>& values) { return by_heads(call, compared, values); };
-        const Yardstick numbers = yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type,
-                                            result.half ? 2 * result.half->unfused : 0);
+        const auto measure = [&](double allowed) {
+            return yardstick(ordered(load<double>(file.view).values), ordered(reach_of(file)), file, right.type, allowed);
+        };
         const std::vector<double> expected_numbers = ordered(load<double>(expected.view).values);
         const ComparedDims dims = dims_of(call, compared);
         const Tolerance& tolerance = result.comparison.tolerance;
@@ -156,8 +157,16 @@ Against against(const Call& call, const StoredTensor& right, const NamedTensor& 
         result.where = where(dims, result.of_weights, file_numbers, expected_numbers, tolerance);
         if (!result.comparison.agrees() && call.is_plain() && !is_beyond_variants(call, compared, expected_numbers, work)) {
             result.beyond_lengths = only_beyond_lengths(call, compared, file, right, tolerance, half, criterion.strict);
-            const bool pairs = !result.agrees() && has_finite(numbers.numbers());
-            result.diagnosis = diagnose({call, compared, numbers, expected_numbers, pairs}, work);
+            const Yardstick usual = measure(0);
+            const bool pairs = !result.agrees() && has_finite(usual.numbers());
+            result.diagnosis = diagnose({call, compared, usual, expected_numbers, pairs}, work);
+            if (result.half && result.diagnosis->verdict == Verdict::unknown) { // a kernel with a mistake rounds, too
+                const Yardstick wide = measure(2 * result.half->unfused);
+                Diagnosis other = diagnose({call, compared, wide, expected_numbers, false}, work);
+                if (other.verdict != Verdict::unknown) {
+                    result.diagnosis = std::move(other);
+                }
+            }
         }
     }
     return result;

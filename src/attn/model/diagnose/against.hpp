@@ -53,8 +53,7 @@ struct Against {
 /// Half a unit of each number that was printed, 0 of any other.
 [[nodiscard]] std::vector<double> reach_of(const NamedTensor& file);
 /// For the numbers of a file and their reach, both in the same order, beside a result of type `right`. Whole numbers may be off
-/// by a half; those of float16 and bfloat16 by what is `allowed` to the right result in such a type, since a kernel with a
-/// mistake rounds, too.
+/// by a half, and any number by what is `allowed`.
 [[nodiscard]] Yardstick yardstick(std::vector<double> numbers, std::vector<double> reach, const NamedTensor& file,
                                   ElementType right, double allowed = 0);
 
