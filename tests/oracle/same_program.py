@@ -5,8 +5,9 @@ For a restructuring that promises to change nothing: OLD is the program from bef
 files that are read come from tests/cli, tests/fuzz/corpus, data/ and OLD itself, some of them damaged. What is allowed to differ
 stands in ALLOWED, each with its reason.
 
-usage: same_program.py OLD NEW [--sets N] [--seed S] [--only COMMAND] [--one N] [--faults N]
---one runs a single set and shows it. --faults N tells OLD from N copies of NEW with a fault each (environment ATTN_FAULT=1…N).
+usage: same_program.py OLD NEW [--sets N] [--seed S] [--only COMMAND] [--one N] [--faults N,…]
+--one runs a single set and shows it. --faults 1,2,3 tells OLD from a NEW that makes the fault of that number when the environment
+has ATTN_FAULT=1, 2 or 3.
 Exit 0: all the same, and at least SUCCEED of the sets succeed; 1: not.
 """
 import argparse
@@ -278,7 +279,7 @@ ATTENTION = {
     "--window": window,
     "--mask-at": lambda d: d.choice(["scaled", "scores"]),
     "--score": lambda d: d.choice("scaled_dot dot cosine general additive".split()),
-    "--scale": lambda d: d.choice(["none", "0.25", "-1", "1e-3", "x"]),
+    "--scale": lambda d: d.choice(["none", "0.25", "-1", "1e-3", "1e5", "x"]),
     "--softcap": lambda d: d.number(1, 2.5, 30, 0),
     "--dropout": lambda d: d.number(0, 0.1, 0.5, 0.9, 1),
     "--dropout-seed": lambda d: d.number(1, 9),
@@ -391,7 +392,7 @@ LAYERS = {
 
 
 def run_model(d):
-    words = [d.choice(["the cat sat on the mat", "the cats sat", "a dog", SENTENCE, "the cat sat and the cat sat"]), "--model", a_model(d)]
+    words = [d.choice(["the cat sat on the mat", "the cats sat", "a dog, the cat", SENTENCE, "the cat sat and the cat sat"]), "--model", a_model(d)]
     words += d.options(LAYERS, 0, 3)
     if d.random() < 0.2:
         words += d.options(PICTURE, 1, 3) + ["-o", "out." + d.choice(["svg", "svg", "html"])]
@@ -447,12 +448,17 @@ def compare(d):
               "tensor-*", "array-*", "archive-*", "safe-*")
     a = d.file(*tensor)
     b = d.choice([a, d.file(*tensor)])
-    if d.random() < 0.4:
+    kind = d.random()
+    if kind < 0.35:
+        a = b = d.file("tensor-*", "array-*", "archive-*", "safe-*")
+    elif kind < 0.4:
+        a, b = d.choice([("in/odd.npz:nan", "in/odd.npz:nan"), ("in/odd.npz", "in/odd.npz")])
+    elif kind < 0.7:
         a, b = d.choice([("in/plain.json", "in/plain.npz"), ("in/plain.json", "in/seven.json"), ("in/plain.npz", "in/seven.npz"), ("in/right3.npy", "in/scaled3.npy"),
                          ("in/right2.json", "in/right2.npy"), ("in/stages4.npz", "in/stages4.safetensors"), ("in/r2.npz", "in/r2b.safetensors"),
                          ("in/heads.json", "in/heads.safetensors"), ("in/plain.npz:weights", "in/seven.json:weights"), ("in/model.json", "in/model.npz")])
     words = d.maybe(0.3, "--rtol", d.number("1e-3", 0, 1)) + d.maybe(0.2, "--atol", d.number("1e-6", 0)) + d.maybe(0.1, "--ulps", d.number(0, 2, 100))
-    return ["compare", a, b, *words, *d.maybe(0.2, "--equal-nan", d.choice(["yes", "no"])), *d.maybe(0.4, "--json")], None
+    return ["compare", a, b, *words, *d.maybe(0.3, "--equal-nan", d.choice(["yes", "no"])), *d.maybe(0.4, "--json")], None
 
 
 def sides(d):
@@ -508,12 +514,14 @@ def rest(d):
         ["manual-page", *d.maybe(0.7, d.choice(d.commands))], ["completions", d.choice(["bash", "zsh", "fish", "csh"])],
         ["help", *d.maybe(0.8, d.choice([*d.commands, "tutorial", "output", "tensors", "models", "checking", "nothing"]))],
         [d.choice(d.commands), d.choice(["-h", "--help"])], ["--version"], ["-h"], [], ["rnu", "x"], ["run", SENTENCE, d.choice(["--heds", "--sed=4", "--head=", "-x", "--", "-q"])],
+        ["run", "a dog, the cat", "--model", f"in/pieces-{d.choice(['byte-level', 'llama'])}/", "--layer", "all", "-o", "out.csv"],
+        ["run", SENTENCE, "--scale", d.choice(["3e3", "1e4", "-1e5"]), "--show", "scaled_scores,weights", *d.options(TABLE, 0, 1)],
         ["run", SENTENCE, d.choice(["--heads=2", "--seed=9", "-o=x", "--show=weights", "--d-k", "--heads"])],
     ]), None
 
 
-COMMANDS = {"run": (run, 34), "lines": (run_lines, 7), "model": (run_model, 14), "explain": (explain, 6), "plot": (plot, 8), "check": (check, 9), "compare": (compare, 6),
-            "attend": (attend, 13), "rest": (rest, 3)}
+COMMANDS = {"run": (run, 34), "lines": (run_lines, 7), "model": (run_model, 14), "explain": (explain, 6), "plot": (plot, 8), "check": (check, 9), "compare": (compare, 9),
+            "attend": (attend, 13), "rest": (rest, 5)}
 
 
 def option_set(number, only, where):
@@ -549,7 +557,7 @@ def done_by(program, arguments, stdin, folder, fault=None):
     with tempfile.TemporaryDirectory(dir=folder.parent) as name:
         place = Path(name)
         (place / "in").symlink_to(folder)
-        environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **({"ATTN_FAULT": str(fault)} if fault else {})}
+        environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **({"ATTN_FAULT": fault} if fault else {})}
         environment |= {key: value for key, value in os.environ.items() if key.startswith("GCOV")}
         try:
             done = subprocess.run([program, *arguments], cwd=place, env=environment, input=(stdin or "").encode(), capture_output=True, timeout=120, check=False)
@@ -583,7 +591,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=COMMANDS)
     parser.add_argument("--one", type=int)
-    parser.add_argument("--faults", type=int)
+    parser.add_argument("--faults", type=lambda text: text.split(","))
     parser.add_argument("--failed", action="store_true", help="say which sets did not succeed")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -609,7 +617,7 @@ def find_faults(pool, given, where):
     """Each fault must be seen by some set."""
     sets = list(pool.map(lambda number: option_set(number, given.only, where), range(given.sets)))
     unseen = []
-    for fault in range(1, given.faults + 1):
+    for fault in given.faults:
         seen = 0
         for first in range(0, given.sets, 100):
             part = range(first, min(first + 100, given.sets))
