@@ -5,7 +5,9 @@
 #include "attn/io/json/recipe.hpp"
 #include "attn/io/json/saved_result.hpp"
 #include "attn/io/tensors/tensor_file.hpp"
+#include "attn/model/trained/run_trained.hpp"
 #include "attn/report/json/check_json.hpp"
+#include "attn/report/json/json.hpp"
 #include "attn/report/text/compare_table.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -67,6 +69,15 @@ bool begins_recipe(std::string_view json)
     } catch (const Error&) {
         return false;
     }
+}
+
+/// The document that a result is written as, read again.
+template <typename Result>
+model::SavedResult written(const Result& result)
+{
+    std::string json;
+    report::write_json(result, {}, [&](std::string_view bytes) { json += bytes; });
+    return io::parse_saved_result(json);
 }
 
 class Checker {
@@ -177,7 +188,7 @@ void Checker::document(std::string_view json, const std::string& name, const std
         }
         model::Recipe recipe = io::parse_recipe(json);
         (void)load_files(recipe, {files, settings_, log_, Digests::stated, folder});
-        report(model::check(recipe, settings_), name);
+        report(model::check(recipe, settings_, written<model::Result>), name);
         if (const auto doubt = doubt_about_mask(recipe, settings_)) {
             log_.warning(name + ": " + *doubt);
         }
@@ -185,13 +196,17 @@ void Checker::document(std::string_view json, const std::string& name, const std
     }
     case io::Document::result: {
         model::SavedResult saved = io::parse_saved_result(json);
-        (void)load_files(saved.config, {files, settings_, log_, Digests::stated, folder});
-        return report(model::check(saved, tolerance_, settings_), name);
+        auto& config = std::get<model::Recipe>(saved.config);
+        (void)load_files(config, {files, settings_, log_, Digests::stated, folder});
+        const model::Result now = model::run(config, settings_for(saved, settings_));
+        return report({findings_of(saved, written(now), tolerance_), now.portable_because}, name);
     }
     case io::Document::layers: {
-        model::SavedLayers saved = io::parse_saved_layers(json);
-        const ModelFolder model(saved.config, Digests::stated, folder);
-        return report(model::check(saved, tolerance_, model.trained(), settings_), name);
+        model::SavedResult saved = io::parse_saved_result(json);
+        auto& config = std::get<model::TrainedConfig>(saved.config);
+        const ModelFolder model(config, Digests::stated, folder);
+        const model::LayeredResult now = model::run_trained(config, model.trained(), settings_for(saved, settings_));
+        return report({findings_of(saved, written(now), tolerance_), now.front().portable_because}, name);
     }
     case io::Document::failed_line: {
         const std::string why = "not checked, the line could not be computed: " + in_quotes(io::parse_failed_line(json), 200);

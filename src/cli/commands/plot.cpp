@@ -163,15 +163,19 @@ Plotted result_of_tensor(const TensorView& weights, const PlotOptions& options, 
     return plotted;
 }
 
-Plotted layers_of(const model::SavedLayers& saved, const PlotOptions& options)
+Plotted plotted_of(const model::SavedResult& saved, const PlotOptions& options)
 {
-    Plotted plotted{.results = {}, .model = saved.config};
+    const auto* config = std::get_if<model::TrainedConfig>(&saved.config);
+    if (config == nullptr) {
+        return {{model::result_of(saved)}};
+    }
+    Plotted plotted{.results = {}, .model = *config};
     if (options.layer || !takes_layers(options)) {
-        plotted.results.push_back(model::result_of(model::layer_of(saved, options.layer)));
+        plotted.results.push_back(model::result_of_layer(saved, options.layer));
         return plotted;
     }
-    for (const model::SavedResult& layer : saved.layers) {
-        plotted.results.push_back(model::result_of(model::layer_of(saved, layer.layer)));
+    for (const model::SavedLayer& layer : saved.layers) {
+        plotted.results.push_back(model::result_of_layer(saved, layer.number));
     }
     return plotted;
 }
@@ -199,8 +203,7 @@ Plotted result_of_json(std::string_view json, const PlotOptions& options, Tensor
     if (!layers) {
         refuse_layer(options);
     }
-    return layers ? layers_of(io::parse_saved_layers(json), options)
-                  : Plotted{{model::result_of(io::parse_saved_result(json))}};
+    return plotted_of(io::parse_saved_result(json), options);
 }
 
 Plotted read_file(const PlotOptions& options, TensorInputs& inputs)

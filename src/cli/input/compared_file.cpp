@@ -124,9 +124,7 @@ void ComparedFile::add_document(std::string_view json, const std::string& prefix
     case io::Document::tensor: return keep(io::parse_tensor_json(json));
     case io::Document::result:
     case io::Document::layers: {
-        const bool layers = io::kind_of(json) == io::Document::layers;
-        model::ResultTensors result =
-            layers ? model::tensors_of(io::parse_saved_layers(json)) : model::tensors_of(io::parse_saved_result(json));
+        model::ResultTensors result = model::tensors_of(io::parse_saved_result(json));
         for (StoredTensor& tensor : result.tensors) {
             keep(std::move(tensor));
         }

@@ -62,7 +62,8 @@ model::Recipe load_recipe(const std::string& name_or_path, std::size_t most_byte
         if (io::kind_of(json) == io::Document::layers) {
             throw Error(ErrorKind::data, "got a result of --model; allowed: a recipe, or a result without --model");
         }
-        return io::kind_of(json) == io::Document::result ? io::parse_saved_result(json).config : io::parse_recipe(json);
+        return io::kind_of(json) == io::Document::result ? std::get<model::Recipe>(io::parse_saved_result(json).config)
+                                                         : io::parse_recipe(json);
     });
 }
 

@@ -1,7 +1,6 @@
 #include "cli/input/saved_tensors.hpp"
 
 #include "attn/io/json/saved_result.hpp"
-#include "attn/model/check/compare.hpp"
 #include "attn/report/json/json.hpp"
 #include "attn/tensor/error.hpp"
 #include "cli/input/documents.hpp"
@@ -28,7 +27,7 @@ io::TensorFile read(std::string_view text)
         std::ranges::copy(tensor.bytes, kept.get());
         file.entries.push_back({tensor.name, row_major_view(tensor.type, tensor.shape, {kept.get(), size})});
     }
-    file.metadata = report::metadata_of(saved.config);
+    file.metadata = report::metadata_of(std::get<model::Recipe>(saved.config));
     return file;
 }
 

@@ -7,6 +7,7 @@
 
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/suggest.hpp"
+#include "attn/tensor/text_list.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -88,7 +89,7 @@ public:
     /// Nested arrays as one flat list; `leaf` turns a value that is no array into text, or gives nothing to refuse it.
     struct Nested {
         Shape shape;
-        std::vector<std::string> leaves;
+        TextList leaves;
     };
     using Leaf = std::function<std::optional<std::string_view>(JsonKind kind, std::string_view text)>;
     /// Throws Error(data) when the arrays are ragged or a leaf is refused.

@@ -231,7 +231,7 @@ void JsonValue::flatten(std::size_t node, std::size_t depth, std::vector<Index>&
     if (!text) {
         here().refuse(allowed);
     }
-    out.leaves.emplace_back(*text);
+    out.leaves.push_back(*text);
 }
 
 std::optional<std::string_view> decimal(JsonKind kind, std::string_view text)

@@ -109,7 +109,7 @@ void read_numbers(const JsonValue& values, Published& published)
               "score is masked");
     published.printed = printed.value_or(false);
     published.shape = std::move(nested.shape);
-    published.values = std::move(nested.leaves);
+    published.values = nested.leaves.strings();
 }
 
 void read_values(const JsonValue& values, Published& published)

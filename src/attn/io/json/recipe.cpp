@@ -96,15 +96,15 @@ std::vector<Index> large_integers(const JsonValue::Nested& given, const std::vec
     constexpr double largest_of_every_type = 16777216; // 2^24
     std::vector<Index> places;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::string& text = given.leaves[i];
+        const std::string_view text = given.leaves[i];
         if (std::abs(values[i]) < largest_of_every_type || text.find_first_of(".eEn") != std::string::npos) {
             continue;
         }
         places.push_back(static_cast<Index>(i));
         if (math::fixed(values[i], 0) != text) {
-            throw Error(ErrorKind::data,
-                        fmt::format("{} at {}", value.place(), to_string(index_of(given.shape, places.back()))),
-                        text.substr(0, 40), "an integer that float64 holds exactly, such as " + math::fixed(values[i], 0));
+            throw Error(
+                ErrorKind::data, fmt::format("{} at {}", value.place(), to_string(index_of(given.shape, places.back()))),
+                std::string(text.substr(0, 40)), "an integer that float64 holds exactly, such as " + math::fixed(values[i], 0));
         }
     }
     return places;
@@ -119,7 +119,7 @@ JsonValue::Nested printed_numbers(const JsonValue& text)
             throw Error(ErrorKind::data, text.place(), in_quotes(number), "finite numbers");
         }
     }
-    return {std::move(array.shape), std::move(array.numbers)};
+    return {std::move(array.shape), TextList(array.numbers)};
 }
 
 model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
@@ -147,7 +147,9 @@ model::Literal literal_of(const JsonValue& value, const Allowed& allowed)
         value.refuse("at least one value");
     }
     model::Literal literal{.shape = given.shape, .values = {}, .truths = truths.value_or(false)};
-    std::ranges::transform(given.leaves, std::back_inserter(literal.values), math::nearest<double>);
+    for (std::size_t i = 0; i < given.leaves.size(); ++i) {
+        literal.values.push_back(math::nearest<double>(given.leaves[i]));
+    }
     literal.integers = large_integers(given, literal.values, value);
     return literal;
 }

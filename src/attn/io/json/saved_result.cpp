@@ -16,8 +16,8 @@ namespace {
 
 using model::Item;
 using model::ItemKind;
+using model::Leaf;
 using model::SavedResult;
-using model::StatedArray;
 namespace key = model::key;
 
 constexpr Index largest = std::numeric_limits<Index>::max();
@@ -33,117 +33,183 @@ std::optional<std::string_view> natural(JsonKind kind, std::string_view text)
     return kind == JsonKind::number && digits ? std::optional(text) : std::nullopt;
 }
 
-StatedArray numbers_of(std::string name, const JsonValue& value)
+/// Of a result or a layer of one: the leaves that it states, in the order in which `check` tells of them.
+class LeafReader {
+public:
+    LeafReader(ElementType type, std::optional<Index> layer) : type_(type), layer_(layer) {}
+
+    /// The items that `object` has of those that `is_there` takes.
+    template <typename IsThere>
+    void read_items(const JsonObject& object, IsThere is_there)
+    {
+        for (const model::ItemInfo& info : model::items) {
+            const JsonValue* value = is_there(info) ? object.find(info.name) : nullptr;
+            if (value != nullptr) {
+                read_item(*value, info);
+            }
+        }
+    }
+    void read_verify(const JsonValue& value);
+    void read_warnings(const JsonObject& object)
+    {
+        if (const JsonValue* warnings = object.find(key::warnings)) {
+            behind_.push_back(words(std::string(key::warnings), *warnings));
+        }
+    }
+    void read_guesses(const JsonValue& value);
+    void read_logits(const JsonValue& value) { arrays_.push_back(numbers(std::string(name_of(Item::logits)), value)); }
+
+    void finish(std::vector<Leaf>& leaves)
+    {
+        for (std::vector<Leaf>* part : {&words_, &arrays_, &summary_, &behind_}) {
+            std::ranges::move(*part, std::back_inserter(leaves));
+        }
+    }
+
+private:
+    [[nodiscard]] Leaf words(std::string name, const JsonValue& value) const
+    {
+        const std::vector<std::string> list = value.strings();
+        const auto count = static_cast<Index>(list.size());
+        return {std::move(name), {count}, TextList(list), {}, layer_};
+    }
+    [[nodiscard]] Leaf word(std::string name, const JsonValue& value) const
+    {
+        return {std::move(name), {}, {value.string()}, {}, layer_};
+    }
+    [[nodiscard]] Leaf numbers(std::string name, const JsonValue& value) const;
+    [[nodiscard]] Leaf integers(std::string name, const JsonValue& value) const;
+    /// A number that is computed in float64 whatever the arrays are.
+    [[nodiscard]] Leaf mean(std::string name, const JsonValue& value) const
+    {
+        Leaf leaf = one(numbers(std::move(name), value), value);
+        leaf.type = ElementType::float64;
+        return leaf;
+    }
+    /// What was read of `value`, if it is no list.
+    [[nodiscard]] static Leaf one(Leaf leaf, const JsonValue& value)
+    {
+        if (!leaf.shape.empty()) {
+            value.refuse("one number");
+        }
+        return leaf;
+    }
+    void read_item(const JsonValue& value, const model::ItemInfo& info);
+    void read_vocabulary(const JsonValue& value);
+    void read_summary(const JsonValue& value);
+
+    ElementType type_; ///< of the arrays
+    std::optional<Index> layer_;
+    std::vector<Leaf> words_, arrays_, summary_, behind_;
+};
+
+Leaf LeafReader::numbers(std::string name, const JsonValue& value) const
 {
     const bool masked = model::is_masked(model::item_called(name));
     auto [shape, decimals] = masked ? value.nested(decimal_or_null, R"(a number, "inf", "-inf", "nan", or null where masked)")
                                     : value.nested(decimal, R"(a number, "inf", "-inf" or "nan")");
-    return {std::move(name), std::move(shape), std::move(decimals)};
+    return {std::move(name), std::move(shape), std::move(decimals), type_, layer_};
 }
 
-StatedArray integers_of(std::string name, const JsonValue& value)
+Leaf LeafReader::integers(std::string name, const JsonValue& value) const
 {
     const bool mean = name == name_of(Item::heads) && value.kind() == JsonKind::string;
     if (mean && value.text() == model::field::head.allowed.instead) {
-        return {std::move(name), {1}, {std::to_string(model::mean_of_heads)}};
+        return {std::move(name), {1}, {std::to_string(model::mean_of_heads)}, ElementType::int64, layer_};
     }
     auto [shape, decimals] = value.nested(natural, "integers of 0 and more");
-    return {std::move(name), std::move(shape), std::move(decimals)};
+    return {std::move(name), std::move(shape), std::move(decimals), ElementType::int64, layer_};
 }
 
-/// What was read of `value`, if it is no list.
-StatedArray one(StatedArray stated, const JsonValue& value)
+void LeafReader::read_vocabulary(const JsonValue& value)
 {
-    if (!stated.shape.empty()) {
-        value.refuse("one number");
-    }
-    return stated;
-}
-
-void read_vocabulary(const JsonValue& value, SavedResult& saved)
-{
-    saved.vocabulary.emplace();
+    Leaf leaf{std::string(name_of(Item::vocabulary)), {0, 2}, {}, {}, layer_};
     for (const auto& [word, id] : value.members()) {
-        saved.vocabulary->emplace_back(word, std::to_string(id.integer(0, largest)));
+        leaf.texts.push_back(word);
+        leaf.texts.push_back(std::to_string(id.integer(0, largest)));
+        ++leaf.shape.front();
     }
+    words_.push_back(std::move(leaf));
 }
 
-void read_parameters(const JsonValue& value, SavedResult& saved)
+void LeafReader::read_summary(const JsonValue& value)
 {
-    const JsonObject object(value, parameter_names());
-    for (const auto& [name, parameter] : value.members()) {
-        saved.arrays.push_back(numbers_of(name, parameter));
-    }
-}
-
-model::StatedSummary stated_summary(const JsonValue& value)
-{
-    model::StatedSummary stated;
     const std::size_t before = value.place().rfind(name_of(Item::summary)); // "layers[0]."
     const auto name = [&](const JsonValue& leaf) { return leaf.place().substr(before); };
-    const auto add_number = [&](const JsonValue* leaf) {
+    const auto add_mean = [&](const JsonValue* leaf) {
         if (leaf != nullptr) {
-            stated.values.push_back(one(numbers_of(name(*leaf), *leaf), *leaf));
+            summary_.push_back(mean(name(*leaf), *leaf));
         }
     };
     const JsonObject summary(value, {key::largest_entropy, key::heads});
-    add_number(summary.find(key::largest_entropy));
+    add_mean(summary.find(key::largest_entropy));
     std::vector<std::string_view> of_head{key::pairs};
     std::ranges::transform(model::head_mean::all, std::inserter(of_head, of_head.begin()), &model::HeadMean::name);
     for (const JsonValue& member : summary.at(key::heads).elements()) {
         const JsonObject head(member, of_head);
-        for (const model::HeadMean& mean : model::head_mean::all) {
-            add_number(head.find(mean.name));
+        for (const model::HeadMean& each : model::head_mean::all) {
+            add_mean(head.find(each.name));
         }
         const std::vector<JsonValue> pairs = head.at(key::pairs).elements();
         if (std::ssize(pairs) > model::largest_top) {
             head.at(key::pairs).refuse(fmt::format("up to {} pairs", model::largest_top));
         }
-        stated.top = std::max(stated.top, std::ssize(pairs));
         for (const JsonValue& element : pairs) {
             constexpr auto& ends = model::pair_ends;
             const JsonObject pair(element, {ends[0].position, ends[0].token, ends[1].position, ends[1].token, key::weight});
             for (const model::PairEnd& end : ends) {
                 const JsonValue& position = pair.at(end.position);
-                stated.values.push_back(one(integers_of(name(position), position), position));
+                summary_.push_back(one(integers(name(position), position), position));
             }
             for (const model::PairEnd& end : ends) {
-                stated.values.push_back({name(pair.at(end.token)), {}, {pair.at(end.token).string()}});
+                summary_.push_back(word(name(pair.at(end.token)), pair.at(end.token)));
             }
-            add_number(&pair.at(key::weight));
+            const JsonValue& weight = pair.at(key::weight);
+            summary_.push_back(one(numbers(name(weight), weight), weight));
         }
     }
-    return stated;
 }
 
-void read_verify(const JsonValue& value, SavedResult& saved)
+void LeafReader::read_verify(const JsonValue& value)
 {
     for (const auto& [array, difference] : value.members()) {
         const JsonObject object(difference, key::of_difference);
-        const auto decimal = [&](std::string_view key) {
-            return one(numbers_of("", object.at(key)), object.at(key)).decimals.front();
-        };
-        saved.verify.push_back({array, decimal(key::absolute), decimal(key::relative)});
+        for (const std::string_view each : key::of_difference) {
+            behind_.push_back(mean(fmt::format("{}.{}.{}", key::verify, array, each), object.at(each)));
+        }
     }
 }
 
-void read_item(const JsonValue& value, const model::ItemInfo& info, SavedResult& saved)
+void LeafReader::read_guesses(const JsonValue& value)
+{
+    const auto integer = [&](const JsonValue& given) { behind_.push_back(one(integers(given.place(), given), given)); };
+    if (value.elements().empty()) {
+        behind_.push_back({value.place(), {0}, {}, {}, {}});
+    }
+    for (const JsonValue& member : value.elements()) {
+        const JsonObject place(member, key::of_place);
+        integer(place.at(key::position));
+        for (const JsonValue& element : place.at(key::words).elements()) {
+            const JsonObject guess(element, key::of_word);
+            behind_.push_back(word(guess.at(key::token).place(), guess.at(key::token)));
+            integer(guess.at(key::id));
+            behind_.push_back(mean(guess.at(key::probability).place(), guess.at(key::probability)));
+        }
+    }
+}
+
+void LeafReader::read_item(const JsonValue& value, const model::ItemInfo& info)
 {
     switch (info.kind) {
-    case ItemKind::words: (info.item == Item::tokens ? saved.tokens : saved.key_tokens) = value.strings(); return;
-    case ItemKind::vocabulary: return read_vocabulary(value, saved);
-    case ItemKind::integers: saved.arrays.push_back(integers_of(std::string(info.name), value)); return;
-    case ItemKind::parameters: return read_parameters(value, saved);
-    case ItemKind::numbers: saved.arrays.push_back(numbers_of(std::string(info.name), value)); return;
-    case ItemKind::summary: saved.summary = stated_summary(value); return;
-    }
-}
-
-void read_items(const JsonObject& object, SavedResult& saved)
-{
-    for (const model::ItemInfo& info : model::items) {
-        if (const JsonValue* item = object.find(info.name)) {
-            read_item(*item, info, saved);
+    case ItemKind::words: return words_.push_back(words(std::string(info.name), value));
+    case ItemKind::vocabulary: return read_vocabulary(value);
+    case ItemKind::integers: return arrays_.push_back(integers(std::string(info.name), value));
+    case ItemKind::numbers: return arrays_.push_back(numbers(std::string(info.name), value));
+    case ItemKind::summary: return read_summary(value);
+    case ItemKind::parameters:
+        const JsonObject object(value, parameter_names());
+        for (const auto& [name, parameter] : value.members()) {
+            arrays_.push_back(numbers(name, parameter));
         }
     }
 }
@@ -161,97 +227,83 @@ std::vector<std::string_view> keys_with(std::span<const std::string_view> keys, 
     return all;
 }
 
-std::optional<Index> index_of(const JsonObject& object)
+/// The line's number, which says nothing more.
+void require_index(const JsonObject& object)
 {
-    const JsonValue* index = object.find(key::index);
-    return index == nullptr ? std::nullopt : std::optional(index->integer(0, largest));
-}
-
-void read_warnings(const JsonObject& object, SavedResult& saved)
-{
-    if (const JsonValue* warnings = object.find(key::warnings)) {
-        saved.warnings = warnings->strings();
+    if (const JsonValue* index = object.find(key::index)) {
+        (void)index->integer(0, largest);
     }
 }
 
-SavedResult saved_result_of(const JsonValue& value)
+SavedResult result_of(const JsonValue& value)
 {
-    const JsonObject object(value, keys_with(key::of_result, [](const model::ItemInfo& info) {
-                                return info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model;
-                            }));
+    const auto may_state = [](const model::ItemInfo& info) {
+        return info.shown_by != model::ShownBy::attend && info.needs != model::Needs::model;
+    };
+    const JsonObject object(value, keys_with(key::of_result, may_state));
     (void)object.at(key::schema).one_of({name_of(Document::result)});
-    SavedResult saved;
-    saved.config = recipe_of(object.at(key::config));
-    saved.index = index_of(object);
-    read_items(object, saved);
+    const model::Recipe config = recipe_of(object.at(key::config));
+    require_index(object);
+    LeafReader reader(config.dtype == Dtype::float32 ? ElementType::float32 : ElementType::float64, {});
+    reader.read_items(object, [](const model::ItemInfo&) { return true; });
     if (const JsonValue* verify = object.find(key::verify)) {
-        read_verify(*verify, saved);
+        reader.read_verify(*verify);
     }
-    read_warnings(object, saved);
+    reader.read_warnings(object);
+    SavedResult saved{.config = config, .layers = {}, .leaves = {}};
+    reader.finish(saved.leaves);
     return saved;
 }
 
 // ---- whole trained models --------------------------------------------------------------------------------------------
 
-std::vector<StatedArray> stated_guesses(const JsonValue& value)
+model::SavedLayer layer_of(const JsonObject& layer)
 {
-    std::vector<StatedArray> stated;
-    const auto integer = [&](const JsonValue& given) { stated.push_back(one(integers_of(given.place(), given), given)); };
-    for (const JsonValue& member : value.elements()) {
-        const JsonObject place(member, key::of_place);
-        integer(place.at(key::position));
-        for (const JsonValue& element : place.at(key::words).elements()) {
-            const JsonObject word(element, key::of_word);
-            const JsonValue& probability = word.at(key::probability);
-            stated.push_back({word.at(key::token).place(), {}, {word.at(key::token).string()}});
-            integer(word.at(key::id));
-            stated.push_back(one(numbers_of(probability.place(), probability), probability));
+    model::SavedLayer saved;
+    saved.number = layer.at(key::layer).integer(0, model::trained_field::most_layers - 1);
+    for (const std::string_view section : key::sections_of_layer) {
+        if (const JsonValue* stated = layer.find(section)) {
+            read_section(*stated, section, saved.config);
         }
     }
-    return stated;
+    return saved;
 }
 
-model::SavedLayers saved_layers_of(const JsonValue& value)
+SavedResult layers_of(const JsonValue& value)
 {
     const auto stands = [](model::Standing standing) {
         return [standing](const model::ItemInfo& info) { return model::standing_of(info.item) == standing; };
     };
     const JsonObject object(value, keys_with(key::of_layers, stands(model::Standing::before_layers)));
     (void)object.at(key::schema).one_of({name_of(Document::layers)});
-    model::SavedLayers saved;
-    saved.config = trained_config_of(object.at(key::config));
-    saved.index = index_of(object);
+    SavedResult saved{.config = trained_config_of(object.at(key::config)), .layers = {}, .leaves = {}};
+    require_index(object);
+    std::vector<LeafReader> readers;
     for (const JsonValue& element : object.at(key::layers).elements()) {
         const JsonObject layer(element, keys_with(key::of_layer, stands(model::Standing::in_layer)));
-        SavedResult& one = saved.layers.emplace_back();
-        one.layer = layer.at(key::layer).integer(0, model::trained_field::most_layers - 1);
-        if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].layer >= one.layer) {
+        saved.layers.push_back(layer_of(layer));
+        if (saved.layers.size() > 1 && saved.layers[saved.layers.size() - 2].number >= saved.layers.back().number) {
             layer.at(key::layer).refuse("ascending layers");
         }
-        for (const std::string_view section : key::sections_of_layer) {
-            if (const JsonValue* stated = layer.find(section)) {
-                read_section(*stated, section, one.config);
-            }
-        }
-        read_items(layer, one);
+        readers.emplace_back(ElementType::float32, saved.layers.back().number);
+        readers.back().read_items(layer, stands(model::Standing::in_layer));
     }
     if (saved.layers.empty()) {
         object.at(key::layers).refuse("at least one layer");
     }
-    SavedResult& first = saved.layers.front();
-    for (const model::ItemInfo& info : model::items) {
-        const bool common = model::standing_of(info.item) == model::Standing::before_layers;
-        if (const JsonValue* item = common ? object.find(info.name) : nullptr) {
-            read_item(*item, info, first);
-        }
-    }
+    readers.front().read_items(object, stands(model::Standing::before_layers));
+    LeafReader behind(ElementType::float32, {});
     if (const JsonValue* logits = object.find(name_of(Item::logits))) {
-        saved.logits = numbers_of(std::string(name_of(Item::logits)), *logits);
+        behind.read_logits(*logits);
     }
     if (const JsonValue* guesses = object.find(key::likeliest)) {
-        saved.guesses = stated_guesses(*guesses);
+        behind.read_guesses(*guesses);
     }
-    read_warnings(object, first);
+    readers.front().read_warnings(object);
+    for (LeafReader& reader : readers) {
+        reader.finish(saved.leaves);
+    }
+    behind.finish(saved.leaves);
     return saved;
 }
 
@@ -268,13 +320,7 @@ bool is_failed_line(std::string_view json)
 SavedResult parse_saved_result(std::string_view json)
 {
     const JsonDocument document(json);
-    return saved_result_of(document.root());
-}
-
-model::SavedLayers parse_saved_layers(std::string_view json)
-{
-    const JsonDocument document(json);
-    return saved_layers_of(document.root());
+    return kind_of(json) == Document::layers ? layers_of(document.root()) : result_of(document.root());
 }
 
 Document kind_of(std::string_view json)

@@ -1,8 +1,8 @@
-// Saved results ("attn-cli/result/1") as JSON, kept decimal by decimal.
+// Saved results ("attn-cli/result/1", of a whole trained model "attn-cli/result/2") as JSON, kept decimal by decimal.
 #pragma once
 
+#include "attn/model/check/saved_result.hpp"
 #include "attn/model/recipe/documents.hpp"
-#include "attn/model/trained/saved_layers.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -12,8 +12,6 @@ namespace attn::io {
 
 /// Throws Error(data) as parse_recipe does; unknown keys are refused, ragged arrays too.
 [[nodiscard]] model::SavedResult parse_saved_result(std::string_view json);
-/// The same of a whole trained model, "attn-cli/result/2".
-[[nodiscard]] model::SavedLayers parse_saved_layers(std::string_view json);
 
 /// What `run --lines` wrote in the place of a line that could not be computed: the message. Throws Error(data).
 [[nodiscard]] std::string parse_failed_line(std::string_view json);

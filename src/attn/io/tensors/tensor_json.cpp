@@ -67,14 +67,15 @@ StoredTensor parse_tensor_json(std::string_view json)
     }
     std::vector<double> values;
     values.reserve(nested.leaves.size());
-    for (const std::string& leaf : nested.leaves) { // as the type that it was written from, so that it is rounded once
+    for (std::size_t i = 0; i < nested.leaves.size(); ++i) { // as the type that it was written from, so that it is rounded once
+        const std::string_view leaf = nested.leaves[i];
         const bool wide = tensor.type == ElementType::float64;
         values.push_back(wide ? math::nearest<double>(leaf) : static_cast<double>(math::nearest<float>(leaf)));
     }
     tensor.bytes = to_bytes<double>(tensor.type, values);
     const Tensor<double> held = load<double>(row_major_view(tensor.type, tensor.shape, tensor.bytes));
     for (std::size_t i = 0; i < held.values.size(); ++i) {
-        const std::string& leaf = nested.leaves[i];
+        const std::string_view leaf = nested.leaves[i];
         if (std::isinf(held.values[i]) && leaf.find('n') == std::string::npos) { // neither "inf" nor null
             throw Error(ErrorKind::data,
                         fmt::format("{} at {}", key::data, to_string(index_of(tensor.shape, static_cast<Index>(i)))),

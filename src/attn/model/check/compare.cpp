@@ -1,6 +1,6 @@
 #include "attn/model/check/compare.hpp"
 
-#include "attn/model/check/computed.hpp"
+#include "attn/model/check/saved_result.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
@@ -341,45 +341,6 @@ std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, c
         numbers[at] = within(x, y, tolerance) ? others[at] : numbers[at];
     }
     return numbers;
-}
-
-ResultTensors tensors_of(const SavedResult& saved)
-{
-    ResultTensors result;
-    const auto words = [&](Item item, const std::optional<std::vector<std::string>>& list) {
-        if (list) {
-            result.words.push_back({std::string(name_of(item)), *list});
-        }
-    };
-    words(Item::tokens, saved.tokens);
-    words(Item::key_tokens, saved.key_tokens);
-    if (saved.vocabulary) {
-        NamedWords& vocabulary = result.words.emplace_back(NamedWords{std::string(name_of(Item::vocabulary)), {}});
-        for (const auto& [word, id] : *saved.vocabulary) {
-            vocabulary.words.emplace_back(word).append(" = ").append(id);
-        }
-    }
-    for (const StatedArray& array : saved.arrays) {
-        const bool ids = kind_of(array.name) == ItemKind::integers;
-        const bool single = saved.config.dtype == Dtype::float32;
-        std::vector<double> values;
-        values.reserve(array.decimals.size());
-        for (const std::string& decimal : array.decimals) {
-            values.push_back(number_of(decimal, single && !ids ? Dtype::float32 : Dtype::float64));
-            if (std::isinf(values.back()) && decimal.find('n') == std::string::npos) { // neither "inf" nor null
-                const Shape place = index_of(array.shape, std::ssize(values) - 1);
-                throw Error(ErrorKind::data, fmt::format("{} at {}", array.name, to_string(place)),
-                            fmt::format("{}, which is beyond {}", decimal.substr(0, 40), name_of(saved.config.dtype)),
-                            fmt::format("up to {} in a result of that type", single ? "3.4e38" : "1.8e308"));
-            }
-        }
-        StoredTensor& tensor = result.tensors.emplace_back();
-        tensor.name = array.name;
-        tensor.type = ids ? ElementType::int64 : single ? ElementType::float32 : ElementType::float64;
-        tensor.shape = array.shape;
-        tensor.bytes = to_bytes<double>(tensor.type, values);
-    }
-    return result;
 }
 
 } // namespace attn::model

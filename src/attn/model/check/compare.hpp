@@ -3,7 +3,7 @@
 
 #include "attn/math/decimal.hpp"
 #include "attn/model/check/agreement.hpp"
-#include "attn/model/check/check.hpp"
+#include "attn/model/check/saved_result.hpp"
 #include "attn/tensor/stored.hpp"
 
 #include <limits>
@@ -18,12 +18,6 @@ struct NamedTensor {
     TensorView view;
     std::span<const math::Printed> printed = {}; ///< the numbers, row-major, where they were printed
 };
-/// Words, which only results have: tokens, or a vocabulary.
-struct NamedWords {
-    std::string name;
-    std::vector<std::string> words;
-};
-
 /// What one side holds. Words count when both sides are results.
 struct Contents {
     std::vector<NamedTensor> tensors;
@@ -79,12 +73,5 @@ struct Comparison {
 
 /// The numbers of A; where they were printed, those of B wherever these are within the tolerance of a number that prints so.
 [[nodiscard]] std::vector<double> numbers_beside(const NamedTensor& a, const NamedTensor& b, const Tolerance& tolerance);
-
-/// The arrays of a saved result, each as the type that it was computed in, ids as int64, and its tokens and vocabulary.
-struct ResultTensors {
-    std::vector<StoredTensor> tensors;
-    std::vector<NamedWords> words;
-};
-[[nodiscard]] ResultTensors tensors_of(const SavedResult& saved);
 
 } // namespace attn::model

@@ -1,9 +1,10 @@
 #include "attn/model/explain/plotted.hpp"
 
 #include "attn/math/decimal.hpp"
-#include "attn/model/check/compare.hpp"
+#include "attn/model/check/saved_result.hpp"
 #include "attn/model/layer/extra_key.hpp"
 #include "attn/model/layer/words.hpp"
+#include "attn/model/recipe/documents.hpp"
 #include "attn/model/recipe/option_names.hpp"
 #include "attn/model/recipe/recipe_fields.hpp"
 #include "attn/model/run/heads.hpp"
@@ -59,24 +60,38 @@ void take(Result& result, const StoredTensor& tensor)
     result.show.insert(item.value_or(Item::parameters));
 }
 
-void take_words(Result& result, const SavedResult& saved)
+std::vector<std::string> words_of(const Leaf& leaf)
 {
-    const Words words = read_words(saved.config);
-    result.tokens = saved.tokens.value_or(words.tokens);
-    result.cross = words.cross;
-    result.key_tokens = saved.key_tokens.value_or(words.key_tokens);
-    if (saved.tokens) {
-        result.show.insert(Item::tokens);
+    if (leaf.name != name_of(Item::vocabulary)) {
+        return leaf.texts.strings();
     }
-    if (saved.key_tokens) {
-        result.show.insert(Item::key_tokens);
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < leaf.texts.size(); i += 2) { // each with its id
+        words.emplace_back(leaf.texts[i]);
     }
-    if (saved.vocabulary) {
-        result.show.insert(Item::vocabulary);
-        result.vocabulary.emplace();
-        for (const auto& [word, id] : *saved.vocabulary) {
-            result.vocabulary->push_back(word);
+    return words;
+}
+
+/// Words or numbers, to their place. A summary, differences and warnings have none.
+void take(Result& result, const Leaf& leaf)
+{
+    if (whole_of(leaf.name) != leaf.name) {
+        return;
+    }
+    if (leaf.name == key::warnings) {
+        result.warnings = leaf.texts.strings();
+    } else if (leaf.type) {
+        const StoredTensor tensor = tensor_of(leaf);
+        if (tensor.name == weights_name) {
+            require_finite(tensor.view(), weights_name);
         }
+        take(result, tensor);
+    } else {
+        const Item item = item_called(leaf.name).value_or(Item::tokens);
+        (item == Item::vocabulary   ? result.vocabulary.emplace()
+         : item == Item::key_tokens ? result.key_tokens
+                                    : result.tokens) = words_of(leaf);
+        result.show.insert(item);
     }
 }
 
@@ -265,25 +280,52 @@ void keep_weights(Result& result)
     result.show = {Item::tokens, Item::weights};
 }
 
-} // namespace
-
-Result result_of(const SavedResult& saved)
+/// What is stated of the layer, and of all of them: in the first one.
+Result drawable(Recipe config, const SavedResult& saved, std::optional<Index> layer)
 {
     Result result;
-    result.config = saved.config;
-    result.layer = saved.layer;
-    result.warnings = saved.warnings.value_or(std::vector<std::string>{});
-    take_words(result, saved);
-    for (const StoredTensor& tensor : tensors_of(saved).tensors) {
-        if (tensor.name == weights_name) {
-            require_finite(tensor.view(), weights_name);
+    result.config = std::move(config);
+    result.layer = layer;
+    const Words words = read_words(result.config);
+    result.tokens = words.tokens;
+    result.cross = words.cross;
+    result.key_tokens = words.key_tokens;
+    for (const Leaf& leaf : saved.leaves) {
+        const bool common = layer && leaf.layer == saved.layers.front().number &&
+                            (leaf.name == name_of(Item::tokens) || leaf.name == name_of(Item::query_positions));
+        if (leaf.layer == layer || common) {
+            take(result, leaf);
         }
-        take(result, tensor);
     }
     require_weights(result);
     require_heads(result);
     require_shapes(result);
     return result;
+}
+
+} // namespace
+
+Result result_of(const SavedResult& saved)
+{
+    return drawable(std::get<Recipe>(saved.config), saved, {});
+}
+
+Result result_of_layer(const SavedResult& saved, std::optional<Index> layer)
+{
+    std::string there;
+    for (const SavedLayer& each : saved.layers) {
+        there += (there.empty() ? "" : ", ") + std::to_string(each.number);
+        if (each.number == layer || (!layer && saved.layers.size() == 1)) {
+            const Leaf* tokens = saved.find(name_of(Item::tokens), saved.layers.front().number);
+            if (tokens == nullptr) {
+                throw Error(ErrorKind::data, name_of(Item::tokens), "none", "a result saved with tokens among --show");
+            }
+            Recipe config = each.config; // which leaves open what the model's own config says
+            config.input = PositionsInput{.count = std::ssize(tokens->texts), .labels = {}};
+            return drawable(std::move(config), saved, each.number);
+        }
+    }
+    throw Error(ErrorKind::usage, option::layer, layer ? std::to_string(*layer) : "none", "one that the result has: " + there);
 }
 
 std::vector<Result> results_of(const PlottedWeights& plotted, std::string_view what)

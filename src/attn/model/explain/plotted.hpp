@@ -1,7 +1,8 @@
 // A result that was not computed: what a file holds, ready for a report to draw.
 #pragma once
 
-#include "attn/model/check/check.hpp"
+#include "attn/model/check/saved_result.hpp"
+#include "attn/model/run/run.hpp"
 #include "attn/tensor/view.hpp"
 
 #include <functional>
@@ -16,6 +17,9 @@ namespace attn::model {
 /// Throws Error(data) when it holds no weights, when these are not (H, T, S) as its words say, or one of them is no finite
 /// number.
 [[nodiscard]] Result result_of(const SavedResult& saved);
+/// The same of a layer of a whole trained model: of that number, or where there is one alone, of that one. Throws Error(usage)
+/// for one that is not there, and where one must be named.
+[[nodiscard]] Result result_of_layer(const SavedResult& saved, std::optional<Index> layer);
 
 /// Weights that another program made, and the words of their rows and columns.
 struct PlottedWeights {

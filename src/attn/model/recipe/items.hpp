@@ -217,6 +217,34 @@ inline constexpr std::array<Item, core::stage_count> stage_items{
     return item == Item::offsets;
 }
 
+/// Where an item stands in the result of a whole trained model.
+enum class Standing {
+    nowhere,       ///< such a run has none
+    before_layers, ///< the layers have it in common
+    in_layer,
+    behind_layers,
+};
+[[nodiscard]] constexpr Standing standing_of(Item item)
+{
+    switch (item) {
+    case Item::key_tokens:
+    case Item::vocabulary:
+    case Item::key_token_ids:
+    case Item::parameters:
+    case Item::key_embeddings:
+    case Item::dropped_weights:
+    case Item::present_key:
+    case Item::present_value: return Standing::nowhere;
+    case Item::tokens:
+    case Item::token_ids:
+    case Item::token_types:
+    case Item::offsets:
+    case Item::query_positions: return Standing::before_layers;
+    case Item::logits: return Standing::behind_layers;
+    default: return Standing::in_layer;
+    }
+}
+
 /// Scores of every kind, and weights: a number per query and key, which a picture can show.
 [[nodiscard]] constexpr bool is_drawn(Item item)
 {

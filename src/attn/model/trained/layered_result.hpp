@@ -9,34 +9,6 @@
 
 namespace attn::model {
 
-/// Where an item stands in the result of a whole trained model.
-enum class Standing {
-    nowhere,       ///< such a run has none
-    before_layers, ///< the layers have it in common
-    in_layer,
-    behind_layers,
-};
-[[nodiscard]] constexpr Standing standing_of(Item item)
-{
-    switch (item) {
-    case Item::key_tokens:
-    case Item::vocabulary:
-    case Item::key_token_ids:
-    case Item::parameters:
-    case Item::key_embeddings:
-    case Item::dropped_weights:
-    case Item::present_key:
-    case Item::present_value: return Standing::nowhere;
-    case Item::tokens:
-    case Item::token_ids:
-    case Item::token_types:
-    case Item::offsets:
-    case Item::query_positions: return Standing::before_layers;
-    case Item::logits: return Standing::behind_layers;
-    default: return Standing::in_layer;
-    }
-}
-
 /// A word that a model expects at a place.
 struct Guess {
     Index id = 0;

@@ -158,7 +158,7 @@ TEST(JsonReader, FlattensNestedArraysAndRefusesRaggedOnes)
     };
     const JsonValue::Nested nested = flatten("[[1,2,3],[4,5.0,6]]");
     EXPECT_EQ(nested.shape, (attn::Shape{2, 3}));
-    EXPECT_EQ(nested.leaves, (std::vector<std::string>{"1", "2", "3", "4", "5.0", "6"}));
+    EXPECT_EQ(nested.leaves, (attn::TextList{"1", "2", "3", "4", "5.0", "6"}));
     EXPECT_EQ(flatten("7").shape, attn::Shape{});
     EXPECT_EQ(flatten("[]").shape, attn::Shape{0});
     EXPECT_EQ(flatten("[[],[]]").shape, (attn::Shape{2, 0}));

@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace {
 
-using attn::Shape;
+using attn::ElementType;
 using attn::io::Document;
 using attn::io::kind_of;
 using attn::io::parse_saved_result;
+using attn::model::Leaf;
 using attn::model::SavedResult;
 
 std::string result(const std::string& members)
@@ -25,16 +29,32 @@ std::string result_error(const std::string& json)
     return error_of([&] { (void)parse_saved_result(json); });
 }
 
+/// "weights (1, 2) 1.0 0.5"
+std::string text_of(const Leaf& leaf)
+{
+    std::string text = leaf.name + ' ' + attn::to_string(leaf.shape);
+    for (const std::string& each : leaf.texts.strings()) {
+        text += ' ' + each;
+    }
+    return text;
+}
+
+std::vector<std::string> texts_of(const SavedResult& saved)
+{
+    std::vector<std::string> texts;
+    for (const Leaf& leaf : saved.leaves) {
+        texts.push_back(text_of(leaf));
+    }
+    return texts;
+}
+
 TEST(SavedResult, HoldsWhatTheFileStatesAndNoMore)
 {
     const SavedResult bare = parse_saved_result(result(""));
-    EXPECT_EQ(std::get<attn::model::SentenceInput>(bare.config.input).sentence, "b a");
-    EXPECT_FALSE(bare.index);
-    EXPECT_FALSE(bare.tokens);
-    EXPECT_FALSE(bare.vocabulary);
-    EXPECT_FALSE(bare.warnings);
-    EXPECT_TRUE(bare.arrays.empty());
-    EXPECT_TRUE(bare.verify.empty());
+    const auto& config = std::get<attn::model::Recipe>(bare.config);
+    EXPECT_EQ(std::get<attn::model::SentenceInput>(config.input).sentence, "b a");
+    EXPECT_TRUE(bare.layers.empty());
+    EXPECT_TRUE(bare.leaves.empty());
 }
 
 TEST(SavedResult, KeepsEveryDecimalAsItStands)
@@ -44,31 +64,49 @@ TEST(SavedResult, KeepsEveryDecimalAsItStands)
            "parameters":{"W_q":[[0.10,-0]]},"masked_scores":[[[1.0,null],["inf","-inf"]]],"weights":[[[1.0,5e-45]]],
            "summary":{"largest_entropy":0.0,"heads":[{"entropy":1,"pairs":[{"query":1,"query_token":"b","key":0,"key_token":"a",
            "weight":0.50}]}]},"verify":{"weights":{"absolute":1e-8,"relative":"nan"}},"warnings":["w"])"));
-    EXPECT_EQ(saved.index, 3);
-    EXPECT_EQ(*saved.tokens, (std::vector<std::string>{"b", "a"}));
-    EXPECT_EQ(*saved.key_tokens, std::vector<std::string>{"c"});
-    EXPECT_EQ(*saved.vocabulary, (std::vector<std::pair<std::string, std::string>>{{"a", "0"}, {"b", "1"}}));
-    EXPECT_EQ(*saved.warnings, std::vector<std::string>{"w"});
-    ASSERT_EQ(saved.arrays.size(), 5U);
-    EXPECT_EQ(saved.arrays[0].name, "token_ids");
-    EXPECT_EQ(saved.arrays[0].decimals, (std::vector<std::string>{"1", "0"}));
-    EXPECT_EQ(saved.arrays[1].name, "query_positions");
-    EXPECT_EQ(saved.arrays[2].name, "W_q");
-    EXPECT_EQ(saved.arrays[2].shape, (Shape{1, 2}));
-    EXPECT_EQ(saved.arrays[2].decimals, (std::vector<std::string>{"0.10", "-0"}));
-    EXPECT_EQ(saved.arrays[3].shape, (Shape{1, 2, 2}));
-    EXPECT_EQ(saved.arrays[3].decimals, (std::vector<std::string>{"1.0", "null", "inf", "-inf"}));
-    EXPECT_EQ(saved.arrays[4].decimals, (std::vector<std::string>{"1.0", "5e-45"}));
-    ASSERT_TRUE(saved.summary);
-    EXPECT_EQ(saved.summary->top, 1);
-    ASSERT_EQ(saved.summary->values.size(), 7U);
-    EXPECT_EQ(saved.summary->values[0].name, "summary.largest_entropy");
-    EXPECT_EQ(saved.summary->values[6].name, "summary.heads[0].pairs[0].weight");
-    EXPECT_EQ(saved.summary->values[6].decimals, std::vector<std::string>{"0.50"});
-    ASSERT_EQ(saved.verify.size(), 1U);
-    EXPECT_EQ(saved.verify[0].array, "weights");
-    EXPECT_EQ(saved.verify[0].absolute, "1e-8");
-    EXPECT_EQ(saved.verify[0].relative, "nan");
+    EXPECT_EQ(texts_of(saved), (std::vector<std::string>{
+                                   "tokens (2,) b a",
+                                   "key_tokens (1,) c",
+                                   "vocabulary (2, 2) a 0 b 1",
+                                   "token_ids (2,) 1 0",
+                                   "query_positions (1,) 1",
+                                   "W_q (1, 2) 0.10 -0",
+                                   "masked_scores (1, 2, 2) 1.0 null inf -inf",
+                                   "weights (1, 1, 2) 1.0 5e-45",
+                                   "summary.largest_entropy () 0.0",
+                                   "summary.heads[0].entropy () 1",
+                                   "summary.heads[0].pairs[0].query () 1",
+                                   "summary.heads[0].pairs[0].key () 0",
+                                   "summary.heads[0].pairs[0].query_token () b",
+                                   "summary.heads[0].pairs[0].key_token () a",
+                                   "summary.heads[0].pairs[0].weight () 0.50",
+                                   "verify.weights.absolute () 1e-8",
+                                   "verify.weights.relative () nan",
+                                   "warnings (1,) w",
+                               }));
+    EXPECT_EQ(saved.top(), 1);
+    const auto type_of = [&](std::string_view name) { return saved.find(name)->type; };
+    EXPECT_FALSE(type_of("vocabulary"));
+    EXPECT_FALSE(type_of("summary.heads[0].pairs[0].key_token"));
+    EXPECT_EQ(type_of("token_ids"), ElementType::int64);
+    EXPECT_EQ(type_of("weights"), ElementType::float32);
+    EXPECT_EQ(type_of("summary.heads[0].pairs[0].weight"), ElementType::float32);
+    EXPECT_EQ(type_of("verify.weights.absolute"), ElementType::float64);
+}
+
+TEST(SavedResult, OfAModelSaysOfWhichLayerEachLeafIs)
+{
+    const SavedResult saved = parse_saved_result(
+        R"({"schema":"attn-cli/result/2","config":{"input":{"sentence":"a b"},"model":{"name":"induction"}},"tokens":["a","b"],)"
+        R"("token_ids":[2,3],"layers":[{"layer":0,"weights":[[[1]]]},{"layer":1,"weights":[[[0.5]]]}],"logits":[[1]],)"
+        R"("likeliest":[],"warnings":[]})");
+    EXPECT_EQ(texts_of(saved),
+              (std::vector<std::string>{"tokens (2,) a b", "weights (1, 1, 1) 1", "token_ids (2,) 2 3", "warnings (0,)",
+                                        "weights (1, 1, 1) 0.5", "logits (1, 1) 1", "likeliest (0,)"}));
+    std::vector<std::optional<attn::Index>> layers;
+    std::ranges::transform(saved.leaves, std::back_inserter(layers), &Leaf::layer);
+    EXPECT_EQ(layers, (std::vector<std::optional<attn::Index>>{0, 0, 0, 0, 1, {}, {}}));
+    EXPECT_EQ(saved.layers.back().number, 1);
 }
 
 TEST(SavedResult, RefusesWhatIsNone)
@@ -114,11 +152,11 @@ TEST(SavedResult, IsToldFromARecipeByItsSchema)
     EXPECT_EQ(kind_of(R"({"index":0,"errors":1})"), Document::unknown);
 }
 
-TEST(SavedLayers, ALikelyWordHasNumbersAndNoLists)
+TEST(SavedResult, ALikelyWordHasNumbersAndNoLists)
 {
     const auto refused = [](const char* position, const char* probability) {
         return error_of([&] {
-            (void)attn::io::parse_saved_layers(fmt::format(
+            (void)attn::io::parse_saved_result(fmt::format(
                 R"({{"schema":"attn-cli/result/2","config":{{"input":{{"sentence":"a b"}},"model":{{"name":"induction"}}}},)"
                 R"("layers":[{{"layer":0}}],"likeliest":[{{"position":{},"words":[{{"token":"a","id":2,"probability":{}}}]}}]}})",
                 position, probability));

@@ -1,5 +1,6 @@
 #include "attn/model/check/check.hpp"
 
+#include "unit/model/check/written.hpp"
 #include "unit/model/layer/unit_vectors.hpp"
 
 #include "attn/io/builtin.hpp"
@@ -34,7 +35,7 @@ Published printed(const std::string& array, Shape shape, std::vector<std::string
 Finding finding_of(Recipe recipe, const Published& published)
 {
     recipe.published = {published};
-    const CheckReport report = check(recipe, {});
+    const CheckReport report = check(recipe, {}, written);
     EXPECT_EQ(report.findings.size(), 1U);
     EXPECT_EQ(report.passed(), report.findings.at(0).mismatched == 0);
     return report.findings.at(0);
@@ -48,7 +49,7 @@ std::string first_of(const Published& published)
 TEST(CheckRecipe, EveryBuiltInRecipeAgreesWithItsNumbers)
 {
     for (const auto& file : attn::io::builtin_recipes()) {
-        const CheckReport report = check(attn::io::parse_recipe(file.contents), {});
+        const CheckReport report = check(attn::io::parse_recipe(file.contents), {}, written);
         for (const Finding& finding : report.findings) {
             EXPECT_EQ(finding.mismatched, 0) << file.name << ": " << finding.first;
             EXPECT_GT(finding.compared, 0) << file.name << ": " << finding.what;
@@ -205,19 +206,19 @@ TEST(CheckRecipe, ComparesTheTwoTypesForAPrecisionClaim)
 {
     Recipe recipe = unit_vectors();
     recipe.precision = {{"weights", 0, 1e-7}};
-    EXPECT_TRUE(check(recipe, {}).passed());
+    EXPECT_TRUE(check(recipe, {}, written).passed());
     recipe.precision = {{"weights", 0, 1e-9}};
-    const CheckReport report = check(recipe, {});
+    const CheckReport report = check(recipe, {}, written);
     EXPECT_EQ(report.findings.at(0).what, "weights in float32 against float64");
     EXPECT_EQ(report.findings.at(0).compared, 4);
     EXPECT_EQ(report.findings.at(0).first, "weights[0][0][0]: stated 0.7310585786300049, computed 0.7310586");
     recipe.precision = {{"tokens", 0, 0}};
-    EXPECT_FALSE(check(recipe, {}).passed());
+    EXPECT_FALSE(check(recipe, {}, written).passed());
 }
 
 TEST(CheckRecipe, RefusesARecipeThatStatesNothing)
 {
-    EXPECT_THROW((void)check(unit_vectors(), {}), attn::Error);
+    EXPECT_THROW((void)check(unit_vectors(), {}, written), attn::Error);
 }
 
 } // namespace

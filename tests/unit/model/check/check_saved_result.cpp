@@ -1,9 +1,7 @@
 #include "attn/model/check/check.hpp"
 
+#include "unit/model/check/written.hpp"
 #include "unit/model/layer/unit_vectors.hpp"
-
-#include "attn/math/decimal.hpp"
-#include "attn/model/check/computed.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,61 +10,33 @@
 namespace {
 
 using namespace attn::model;
+using attn::ElementType;
 using attn::Index;
 
-StatedArray stated_array(const Array& array)
-{
-    StatedArray saved{array.name, shape_of(array.tensor), {}};
-    std::visit(
-        [&](const auto& tensor) {
-            for (const auto value : tensor.values) {
-                const std::string text = attn::math::shortest(value);
-                saved.decimals.push_back(array.name == "masked_scores" && text == "-inf" ? "null" : text);
-            }
-        },
-        array.tensor);
-    return saved;
-}
-
-StatedArray stated_integers(const char* name, const std::vector<Index>& list)
-{
-    StatedArray saved{name, {static_cast<Index>(list.size())}, {}};
-    for (const Index number : list) {
-        saved.decimals.push_back(std::to_string(number));
-    }
-    return saved;
-}
-
-/// Everything that a result can state, as a file would.
+/// Everything that a result can state.
 SavedResult saved_from(const Recipe& recipe)
 {
     RunSettings settings;
     settings.show = everything(recipe);
-    const Result result = run(recipe, settings);
-    SavedResult saved;
-    saved.config = result.config;
-    saved.tokens = result.tokens;
-    if (result.vocabulary) {
-        saved.vocabulary.emplace();
-        for (std::size_t i = 0; i < result.vocabulary->size(); ++i) {
-            saved.vocabulary->emplace_back(result.vocabulary->at(i), std::to_string(i));
-        }
-    }
-    saved.arrays.push_back(stated_integers("token_ids", result.token_ids));
-    if (!result.query_positions.empty()) {
-        saved.arrays.push_back(stated_integers("query_positions", result.query_positions));
-    }
-    for (const std::vector<Array>* list : {&result.parameters, &result.arrays}) {
-        for (const Array& array : *list) {
-            saved.arrays.push_back(stated_array(array));
-        }
-    }
-    for (const Difference& difference : result.verify) {
-        saved.verify.push_back(
-            {difference.array, attn::math::shortest(difference.absolute), attn::math::shortest(difference.relative)});
-    }
-    saved.warnings = result.warnings;
-    return saved;
+    return written(run(recipe, settings));
+}
+
+/// The document that a run of the config writes now, compared.
+std::vector<Finding> check(const SavedResult& saved, const Tolerance& tolerance = {})
+{
+    return findings_of(saved, written(run(std::get<Recipe>(saved.config), settings_for(saved, {}))), tolerance);
+}
+
+Leaf& leaf_of(SavedResult& saved, std::string_view name)
+{
+    return *std::ranges::find(saved.leaves, name, &Leaf::name);
+}
+
+void set(Leaf& leaf, std::size_t place, const std::string& text)
+{
+    std::vector<std::string> texts = leaf.texts.strings();
+    texts.at(place) = text;
+    leaf.texts = attn::TextList(texts);
 }
 
 /// Two heads, causal, capped, verified, two of three rows: every array there is, but for cross-attention.
@@ -95,7 +65,7 @@ std::string edited(const std::string& decimal)
 std::vector<std::string> mismatches(const SavedResult& saved, const Tolerance& tolerance = {})
 {
     std::vector<std::string> lines;
-    for (const Finding& finding : check(saved, tolerance, {}).findings) {
+    for (const Finding& finding : check(saved, tolerance)) {
         if (finding.mismatched > 0) {
             lines.push_back(finding.first);
         }
@@ -111,7 +81,7 @@ TEST(CheckSavedResult, WhatWasComputedAgrees)
             sentence->sentence = "Life is short";
         }
         EXPECT_EQ(mismatches(saved_from(one)), std::vector<std::string>{});
-        for (const Finding& finding : check(saved_from(one), {}, {}).findings) {
+        for (const Finding& finding : check(saved_from(one))) {
             EXPECT_EQ(finding.largest_absolute, 0) << finding.what;
         }
     }
@@ -121,41 +91,34 @@ TEST(CheckSavedResult, FindsTheLastDigitOfEveryNumber)
 {
     const SavedResult saved = saved_from(rich());
     Index edits = 0;
-    for (std::size_t a = 0; a < saved.arrays.size(); ++a) {
-        for (std::size_t i = 0; i < saved.arrays[a].decimals.size(); ++i) {
-            const std::string& decimal = saved.arrays[a].decimals[i];
+    for (std::size_t a = 0; a < saved.leaves.size(); ++a) {
+        const Leaf& leaf = saved.leaves[a];
+        for (std::size_t i = 0; leaf.type && i < leaf.texts.size(); ++i) {
+            const std::string decimal(leaf.texts[i]);
             if (decimal == "null") {
                 continue;
             }
             SavedResult other = saved;
-            other.arrays[a].decimals[i] = edited(decimal);
+            set(other.leaves[a], i, edited(decimal));
             const std::vector<std::string> lines = mismatches(other);
-            ASSERT_EQ(lines.size(), 1U) << saved.arrays[a].name << " " << decimal;
-            EXPECT_EQ(lines[0].find(saved.arrays[a].name + "["), 0U) << lines[0];
-            EXPECT_NE(lines[0].find("]: stated " + edited(decimal) + ", computed " + decimal), std::string::npos) << lines[0];
+            ASSERT_EQ(lines.size(), 1U) << leaf.name << " " << decimal;
+            EXPECT_EQ(lines[0].find(leaf.name + (leaf.shape.empty() ? ":" : "[")), 0U) << lines[0];
+            EXPECT_NE(lines[0].find(": stated " + edited(decimal) + ", computed " + decimal), std::string::npos) << lines[0];
             ++edits;
         }
     }
     EXPECT_GT(edits, 200);
-    for (std::size_t i = 0; i < saved.verify.size(); ++i) {
-        SavedResult other = saved;
-        other.verify[i].relative = edited(saved.verify[i].relative);
-        EXPECT_EQ(mismatches(other),
-                  std::vector<std::string>{"verify." + saved.verify[i].array + ".relative: stated " + other.verify[i].relative +
-                                           ", computed " + saved.verify[i].relative});
-    }
 }
 
 TEST(CheckSavedResult, FindsDigitsThatTheTypeCannotHold)
 {
     SavedResult saved = saved_from(unit_vectors());
-    const auto weights =
-        std::find_if(saved.arrays.begin(), saved.arrays.end(), [](const auto& array) { return array.name == "weights"; });
-    weights->decimals[0] += "0";
-    EXPECT_EQ(mismatches(saved), std::vector<std::string>{}); // 0.73105860 is the same number
-    weights->decimals[0].back() = '1';                        // reads back to the same float32
+    Leaf& weights = leaf_of(saved, "weights");
+    set(weights, 0, "0.73105860"); // the same number
+    EXPECT_EQ(mismatches(saved), std::vector<std::string>{});
+    set(weights, 0, "0.73105861"); // reads back to the same float32
     EXPECT_EQ(mismatches(saved), std::vector<std::string>{"weights[0][0][0]: stated 0.73105861, computed 0.7310586"});
-    weights->decimals[0] = "-0.7310586";
+    set(weights, 0, "-0.7310586");
     EXPECT_EQ(mismatches(saved).size(), 1U);
 }
 
@@ -163,59 +126,57 @@ TEST(CheckSavedResult, ComparesWordsIdsAndWarnings)
 {
     const SavedResult saved = saved_from(rich());
     SavedResult other = saved;
-    other.tokens->at(1) = "or";
+    set(leaf_of(other, "tokens"), 1, "or");
     EXPECT_EQ(mismatches(other), std::vector<std::string>{"tokens[1]: stated 'or', computed 'be'"});
     other = saved;
-    other.vocabulary->at(1).second = "2";
+    set(leaf_of(other, "vocabulary"), 3, "2");
     EXPECT_EQ(mismatches(other), std::vector<std::string>{"vocabulary[1][1]: stated 2, computed 1"});
     other = saved;
-    std::swap(other.vocabulary->at(0), other.vocabulary->at(1));
-    EXPECT_EQ(mismatches(other).size(), 1U);
-    other = saved;
-    other.warnings->push_back("beware");
+    Leaf& warnings = leaf_of(other, "warnings");
+    warnings.texts.push_back("beware");
+    ++warnings.shape[0];
     EXPECT_EQ(mismatches(other), std::vector<std::string>{"warnings: stated shape (1,), computed (0,)"});
 }
 
 TEST(CheckSavedResult, MaskedScoresAreNullAndNothingElse)
 {
     const SavedResult saved = saved_from(rich());
-    for (std::size_t a = 0; a < saved.arrays.size(); ++a) {
-        if (saved.arrays[a].name != "masked_scores") {
-            continue;
-        }
-        const auto& decimals = saved.arrays[a].decimals;
-        const auto masked = static_cast<std::size_t>(std::find(decimals.begin(), decimals.end(), "null") - decimals.begin());
-        ASSERT_LT(masked, decimals.size());
-        SavedResult other = saved;
-        other.arrays[a].decimals[masked] = "-inf";
-        EXPECT_EQ(mismatches(other).size(), 1U);
-        other = saved;
-        other.arrays[a].decimals[0] = "null";
-        EXPECT_EQ(mismatches(other, {1, 1}).size(), 1U); // no tolerance makes a number masked
-    }
+    const std::vector<std::string> decimals = saved.find("masked_scores")->texts.strings();
+    const auto masked = static_cast<std::size_t>(std::ranges::find(decimals, "null") - decimals.begin());
+    ASSERT_LT(masked, decimals.size());
+    SavedResult other = saved;
+    set(leaf_of(other, "masked_scores"), masked, "-inf");
+    EXPECT_EQ(mismatches(other).size(), 1U);
+    other = saved;
+    set(leaf_of(other, "masked_scores"), 0, "null");
+    EXPECT_EQ(mismatches(other, {1, 1}).size(), 1U); // no tolerance makes a number masked
+    leaf_of(other, "masked_scores").texts = attn::TextList(decimals);
+    set(leaf_of(other, "masked_scores"), masked, "0.5");
+    EXPECT_EQ(mismatches(other, {1, 1}).at(0).substr(0, 17), "masked_scores[0][");
+    EXPECT_NE(mismatches(other, {1, 1}).at(0).find("stated 0.5, computed -inf"), std::string::npos);
 }
 
 TEST(CheckSavedResult, AnEditedConfigLeadsToOtherNumbers)
 {
     SavedResult saved = saved_from(rich());
-    saved.config.attention.softcap = 6;
+    std::get<Recipe>(saved.config).attention.softcap = 6;
     EXPECT_FALSE(mismatches(saved).empty());
     saved = saved_from(rich());
-    std::get<Seed>(saved.config.draws[0]).value = 124;
+    std::get<Seed>(std::get<Recipe>(saved.config).draws[0]).value = 124;
     EXPECT_FALSE(mismatches(saved).empty());
 }
 
 TEST(CheckSavedResult, StatedArraysThatTheRunDoesNotHaveAreMismatches)
 {
     SavedResult saved = saved_from(unit_vectors());
-    saved.arrays.push_back({"output", {1}, {"1.0"}});
-    saved.arrays.push_back({"query_positions", {1}, {"0"}});
-    saved.verify.push_back({"weights", "0.0", "0.0"});
+    saved.leaves.push_back({"output", {1}, {"1.0"}, ElementType::float32});
+    saved.leaves.push_back({"query_positions", {1}, {"0"}, ElementType::int64});
+    saved.leaves.push_back({"verify.weights.absolute", {}, {"0.0"}, ElementType::float64});
     EXPECT_EQ(mismatches(saved), (std::vector<std::string>{"output: stated, but no part of this run",
                                                            "query_positions: stated, but no part of this run",
                                                            "verify.weights: stated, but no part of this run"}));
     saved = saved_from(unit_vectors());
-    saved.arrays.back().shape.push_back(1);
+    leaf_of(saved, "lse").shape.push_back(1);
     EXPECT_EQ(mismatches(saved), std::vector<std::string>{"lse: stated shape (1, 2, 1), computed (1, 2)"});
 }
 
@@ -225,9 +186,8 @@ TEST(CheckSavedResult, AnyToleranceAcceptsWhatIsEqualWithoutOne)
 {
     const SavedResult saved = saved_from(rich());
     for (const Tolerance tolerance : {Tolerance{0, 1e-12}, Tolerance{1e-12, 0}, Tolerance{1e-9, 1e-9}}) {
-        const CheckReport report = check(saved, tolerance, {});
-        EXPECT_TRUE(report.passed());
-        for (const Finding& finding : report.findings) {
+        for (const Finding& finding : check(saved, tolerance)) {
+            EXPECT_EQ(finding.mismatched, 0) << finding.what;
             EXPECT_EQ(finding.largest_absolute, 0) << finding.what;
         }
     }
@@ -236,13 +196,11 @@ TEST(CheckSavedResult, AnyToleranceAcceptsWhatIsEqualWithoutOne)
 TEST(CheckSavedResult, AToleranceRelaxesNumbersAlone)
 {
     SavedResult saved = saved_from(unit_vectors());
-    const auto weights =
-        std::find_if(saved.arrays.begin(), saved.arrays.end(), [](const auto& array) { return array.name == "weights"; });
-    weights->decimals[0] = "0.7310";
+    set(leaf_of(saved, "weights"), 0, "0.7310");
     EXPECT_EQ(mismatches(saved, {8.1e-5, 0}), std::vector<std::string>{});
     EXPECT_EQ(mismatches(saved, {7.9e-5, 0}).size(), 1U);
     EXPECT_EQ(mismatches(saved, {0, 5.9e-5}), std::vector<std::string>{});
-    saved.arrays[0].decimals[1] = "2"; // token_ids
+    set(leaf_of(saved, "token_ids"), 1, "2");
     EXPECT_EQ(mismatches(saved, {10, 10}), std::vector<std::string>{"token_ids[1]: stated 2, computed 1"});
 }
 
@@ -250,13 +208,11 @@ TEST(CheckSavedResult, CutsOverlongDecimalsInItsReport)
 {
     Recipe recipe = default_recipe();
     std::get<SentenceInput>(recipe.input).sentence = "a";
-    SavedResult saved;
-    saved.config = recipe;
     const std::string forty = "0." + std::string(37, '1') + "2";
     for (const std::string& decimal : {forty, forty + "3"}) {
-        saved.arrays = {{"weights", {1, 1, 1}, {decimal}}};
+        const SavedResult saved{recipe, {}, {{"weights", {1, 1, 1}, {decimal}, ElementType::float32}}};
         const std::string shown = forty + (decimal == forty ? "" : "…");
-        EXPECT_EQ(check(saved, {}, {}).findings.at(0).first, "weights[0][0][0]: stated " + shown + ", computed 1.0");
+        EXPECT_EQ(mismatches(saved), std::vector<std::string>{"weights[0][0][0]: stated " + shown + ", computed 1.0"});
     }
 }
 

@@ -332,11 +332,12 @@ TEST(Compare, FindsTheOneDifferenceInAnyShapeAndOrder)
 
 TEST(TensorsOf, GivesTheArraysOfAResultInTheirType)
 {
-    attn::model::SavedResult saved;
-    saved.config.dtype = attn::Dtype::float32;
-    saved.tokens = {"my", "cat"};
-    saved.vocabulary = {{"cat", "0"}, {"my", "1"}};
-    saved.arrays = {{"token_ids", {2}, {"1", "0"}}, {"masked_scores", {1, 2}, {"0.1", "null"}}};
+    const attn::model::SavedResult saved{{},
+                                         {},
+                                         {{"tokens", {2}, {"my", "cat"}},
+                                          {"vocabulary", {2, 2}, {"cat", "0", "my", "1"}},
+                                          {"token_ids", {2}, {"1", "0"}, ElementType::int64},
+                                          {"masked_scores", {1, 2}, {"0.1", "null"}, ElementType::float32}}};
     const attn::model::ResultTensors tensors = attn::model::tensors_of(saved);
     ASSERT_EQ(tensors.tensors.size(), 2U);
     EXPECT_EQ(tensors.tensors[0].type, ElementType::int64);
@@ -350,9 +351,7 @@ TEST(TensorsOf, GivesTheArraysOfAResultInTheirType)
 
 TEST(TensorsOf, KeepsIdsThatNoFloat32Holds)
 {
-    attn::model::SavedResult saved;
-    saved.config.dtype = attn::Dtype::float32;
-    saved.arrays = {{"token_ids", {1}, {"16777217"}}};
+    const attn::model::SavedResult saved{{}, {}, {{"token_ids", {1}, {"16777217"}, ElementType::int64}}};
     EXPECT_EQ(attn::load<std::int64_t>(attn::model::tensors_of(saved).tensors.at(0).view()).values,
               std::vector<std::int64_t>{16777217});
 }

@@ -26,13 +26,16 @@ StoredTensor stored(ElementType type, Shape shape, const std::vector<double>& va
     return tensor;
 }
 
-SavedResult saved(StatedArray weights)
+Leaf numbers(std::string name, Shape shape, attn::TextList decimals, ElementType type = ElementType::float32)
 {
-    SavedResult result;
-    result.config = default_recipe();
-    result.config.input = SentenceInput{.sentence = "to be", .cross = {}};
-    result.arrays.push_back(std::move(weights));
-    return result;
+    return {std::move(name), std::move(shape), std::move(decimals), type};
+}
+
+SavedResult saved(Leaf weights)
+{
+    Recipe config = default_recipe();
+    config.input = SentenceInput{.sentence = "to be", .cross = {}};
+    return {std::move(config), {}, {std::move(weights)}};
 }
 
 PlottedWeights plotted(const StoredTensor& tensor)
@@ -50,26 +53,27 @@ const std::vector<double> halves{0.5, 0.5, 0.25, 0.75};
 
 TEST(Plotted, RefusesOtherArraysThatDoNotGoWithTheWeights)
 {
-    const auto error_with = [](const StatedArray& array) {
-        SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "0.5", "0.5"}});
-        file.arrays.push_back(array);
+    const auto error_with = [](const Leaf& array) {
+        SavedResult file = saved(numbers("weights", {1, 2, 2}, {"0.75", "0.25", "0.5", "0.5"}));
+        file.leaves.push_back(array);
         return error_of([&] { (void)result_of(file); });
     };
-    EXPECT_EQ(error_with({"queries", {}, {"1.0"}}), "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
-    EXPECT_EQ(error_with({"keys", {0}, {}}), "keys: got the shape (0,); allowed: one that goes with weights (1, 2, 2)");
-    EXPECT_EQ(error_with({"values", {2, 2, 1}, {"1", "2", "3", "4"}}),
+    EXPECT_EQ(error_with(numbers("queries", {}, {"1.0"})),
+              "queries: got the shape (); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with(numbers("keys", {0}, {})), "keys: got the shape (0,); allowed: one that goes with weights (1, 2, 2)");
+    EXPECT_EQ(error_with(numbers("values", {2, 2, 1}, {"1", "2", "3", "4"})),
               "values: got the shape (2, 2, 1); allowed: one that goes with weights (1, 2, 2)");
-    EXPECT_EQ(error_with({"entropy", {2, 1}, {"1", "2"}}),
+    EXPECT_EQ(error_with(numbers("entropy", {2, 1}, {"1", "2"})),
               "entropy: got the shape (2, 1); allowed: one that goes with weights (1, 2, 2)");
-    EXPECT_EQ(error_with({"entropy", {1, 2}, {"1", "2"}}), "no error");
-    EXPECT_EQ(error_with({"keys", {1, 2, 3}, {"1", "2", "3", "4", "5", "6"}}), "no error");
+    EXPECT_EQ(error_with(numbers("entropy", {1, 2}, {"1", "2"})), "no error");
+    EXPECT_EQ(error_with(numbers("keys", {1, 2, 3}, {"1", "2", "3", "4", "5", "6"})), "no error");
 }
 
 TEST(Plotted, TakesTheNumbersAndWordsOfASavedResult)
 {
-    SavedResult file = saved({"weights", {1, 2, 2}, {"0.75", "0.25", "5e-4", "0.1"}});
-    file.arrays.push_back({"scores", {1, 2, 2}, {"1", "2", "3", "4"}});
-    file.tokens = {"so", "be"};
+    SavedResult file = saved(numbers("weights", {1, 2, 2}, {"0.75", "0.25", "5e-4", "0.1"}));
+    file.leaves.push_back(numbers("scores", {1, 2, 2}, {"1", "2", "3", "4"}));
+    file.leaves.push_back({"tokens", {2}, {"so", "be"}});
     const Result result = result_of(file);
     EXPECT_EQ(result.tokens, (std::vector<std::string>{"so", "be"}));
     const auto& weights = std::get<Tensor<float>>(*result.find("weights"));
@@ -81,30 +85,30 @@ TEST(Plotted, TakesTheNumbersAndWordsOfASavedResult)
 
 TEST(Plotted, TakesWordsThatTheFileLacksFromItsConfig)
 {
-    const Result result = result_of(saved({"weights", {1, 2, 2}, {"1", "0", "0", "1"}}));
+    const Result result = result_of(saved(numbers("weights", {1, 2, 2}, {"1", "0", "0", "1"})));
     EXPECT_EQ(result.tokens, (std::vector<std::string>{"to", "be"}));
     EXPECT_FALSE(result.show.contains(Item::tokens));
 }
 
 TEST(Plotted, KnowsTheColumnOfAnExtraKey)
 {
-    const Result result = result_of(saved({"weights", {1, 2, 3}, {"1", "0", "0", "0", "1", "0"}}));
+    const Result result = result_of(saved(numbers("weights", {1, 2, 3}, {"1", "0", "0", "0", "1", "0"})));
     EXPECT_EQ(result.words_of_keys(), (std::vector<std::string>{"to", "be", "(bias)"}));
 }
 
 TEST(Plotted, RefusesASavedResultThatCannotBeDrawn)
 {
     const auto refusal = [](const SavedResult& file) { return error_of([&] { (void)result_of(file); }); };
-    EXPECT_EQ(refusal(saved({"scores", {1, 2, 2}, {"1", "2", "3", "4"}})),
+    EXPECT_EQ(refusal(saved(numbers("scores", {1, 2, 2}, {"1", "2", "3", "4"}))),
               "the result holds no weights; allowed: one saved with weights among --show");
-    EXPECT_EQ(refusal(saved({"weights", {2, 2}, {"1", "2", "3", "4"}})),
+    EXPECT_EQ(refusal(saved(numbers("weights", {2, 2}, {"1", "2", "3", "4"}))),
               "weights: got the shape (2, 2); allowed: (H, 2, 2), as many rows and columns as words");
-    EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "2", "nan", "4"}})),
+    EXPECT_EQ(refusal(saved(numbers("weights", {1, 2, 2}, {"1", "2", "nan", "4"}))),
               "weights at (0, 1, 0): got nan; allowed: finite numbers");
-    EXPECT_EQ(refusal(saved({"weights", {1, 2, 2}, {"1", "1e99", "3", "4"}})),
+    EXPECT_EQ(refusal(saved(numbers("weights", {1, 2, 2}, {"1", "1e99", "3", "4"}))),
               "weights at (0, 0, 1): got 1e99, which is beyond float32; allowed: up to 3.4e38 in a result of that type");
-    SavedResult beyond = saved({"weights", {1, 1, 2}, {"1", "0"}});
-    beyond.arrays.push_back({"query_positions", {1}, {"7"}});
+    SavedResult beyond = saved(numbers("weights", {1, 1, 2}, {"1", "0"}));
+    beyond.leaves.push_back(numbers("query_positions", {1}, {"7"}, ElementType::int64));
     EXPECT_EQ(refusal(beyond), "query_positions: got a position beyond the words; allowed: 0 to 1");
 }
 
@@ -260,9 +264,9 @@ TEST(Plotted, DoubtsOfTheRowsThatAreThere)
 
 TEST(Plotted, KeepsOfTheMaskedScoresTheSameRows)
 {
-    SavedResult file = saved({"weights", {1, 2, 2}, {"1", "0", "0.5", "0.5"}});
-    file.arrays.push_back({"masked_scores", {1, 2, 2}, {"1", "2", "3", "4"}});
-    file.arrays.push_back({"scores", {1, 2, 2}, {"1", "2", "3", "4"}});
+    SavedResult file = saved(numbers("weights", {1, 2, 2}, {"1", "0", "0.5", "0.5"}));
+    file.leaves.push_back(numbers("masked_scores", {1, 2, 2}, {"1", "2", "3", "4"}));
+    file.leaves.push_back(numbers("scores", {1, 2, 2}, {"1", "2", "3", "4"}));
     const Result rows = with_rows(result_of(file), {"be"});
     EXPECT_EQ(std::get<Tensor<float>>(*rows.find("masked_scores")).values, (std::vector<float>{3, 4}));
     EXPECT_EQ(rows.find("scores"), nullptr);
