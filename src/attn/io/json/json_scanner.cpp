@@ -1,13 +1,24 @@
 #include "attn/io/json/json_scanner.hpp"
 
-#include "attn/io/json/json_events.hpp"
+#include "attn/io/bytes.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 #include "attn/tensor/utf8.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace attn::io {
 namespace {
+
+constexpr std::string_view any_value = "'[', '{', or a literal";
+
+constexpr std::array<std::string_view, 32> controls{"NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS",  "HT",  "LF",
+                                                    "VT",  "FF",  "CR",  "SO",  "SI",  "DLE", "DC1", "DC2", "DC3", "DC4", "NAK",
+                                                    "SYN", "ETB", "CAN", "EM",  "SUB", "ESC", "FS",  "GS",  "RS",  "US"};
 
 bool is_plain(char c)
 {
@@ -15,14 +26,85 @@ bool is_plain(char c)
     return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
 
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/// "line 3, column 7" of the byte at `offset`; columns count characters.
+std::string position(std::string_view text, std::size_t offset)
+{
+    const std::string_view before = text.substr(0, offset);
+    const std::size_t newline = before.rfind('\n');
+    const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+    const auto column =
+        std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+    return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'), 1 + column);
+}
+
+/// How many bytes begin a code point in the ill-formed UTF-8 at the front.
+std::size_t well_formed_bytes(std::string_view text)
+{
+    std::size_t bytes = 0;
+    const auto begins_one = [&](std::string_view bytes_behind) {
+        return front(std::string(text.substr(0, bytes + 1)).append(bytes_behind)).well_formed;
+    };
+    while (bytes < text.size() && (begins_one("\x80\x80\x80") || begins_one("\xBF\xBF\xBF"))) {
+        ++bytes;
+    }
+    return bytes;
+}
+
 } // namespace
 
-void JsonScanner::malformed() const
+JsonScanner::JsonScanner(std::string_view text, std::string_view what)
+    : text_(text), what_(what), at_(text.size() - without_byte_order_mark(text).size())
 {
-    JsonEvents reviewer(text_); // what it throws says what is malformed, and where
-    reviewer.walk(reviewer);
-    throw Error(ErrorKind::data, fmt::format("byte {}", at_), "a value of another kind or the end",
-                "what a tokenizer has there");
+    const std::size_t nul = text.find('\0');
+    if (nul != std::string_view::npos) {
+        fail("NUL byte", nul);
+    }
+}
+
+void JsonScanner::fail(std::string_view reason, std::size_t offset) const
+{
+    throw Error(ErrorKind::data,
+                fmt::format("{}{}malformed JSON at {}: {}", what_, what_.empty() ? "" : ": ", position(text_, offset), reason));
+}
+
+void JsonScanner::refuse(std::string_view reason, std::size_t offset) const
+{
+    throw Error(ErrorKind::data, fmt::format("{}{}{}: {}", what_, what_.empty() ? "" : ": ", position(text_, offset), reason));
+}
+
+void JsonScanner::unexpected(std::string_view expected)
+{
+    std::string found;
+    switch (const char c = next()) {
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case ':':
+    case ',':
+        found = fmt::format("'{}'", c);
+        ++at_;
+        break;
+    case '"': (void)string(), found = "string literal"; break;
+    case 't': word("true"), found = "true literal"; break;
+    case 'f': word("false"), found = "false literal"; break;
+    case 'n': word("null"), found = "null literal"; break;
+    case '\0': at_ = text_.size() + 1, found = "end of input"; break;
+    default:
+        if (c == '\xEF' && at_ == 0) {
+            fail("invalid BOM; must be 0xEF 0xBB 0xBF if given", at(1) == '\xBB' ? 2 : 1);
+        }
+        if (c != '-' && !is_digit(c)) {
+            fail("invalid literal", at_);
+        }
+        (void)number(), found = "number literal";
+    }
+    fail(fmt::format("unexpected {}; expected {}", found, expected), at_ - 1);
 }
 
 char JsonScanner::next()
@@ -30,22 +112,22 @@ char JsonScanner::next()
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
         ++at_;
     }
-    return at_ < text_.size() ? text_[at_] : '\0';
+    return at(at_);
 }
 
-void JsonScanner::expect(char c)
+void JsonScanner::expect(char c, std::string_view name)
 {
     if (next() != c) {
-        malformed();
+        unexpected(name);
     }
     ++at_;
 }
 
 void JsonScanner::open(char bracket)
 {
-    expect(bracket);
+    expect(bracket, any_value);
     if (++depth_ > deepest_json) {
-        malformed();
+        fail(fmt::format("nested deeper than {} levels", deepest_json), at_ - 1);
     }
 }
 
@@ -63,20 +145,20 @@ bool JsonScanner::ends(char bracket)
     if (close(bracket)) {
         return true;
     }
-    expect(',');
+    expect(',', bracket == '}' ? "'}'" : "']'");
     return false;
 }
 
 std::string_view JsonScanner::string()
 {
-    expect('"');
+    expect('"', "string literal");
     std::size_t begin = at_; // of what is not decoded yet
     bool decoded = false;
     for (;;) {
         while (at_ < text_.size() && is_plain(text_[at_])) {
             ++at_;
         }
-        const char c = at_ < text_.size() ? text_[at_] : '\0';
+        const char c = at(at_);
         if (c == '"') {
             break;
         }
@@ -92,7 +174,7 @@ std::string_view JsonScanner::string()
         }
         const CodePoint point = at_ < text_.size() ? front(text_.substr(at_)) : CodePoint{};
         if (!point.well_formed || point.bytes < 2) {
-            malformed();
+            refuse_character();
         }
         at_ += point.bytes;
     }
@@ -105,18 +187,35 @@ std::string_view JsonScanner::string()
     return decoded_;
 }
 
+void JsonScanner::refuse_character() const
+{
+    if (at_ == text_.size()) {
+        fail("invalid string: missing closing quote", at_);
+    }
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    if (byte >= controls.size()) {
+        fail("invalid string: ill-formed UTF-8 byte", at_ + well_formed_bytes(text_.substr(at_, 4)));
+    }
+    constexpr std::string_view with_letters = "\b\t\n\f\r", letters = "btnfr";
+    const std::size_t letter = with_letters.find(text_[at_]);
+    fail(fmt::format("invalid string: control character U+{0:04X} ({1}) must be escaped to \\u{0:04X}{2}{3}", byte,
+                     controls.at(byte), letter == std::string_view::npos ? "" : " or \\",
+                     letter == std::string_view::npos ? "" : letters.substr(letter, 1)),
+         at_);
+}
+
 unsigned JsonScanner::hexadecimal()
 {
     unsigned value = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
-        const char c = at_ < text_.size() ? text_[at_] : '\0';
+        const char c = at(at_);
         unsigned digit = 0;
-        if (c >= '0' && c <= '9') {
+        if (is_digit(c)) {
             digit = static_cast<unsigned>(c - '0');
         } else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) {
             digit = (static_cast<unsigned>(c) & 0xFU) + 9;
         } else {
-            malformed();
+            fail("invalid string: '\\u' must be followed by 4 hex digits", at_);
         }
         value = value << 4U | digit;
     }
@@ -126,28 +225,34 @@ unsigned JsonScanner::hexadecimal()
 void JsonScanner::escape()
 {
     ++at_; // the backslash
-    const char c = at_ < text_.size() ? text_[at_] : '\0';
+    const char c = at(at_);
     constexpr std::string_view letters = "\"\\/bfnrt";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-    const std::size_t letter = letters.find(c);
-    ++at_;
     if (c != 'u') {
+        const std::size_t letter = letters.find(c);
         if (letter == std::string_view::npos) {
-            malformed();
+            fail("invalid string: forbidden character after backslash", at_);
         }
+        ++at_;
         decoded_ += meanings[letter];
         return;
     }
+    ++at_;
     unsigned value = hexadecimal();
-    if (value >= 0xD800 && value < 0xDC00 && text_.substr(at_, 2) == "\\u") {
+    if (value >= 0xDC00 && value <= 0xDFFF) {
+        fail("invalid string: surrogate U+DC00..U+DFFF must follow U+D800..U+DBFF", at_ - 1);
+    }
+    if (value >= 0xD800 && value < 0xDC00) {
+        constexpr std::string_view alone = "invalid string: surrogate U+D800..U+DBFF must be followed by U+DC00..U+DFFF";
+        if (at(at_) != '\\' || at(at_ + 1) != 'u') {
+            fail(alone, at(at_) == '\\' ? at_ + 1 : at_);
+        }
         at_ += 2;
         const unsigned low = hexadecimal();
         if (low < 0xDC00 || low > 0xDFFF) {
-            malformed();
+            fail(alone, at_ - 1);
         }
         value = 0x10000 + ((value - 0xD800) << 10U) + (low - 0xDC00);
-    } else if (value >= 0xD800 && value <= 0xDFFF) {
-        malformed();
     }
     const auto put = [&](unsigned byte) { decoded_ += static_cast<char>(byte); };
     if (value < 0x80) {
@@ -170,7 +275,7 @@ void JsonScanner::escape()
 std::size_t JsonScanner::digits()
 {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+    while (is_digit(at(at_))) {
         ++at_;
     }
     return at_ - begin;
@@ -178,34 +283,44 @@ std::size_t JsonScanner::digits()
 
 std::string_view JsonScanner::number()
 {
-    (void)next();
+    const char first = next();
+    if (first != '-' && !is_digit(first)) {
+        unexpected(any_value);
+    }
     const std::size_t begin = at_;
-    const auto is = [&](char a, char b) { return at_ < text_.size() && (text_[at_] == a || text_[at_] == b); };
-    at_ += is('-', '-') ? 1 : 0;
-    const bool zero = is('0', '0');
-    const std::size_t whole = digits();
-    bool right = whole > 0 && (whole == 1 || !zero);
-    if (is('.', '.')) {
-        ++at_;
-        right = digits() > 0 && right;
+    at_ += first == '-' ? 1 : 0;
+    if (at(at_) == '0') {
+        ++at_; // and no digit behind it
+    } else if (digits() == 0) {
+        fail("invalid number; expected digit after '-'", at_);
     }
-    if (is('e', 'E')) {
+    if (at(at_) == '.') {
         ++at_;
-        at_ += is('+', '-') ? 1 : 0;
-        right = digits() > 0 && right;
+        if (digits() == 0) {
+            fail("invalid number; expected digit after '.'", at_);
+        }
     }
-    if (!right) {
-        malformed();
+    if (at(at_) == 'e' || at(at_) == 'E') {
+        ++at_;
+        const bool sign = at(at_) == '+' || at(at_) == '-';
+        at_ += sign ? 1 : 0;
+        if (digits() == 0) {
+            fail(sign ? "invalid number; expected digit after exponent sign"
+                      : "invalid number; expected '+', '-', or digit after exponent",
+                 at_);
+        }
     }
     return text_.substr(begin, at_ - begin);
 }
 
 void JsonScanner::word(std::string_view letters)
 {
-    if (text_.substr(at_, letters.size()) != letters) {
-        malformed();
+    for (const char letter : letters) {
+        if (at(at_) != letter) {
+            fail("invalid literal", at_);
+        }
+        ++at_;
     }
-    at_ += letters.size();
 }
 
 std::string_view JsonScanner::skip()
@@ -219,15 +334,21 @@ std::string_view JsonScanner::skip()
     case 't': word("true"); break;
     case 'f': word("false"); break;
     case 'n': word("null"); break;
-    default: (void)number();
+    default: {
+        const std::string_view text = number();
+        const bool small = text.size() <= 300 && text.find_first_of("eE") == std::string_view::npos;
+        if (!small && !std::isfinite(math::nearest<double>(text))) {
+            fail("a number beyond the range of float64", at_ - 1);
+        }
+    }
     }
     return text_.substr(begin, at_ - begin);
 }
 
 void JsonScanner::end()
 {
-    if (next() != '\0' || at_ < text_.size()) {
-        malformed();
+    if (next() != '\0') {
+        unexpected("end of input");
     }
 }
 

@@ -1,7 +1,8 @@
 #include "attn/io/json/model_config.hpp"
 
 #include "attn/io/bytes.hpp"
-#include "attn/io/json/json_events.hpp"
+#include "attn/io/json/json_scanner.hpp"
+#include "attn/math/decimal.hpp"
 #include "attn/tensor/error.hpp"
 
 #include <fmt/format.h>
@@ -18,120 +19,118 @@ using transformer::ConfigScalar;
 using transformer::ConfigValue;
 using transformer::ConfigValues;
 
-/// What objects and lists share: the path of the value that comes next.
-class Paths : public JsonEvents {
+/// So that nested keys, each of which is kept with its whole path, take no more than a small multiple of this.
+constexpr std::size_t most_kept = 16'000'000;
+
+void require_object(JsonScanner& scanner)
+{
+    if (scanner.next() == '{') {
+        return;
+    }
+    std::size_t at = scanner.here();
+    if (scanner.next() != '[') {
+        (void)scanner.skip(); // says if it is malformed
+        at = scanner.here() - 1;
+    }
+    scanner.refuse("expected an object", at);
+}
+
+class ConfigReader {
 public:
-    using JsonEvents::JsonEvents;
+    explicit ConfigReader(std::string_view text) : scanner_(text) {}
 
-    bool key(std::string& name)
+    ConfigValues read()
     {
-        containers_.back().key = std::move(name);
-        return true;
+        require_object(scanner_);
+        members("");
+        scanner_.end();
+        return std::move(values_);
     }
-    bool end_object()
-    {
-        leave();
-        containers_.pop_back();
-        return true;
-    }
-    bool end_array() { return end_object(); }
-
-protected:
-    struct Container {
-        std::string path; ///< with a dot at its end, except for the outermost one
-        bool is_list = false;
-        std::size_t elements = 0; ///< of a list, so far
-        std::string key = {};     ///< of an object, the last one
-    };
-
-    /// The path of the value that is being read.
-    [[nodiscard]] std::string path()
-    {
-        Container& inner = containers_.back();
-        return inner.path + (inner.is_list ? std::to_string(inner.elements++) : inner.key);
-    }
-
-    /// Goes into the container that is the next value.
-    bool open(bool is_list)
-    {
-        enter();
-        containers_.push_back({containers_.empty() ? std::string() : path() + ".", is_list});
-        return true;
-    }
-
-    void require_object_around() const
-    {
-        if (containers_.empty()) {
-            refuse("expected an object", here() == 0 ? 0 : here() - 1);
-        }
-    }
-
-    std::vector<Container> containers_;
-};
-
-class ConfigReader : public Paths {
-public:
-    using Paths::Paths;
-
-    bool null() { return put(ConfigNull{}); }
-    bool boolean(bool value) { return put(value); }
-    bool number_integer(Json::number_integer_t value) { return put(static_cast<double>(value)); }
-    bool number_unsigned(Json::number_unsigned_t value) { return put(static_cast<double>(value)); }
-    bool number_float(Json::number_float_t value, const std::string&) { return put(value); }
-    bool string(std::string& value) { return put(std::move(value)); }
-    bool start_object(std::size_t)
-    {
-        if (!containers_.empty()) {
-            note(ConfigObject{});
-        }
-        return open(false);
-    }
-    bool start_array(std::size_t)
-    {
-        require_object_around();
-        note(std::vector<ConfigScalar>{});
-        return open(true);
-    }
-
-    ConfigValues values;
 
 private:
-    /// A scalar: an entry of its own, or an element of the list around it.
-    bool put(ConfigScalar value)
+    /// Of an object whose members' paths begin with `outer`.
+    void members(const std::string& outer)
     {
-        require_object_around();
-        if (std::vector<ConfigScalar>* list = list_around()) {
-            list->push_back(std::move(value));
+        scanner_.object([&](std::string_view key) { value(outer + std::string(key)); });
+    }
+
+    void value(const std::string& path)
+    {
+        if (scanner_.next() == '{') {
+            (void)add(path, ConfigObject{}, scanner_.here());
+            members(path + ".");
+        } else if (scanner_.next() == '[') {
+            elements(path, std::get_if<std::vector<ConfigScalar>>(&add(path, std::vector<ConfigScalar>{}, scanner_.here())));
         } else {
-            add(path(), std::visit([](auto& one) -> ConfigValue { return std::move(one); }, value));
-        }
-        return true;
-    }
-
-    /// An object or a list begins: an entry of its own, or an element of the list around it.
-    void note(ConfigValue container)
-    {
-        if (std::vector<ConfigScalar>* list = list_around()) {
-            list->emplace_back(ConfigObject{});
-        } else if (!containers_.back().is_list) {
-            add(path(), std::move(container));
+            add_scalar(path);
         }
     }
 
-    /// That is itself a value of a key.
-    std::vector<ConfigScalar>* list_around()
+    /// Of a list. That of a key keeps its scalars together in `list`; in one within another list each is an entry of its own,
+    /// as what is in an object or a list always is.
+    void elements(const std::string& path, std::vector<ConfigScalar>* list)
     {
-        const Container& inner = containers_.back();
-        const auto entry = inner.is_list ? values.find(inner.path.substr(0, inner.path.size() - 1)) : values.end();
-        return entry == values.end() ? nullptr : std::get_if<std::vector<ConfigScalar>>(&entry->second);
+        std::size_t inner = 0;
+        scanner_.array([&] {
+            const char first = scanner_.next();
+            const bool is_scalar = first != '{' && first != '[';
+            if (list != nullptr) {
+                keep(2 * sizeof(ConfigScalar)); // a vector grows by doubling
+                list->push_back(is_scalar ? scalar() : ConfigObject{});
+            }
+            if (list != nullptr && is_scalar) {
+                return;
+            }
+            const std::string place = fmt::format("{}.{}", path, inner++);
+            if (first == '{') {
+                members(place + ".");
+            } else if (first == '[') {
+                elements(place, nullptr);
+            } else {
+                add_scalar(place);
+            }
+        });
     }
 
-    void add(const std::string& path, ConfigValue value)
+    ConfigScalar scalar()
     {
-        if (!values.emplace(path, std::move(value)).second) {
-            refuse(fmt::format("the key {} is there twice", in_quotes(path)), here() - 1);
+        if (scanner_.next() == '"') {
+            return std::string(scanner_.string());
+        }
+        const std::string_view text = scanner_.skip();
+        if (text == "null") {
+            return ConfigNull{};
+        }
+        return text == "true" || text == "false" ? ConfigScalar(text == "true") : math::nearest<double>(text);
+    }
+
+    void add_scalar(const std::string& path)
+    {
+        ConfigScalar one = scalar();
+        (void)add(path, std::visit([](auto& value) -> ConfigValue { return std::move(value); }, one), scanner_.here() - 1);
+    }
+
+    ConfigValue& add(const std::string& path, ConfigValue value, std::size_t offset)
+    {
+        keep(path.size() + sizeof(ConfigValues::value_type));
+        const auto [entry, added] = values_.emplace(path, std::move(value));
+        if (!added) {
+            scanner_.refuse(fmt::format("the key {} is there twice", in_quotes(path)), offset);
+        }
+        return entry->second;
+    }
+
+    void keep(std::size_t bytes)
+    {
+        kept_ += bytes;
+        if (kept_ > most_kept) {
+            scanner_.refuse(fmt::format("more keys, or longer ones, than {} bytes hold", most_kept), scanner_.here());
         }
     }
+
+    JsonScanner scanner_;
+    ConfigValues values_;
+    std::size_t kept_ = 0;
 };
 
 /// A file of the same folder.
@@ -143,85 +142,78 @@ bool is_plain_name(std::string_view name)
 
 constexpr std::string_view weight_map = "weight_map";
 
-class IndexReader : public Paths {
-public:
-    using Paths::Paths;
+/// What the next value of a weight map is, in place of what it should be.
+[[noreturn]] void refuse_in_map(JsonScanner& scanner, std::string_view expected)
+{
+    std::string_view found;
+    std::size_t at = scanner.here();
+    switch (scanner.next()) {
+    case '{': found = "an object"; break;
+    case '[': found = "a list"; break;
+    case '"': found = "a string"; break;
+    case 't':
+    case 'f': found = "a boolean"; break;
+    case 'n': found = "null"; break;
+    default: found = "a number";
+    }
+    if (scanner.next() != '{' && scanner.next() != '[') {
+        (void)scanner.skip(); // says if it is malformed
+        at = scanner.here() - 1;
+    }
+    scanner.refuse(fmt::format("weight_map: expected {}, found {}", expected, found), at);
+}
 
-    bool null() { return other("null"); }
-    bool boolean(bool) { return other("a boolean"); }
-    bool number_integer(Json::number_integer_t) { return other("a number"); }
-    bool number_unsigned(Json::number_unsigned_t) { return other("a number"); }
-    bool number_float(Json::number_float_t, const std::string&) { return other("a number"); }
-    bool string(std::string& file)
-    {
-        if (!in_map()) {
-            return other("a string");
+void read_files(JsonScanner& scanner, std::map<std::string, std::string>& files)
+{
+    if (scanner.next() != '{') {
+        refuse_in_map(scanner, "an object");
+    }
+    scanner.object([&](std::string_view key) {
+        std::string tensor(key);
+        if (scanner.next() != '"') {
+            refuse_in_map(scanner, "the name of a file");
         }
+        std::string file(scanner.string());
         if (!is_plain_name(file)) {
-            refuse(
+            scanner.refuse(
                 fmt::format("weight_map names the file {}, which is no plain name of a file beside the index", in_quotes(file)),
-                here() - 1);
+                scanner.here() - 1);
         }
-        if (!files.emplace(containers_.back().key, std::move(file)).second) {
-            refuse(fmt::format("weight_map has the tensor {} twice", in_quotes(containers_.back().key)), here() - 1);
+        const auto [entry, added] = files.emplace(std::move(tensor), std::move(file));
+        if (!added) {
+            scanner.refuse(fmt::format("weight_map has the tensor {} twice", in_quotes(entry->first)), scanner.here() - 1);
         }
-        return true;
-    }
-    bool start_object(std::size_t)
-    {
-        if (in_map()) {
-            return other("an object");
-        }
-        open(false);
-        if (in_map() && std::exchange(has_map, true)) {
-            refuse("weight_map is there twice", here() - 1);
-        }
-        return true;
-    }
-    bool start_array(std::size_t)
-    {
-        (void)other("a list");
-        return open(true);
-    }
-
-    std::map<std::string, std::string> files;
-    bool has_map = false;
-
-private:
-    [[nodiscard]] bool in_map() const
-    {
-        return containers_.size() == 2 && containers_.back().path == std::string(weight_map) + ".";
-    }
-
-    /// Outside of the map nothing matters; inside there are names of files.
-    bool other(const char* found)
-    {
-        require_object_around();
-        if (in_map() || (containers_.size() == 1 && containers_.back().key == weight_map)) {
-            refuse(fmt::format("weight_map: expected {}, found {}", in_map() ? "the name of a file" : "an object", found),
-                   here() - 1);
-        }
-        return true;
-    }
-};
+    });
+}
 
 } // namespace
 
 ConfigValues read_model_config(std::string_view text)
 {
-    ConfigReader reader(without_byte_order_mark(text));
-    reader.walk(reader);
-    return std::move(reader.values);
+    return ConfigReader(without_byte_order_mark(text)).read();
 }
 
 std::map<std::string, std::string> read_weight_map(std::string_view text)
 {
-    IndexReader reader(without_byte_order_mark(text));
-    reader.walk(reader);
-    if (!reader.has_map) {
+    JsonScanner scanner(without_byte_order_mark(text));
+    require_object(scanner);
+    std::map<std::string, std::string> files;
+    bool has_map = false;
+    scanner.object([&](std::string_view key) {
+        if (key != "weight_map") {
+            (void)scanner.skip();
+            return;
+        }
+        if (scanner.next() == '{' && std::exchange(has_map, true)) {
+            scanner.refuse("weight_map is there twice", scanner.here());
+        }
+        read_files(scanner, files);
+    });
+    scanner.end();
+    if (!has_map) {
         throw Error(ErrorKind::data, "it has no weight_map, which says which file has which tensor");
     }
-    return std::move(reader.files);
+    return files;
 }
 
 std::vector<std::string> files_of(const std::map<std::string, std::string>& tensors)

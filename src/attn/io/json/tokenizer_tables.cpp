@@ -174,7 +174,7 @@ private:
 
 void SmallMembers::skip(JsonScanner& scanner)
 {
-    const std::size_t begin = scanner.member();
+    const std::size_t begin = scanner.member().begin;
     (void)scanner.skip();
     members_ += members_.size() == 1 ? "" : ",";
     members_ += text_.substr(begin, scanner.here() - begin);

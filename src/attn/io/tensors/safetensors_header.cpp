@@ -1,8 +1,8 @@
 #include "attn/io/tensors/safetensors_header.hpp"
 
 #include "attn/io/bytes.hpp"
-#include "attn/io/json/json_events.hpp"
 #include "attn/io/json/json_reader.hpp"
+#include "attn/io/json/json_scanner.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
 
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -46,7 +47,6 @@ constexpr std::array types{
 };
 
 constexpr std::array<std::string_view, 3> keys{safetensors_key::dtype, safetensors_key::shape, safetensors_key::data_offsets};
-enum Key : std::size_t { dtype, shape, data_offsets };
 
 /// Keys side by side, for there may be millions. A header has at most 100 MB, so that 32 bits count its bytes.
 class Keys {
@@ -73,264 +73,212 @@ private:
     std::vector<std::uint32_t> ends_;
 };
 
-class Header : public JsonEvents {
+class HeaderReader {
 public:
-    Header(std::string_view json, std::string_view what) : JsonEvents(json, what), what_(what) {}
+    HeaderReader(std::string_view json, std::string_view what) : what_(what), scanner_(json, what) {}
 
-    std::deque<HeaderTensor> tensors;
-    std::vector<std::pair<std::string, std::string>> known_metadata;
-
-    /// What the parser would copy again and again for its message: a number of megabytes, a string that does not end.
-    void refuse_endless_tokens() const;
-
-    bool null() { unexpected("null"); }
-    bool boolean(bool value) { unexpected(value ? "true" : "false"); }
-    bool number_integer(Json::number_integer_t value) { unexpected(value == 0 ? "-0" : std::to_string(value)); } // below 0
-    bool number_unsigned(Json::number_unsigned_t value);
-    bool number_float(Json::number_float_t, const std::string& text) { unexpected(text.substr(0, 40)); }
-    bool string(std::string& value);
-    bool key(std::string& value);
-    bool start_object(std::size_t);
-    bool end_object();
-    bool start_array(std::size_t);
-    bool end_array();
-
-private:
-    enum class In { nothing, header, tensor, shape, offsets, metadata };
-
-    /// Where the next value stands, in words.
-    [[nodiscard]] std::string place() const;
-    [[nodiscard]] std::string allowed() const;
-    /// The next value is of the wrong kind or out of range.
-    [[noreturn]] void unexpected(const std::string& value) const { throw Error(ErrorKind::data, place(), value, allowed()); }
-    [[nodiscard]] std::string metadata_place() const { return member_place(what_, safetensors_key::metadata); }
-    [[nodiscard]] std::string tensor_place() const { return member_place(what_, tensors.back().name); }
-    void finish_tensor();
-    /// Refuses keys of the object that ends here.
-    void refuse_twice(std::vector<std::string_view> names) const;
-
-    std::string what_;
-    In in_ = In::nothing;
-    Keys metadata_;
-    bool has_metadata_ = false;
-    std::string last_key_;       ///< of the metadata
-    bool is_metadata_ = false;   ///< the value that comes next in the header
-    std::size_t key_ = 0;        ///< of a tensor
-    std::array<bool, 3> seen_{}; ///< its keys
-    std::size_t offsets_ = 0;    ///< read
-};
-
-void Header::refuse_endless_tokens() const
-{
-    constexpr std::size_t longest = 1000; // of what is no string, in bytes; no number that is allowed has more than 19
-    std::size_t bare = 0;
-    std::size_t i = 0;
-    for (; i < text().size(); ++i) {
-        const char c = text()[i];
-        if (c == '"') {
-            for (++i; i < text().size() && text()[i] != '"'; ++i) {
-                i += text()[i] == '\\' ? 1 : 0;
+    SafetensorsHeader read()
+    {
+        if (scanner_.next() != '{') {
+            unexpected(what_, "an object");
+        }
+        bool has_metadata = false;
+        scanner_.object([&](std::string_view key) {
+            refuse_nul(key);
+            if (key == safetensors_key::metadata) {
+                refuse_twice(std::exchange(has_metadata, true), key);
+                metadata();
+            } else {
+                header_.tensors.emplace_back().name = key;
+                tensor();
             }
-            if (i >= text().size()) {
-                fail("a string without its closing quote", text().size());
-            }
-        }
-        const bool between = c == '"' || c == ',' || c == ':' || c == '[' || c == ']' || c == '{' || c == '}' || c == ' ' ||
-                             c == '\t' || c == '\r' || c == '\n';
-        bare = between ? 0 : bare + 1;
-        if (bare > longest) {
-            fail(fmt::format("a number or word of more than {} bytes", longest), i);
-        }
-    }
-}
-
-std::string Header::place() const
-{
-    switch (in_) {
-    case In::nothing: return what_;
-    case In::header: return is_metadata_ ? metadata_place() : tensor_place();
-    case In::metadata: return member_place(metadata_place(), last_key_);
-    case In::tensor: return member_place(tensor_place(), keys.at(key_));
-    case In::shape: return fmt::format("{}.shape[{}]", tensor_place(), tensors.back().shape.size());
-    case In::offsets: break;
-    }
-    return fmt::format("{}.data_offsets[{}]", tensor_place(), offsets_);
-}
-
-std::string Header::allowed() const
-{
-    const Index least = in_ == In::offsets && offsets_ == 1 ? tensors.back().begin : 0;
-    switch (in_) {
-    case In::nothing:
-    case In::header: return "an object";
-    case In::metadata: return "a string";
-    case In::tensor: return key_ == dtype ? "F16, BF16, F32, F64, BOOL, I64, and the other types of the format" : "an array";
-    case In::shape:
-    case In::offsets: break;
-    }
-    return fmt::format("an integer from {} to {}", least, most);
-}
-
-bool Header::number_unsigned(Json::number_unsigned_t value)
-{
-    const auto number = static_cast<Index>(value);
-    if ((in_ != In::shape && in_ != In::offsets) || number < 0) {
-        unexpected(std::to_string(value));
-    }
-    HeaderTensor& tensor = tensors.back();
-    if (in_ == In::shape) {
-        if (tensor.shape.size() == most_dimensions) {
-            throw Error(ErrorKind::data, tensor_place() + ".shape", "more",
-                        fmt::format("up to {} dimensions", most_dimensions));
-        }
-        tensor.shape.push_back(number);
-        return true;
-    }
-    if (offsets_ == 2) {
-        throw Error(ErrorKind::data, tensor_place() + ".data_offsets", "more", "two offsets");
-    }
-    if (offsets_ == 1 && number < tensor.begin) {
-        unexpected(std::to_string(value));
-    }
-    (offsets_++ == 0 ? tensor.begin : tensor.end) = number;
-    return true;
-}
-
-bool Header::string(std::string& value)
-{
-    if (in_ == In::metadata) {
-        if (last_key_ == model::key::schema || last_key_ == model::key::config) {
-            known_metadata.emplace_back(last_key_, std::move(value));
-        }
-        return true;
-    }
-    const auto* const found =
-        std::find_if(types.begin(), types.end(), [&](const SafetensorsType& each) { return each.name == value; });
-    if (in_ != In::tensor || key_ != dtype || found == types.end()) {
-        unexpected(in_quotes(value));
-    }
-    tensors.back().type = found;
-    return true;
-}
-
-bool Header::key(std::string& value)
-{
-    if (value.find('\0') != std::string::npos) {
-        fail("NUL character in a string", here() - 1);
-    }
-    if (in_ == In::metadata) {
-        metadata_.add(value);
-        last_key_ = std::move(value);
-        return true;
-    }
-    if (in_ == In::header) {
-        is_metadata_ = value == safetensors_key::metadata;
-        if (is_metadata_ && std::exchange(has_metadata_, true)) {
-            fail(fmt::format("key {} given twice", in_quotes(value)), here() - 1);
-        }
-        if (!is_metadata_) {
-            tensors.emplace_back().name = std::move(value);
-            seen_ = {};
-            offsets_ = 0;
-        }
-        return true;
-    }
-    const auto* const found = std::find(keys.begin(), keys.end(), value);
-    if (found == keys.end()) {
-        throw Error(ErrorKind::data, tensor_place() + ": key", in_quotes(value), joined(keys));
-    }
-    key_ = static_cast<std::size_t>(found - keys.begin());
-    if (std::exchange(seen_.at(key_), true)) {
-        fail(fmt::format("key {} given twice", in_quotes(value)), here() - 1);
-    }
-    return true;
-}
-
-bool Header::start_object(std::size_t)
-{
-    if (in_ == In::nothing) {
-        in_ = In::header;
-    } else if (in_ == In::header) {
-        in_ = is_metadata_ ? In::metadata : In::tensor;
-    } else {
-        unexpected("an object");
-    }
-    return true;
-}
-
-bool Header::end_object()
-{
-    if (in_ == In::header) {
+        });
         std::vector<std::string_view> names;
-        names.reserve(tensors.size());
-        for (const HeaderTensor& tensor : tensors) {
+        names.reserve(header_.tensors.size());
+        for (const HeaderTensor& tensor : header_.tensors) {
             names.emplace_back(tensor.name);
         }
         refuse_twice(std::move(names));
-        return true;
+        scanner_.end();
+        return std::move(header_);
     }
-    if (in_ == In::metadata) {
-        refuse_twice(metadata_.views());
-        metadata_ = {};
-    } else {
-        finish_tensor();
-    }
-    in_ = In::header;
-    return true;
-}
 
-bool Header::start_array(std::size_t)
-{
-    if (in_ != In::tensor || key_ == dtype) {
-        unexpected("an array");
+private:
+    /// What messages call a part of the tensor that is being read: "header.name.shape[1]".
+    [[nodiscard]] std::string place(std::string_view part) const
+    {
+        return member_place(what_, header_.tensors.back().name) + std::string(part);
     }
-    in_ = key_ == shape ? In::shape : In::offsets;
-    return true;
-}
 
-bool Header::end_array()
-{
-    if (in_ == In::offsets && offsets_ != 2) {
-        throw Error(ErrorKind::data, tensor_place() + ".data_offsets", std::to_string(offsets_), "two offsets");
+    /// The next value is of the wrong kind or out of range.
+    [[noreturn]] void unexpected(const std::string& where, std::string_view allowed)
+    {
+        std::string value;
+        switch (scanner_.next()) {
+        case '{': value = "an object"; break;
+        case '[': value = "an array"; break;
+        case '"': value = in_quotes(scanner_.string()); break;
+        default: value = scanner_.skip().substr(0, 40);
+        }
+        throw Error(ErrorKind::data, where, value, allowed);
     }
-    in_ = In::tensor;
-    return true;
-}
 
-void Header::finish_tensor()
-{
-    const auto* const missing = std::find(seen_.begin(), seen_.end(), false);
-    if (missing != seen_.end()) {
-        throw Error(ErrorKind::data, fmt::format("{}: key {} is missing", tensor_place(),
-                                                 in_quotes(keys.at(static_cast<std::size_t>(missing - seen_.begin())))));
+    void metadata()
+    {
+        const std::string where = member_place(what_, safetensors_key::metadata);
+        if (scanner_.next() != '{') {
+            unexpected(where, "an object");
+        }
+        Keys all;
+        scanner_.object([&](std::string_view key) {
+            refuse_nul(key);
+            all.add(key);
+            const bool known = key == model::key::schema || key == model::key::config;
+            const std::string name(known || scanner_.next() != '"' ? key : "");
+            if (scanner_.next() != '"') {
+                unexpected(member_place(where, name), "a string");
+            }
+            const std::string_view value = scanner_.string();
+            if (known) {
+                header_.metadata.emplace_back(name, value);
+            }
+        });
+        refuse_twice(all.views());
     }
-    HeaderTensor& tensor = tensors.back();
-    tensor.shape.shrink_to_fit();
-    const std::optional<Index> needed = bytes_of(tensor.shape, tensor.type->bits);
-    if (!needed || *needed != tensor.end - tensor.begin) {
-        throw Error(ErrorKind::data, tensor_place() + ": data", fmt::format("{} bytes", tensor.end - tensor.begin),
-                    needed ? fmt::format("{} for its shape of {}", *needed, tensor.type->name)
-                           : "a shape whose bytes can be addressed");
-    }
-}
 
-void Header::refuse_twice(std::vector<std::string_view> names) const
-{
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) {
-        fail(fmt::format("key {} given twice in the object that ends here", in_quotes(*twice)), here() - 1);
+    void tensor()
+    {
+        require('{', "", "an object");
+        std::array<bool, keys.size()> seen{};
+        scanner_.object([&](std::string_view key) {
+            refuse_nul(key);
+            const auto* const found = std::find(keys.begin(), keys.end(), key);
+            if (found == keys.end()) {
+                throw Error(ErrorKind::data, place(": key"), in_quotes(key), joined(keys));
+            }
+            refuse_twice(std::exchange(seen.at(static_cast<std::size_t>(found - keys.begin())), true), key);
+            if (*found == safetensors_key::dtype) {
+                type();
+            } else if (*found == safetensors_key::shape) {
+                shape();
+            } else {
+                offsets();
+            }
+        });
+        const auto* const missing = std::find(seen.begin(), seen.end(), false);
+        if (missing != seen.end()) {
+            throw Error(ErrorKind::data, fmt::format("{}: key {} is missing", place(""),
+                                                     in_quotes(keys.at(static_cast<std::size_t>(missing - seen.begin())))));
+        }
+        const HeaderTensor& tensor = header_.tensors.back();
+        const std::optional<Index> needed = bytes_of(tensor.shape, tensor.type->bits);
+        if (!needed || *needed != tensor.end - tensor.begin) {
+            throw Error(ErrorKind::data, place(": data"), fmt::format("{} bytes", tensor.end - tensor.begin),
+                        needed ? fmt::format("{} for its shape of {}", *needed, tensor.type->name)
+                               : "a shape whose bytes can be addressed");
+        }
     }
-}
+
+    void type()
+    {
+        constexpr std::string_view allowed = "F16, BF16, F32, F64, BOOL, I64, and the other types of the format";
+        require('"', ".dtype", allowed);
+        const std::string_view name = scanner_.string();
+        const auto* const found = std::ranges::find(types, name, &SafetensorsType::name);
+        if (found == types.end()) {
+            throw Error(ErrorKind::data, place(".dtype"), in_quotes(name), allowed);
+        }
+        header_.tensors.back().type = found;
+    }
+
+    void shape()
+    {
+        require('[', ".shape", "an array");
+        Shape& shape = header_.tensors.back().shape;
+        scanner_.array([&] {
+            const Index length = integer(".shape", shape.size(), 0);
+            if (shape.size() == most_dimensions) {
+                throw Error(ErrorKind::data, place(".shape"), "more", fmt::format("up to {} dimensions", most_dimensions));
+            }
+            shape.push_back(length);
+        });
+        shape.shrink_to_fit();
+    }
+
+    void offsets()
+    {
+        require('[', ".data_offsets", "an array");
+        HeaderTensor& tensor = header_.tensors.back();
+        std::size_t count = 0;
+        scanner_.array([&] {
+            const Index offset = integer(".data_offsets", count, count == 1 ? tensor.begin : 0);
+            if (count == 2) {
+                throw Error(ErrorKind::data, place(".data_offsets"), "more", "two offsets");
+            }
+            (count++ == 0 ? tensor.begin : tensor.end) = offset;
+        });
+        if (count != 2) {
+            throw Error(ErrorKind::data, place(".data_offsets"), std::to_string(count), "two offsets");
+        }
+    }
+
+    /// Element `i` of such a list: digits alone.
+    Index integer(std::string_view list, std::size_t i, Index least)
+    {
+        const auto where = [&] { return place(fmt::format("{}[{}]", list, i)); };
+        const auto allowed = [&] { return fmt::format("an integer from {} to {}", least, most); };
+        const char first = scanner_.next();
+        if (first != '-' && (first < '0' || first > '9')) {
+            unexpected(where(), allowed());
+        }
+        const std::string_view digits = scanner_.skip();
+        Index value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (first == '-' || error != std::errc() || end != digits.data() + digits.size() || value < least) {
+            throw Error(ErrorKind::data, where(), std::string(digits.substr(0, 40)), allowed());
+        }
+        return value;
+    }
+
+    void require(char first, std::string_view part, std::string_view allowed)
+    {
+        if (scanner_.next() != first) {
+            unexpected(place(part), allowed);
+        }
+    }
+    void refuse_nul(std::string_view key) const
+    {
+        if (key.find('\0') != std::string_view::npos) {
+            scanner_.fail("NUL character in a string", scanner_.member().end - 1);
+        }
+    }
+    void refuse_twice(bool seen, std::string_view key) const
+    {
+        if (seen) {
+            scanner_.fail(fmt::format("key {} given twice", in_quotes(key)), scanner_.member().end - 1);
+        }
+    }
+    /// Keys of the object that has just ended.
+    void refuse_twice(std::vector<std::string_view> names) const
+    {
+        std::sort(names.begin(), names.end());
+        const auto twice = std::adjacent_find(names.begin(), names.end());
+        if (twice != names.end()) {
+            scanner_.fail(fmt::format("key {} given twice in the object that ends here", in_quotes(*twice)),
+                          scanner_.here() - 1);
+        }
+    }
+
+    std::string what_;
+    JsonScanner scanner_;
+    SafetensorsHeader header_;
+};
 
 } // namespace
 
 SafetensorsHeader read_safetensors_header(std::string_view json, std::string_view what)
 {
-    Header header(json, what);
-    header.refuse_endless_tokens();
-    header.walk(header);
-    return {std::move(header.tensors), std::move(header.known_metadata)};
+    return HeaderReader(json, what).read();
 }
 
 std::string_view safetensors_name(ElementType type)

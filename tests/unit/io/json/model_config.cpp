@@ -55,8 +55,8 @@ TEST(ModelConfig, RefusesWhatIsNoConfig)
 {
     EXPECT_EQ(config_refusal("[]"), "line 1, column 1: expected an object");
     EXPECT_EQ(config_refusal("3"), "line 1, column 1: expected an object");
-    EXPECT_EQ(config_refusal(R"({"a": 1, "a": 2})"), "line 1, column 16: the key 'a' is there twice");
-    EXPECT_EQ(config_refusal(R"({"a.b": 1, "a": {"b": 2}})"), "line 1, column 24: the key 'a.b' is there twice");
+    EXPECT_EQ(config_refusal(R"({"a": 1, "a": 2})"), "line 1, column 15: the key 'a' is there twice");
+    EXPECT_EQ(config_refusal(R"({"a.b": 1, "a": {"b": 2}})"), "line 1, column 23: the key 'a.b' is there twice");
     EXPECT_TRUE(config_refusal("{\"a\": 1").starts_with("malformed JSON at line 1, column "));
     EXPECT_TRUE(config_refusal("").starts_with("malformed JSON at line 1, column 1: "));
     EXPECT_TRUE(config_refusal(R"({"a": 1e999})").starts_with("malformed JSON at "));
@@ -65,6 +65,18 @@ TEST(ModelConfig, RefusesWhatIsNoConfig)
         deep += R"({"a":)";
     }
     EXPECT_NE(config_refusal(deep).find("nested deeper than 32 levels"), std::string::npos);
+}
+
+TEST(ModelConfig, KeepsNoMoreKeysThanAnyModelHas)
+{
+    std::string many;
+    for (int i = 0; i < 2000; ++i) {
+        many += "\"" + std::to_string(i) + "\":0,";
+    }
+    const std::string long_key(1'000'000, 'k');
+    EXPECT_NE(config_refusal("{\"" + long_key + "\":{" + many + "\"\":0}}").find("more keys, or longer ones, than"),
+              std::string::npos);
+    EXPECT_EQ(io::read_model_config("{\"id2label\":{" + many + "\"\":0}}").size(), 2002U);
 }
 
 TEST(WeightMap, SaysWhichFileHasWhichTensor)
@@ -90,9 +102,9 @@ TEST(WeightMap, NamesNoFilesOfOtherFolders)
 TEST(WeightMap, RefusesWhatIsNoIndex)
 {
     EXPECT_EQ(index_refusal("{}"), "it has no weight_map, which says which file has which tensor");
-    EXPECT_EQ(index_refusal(R"({"weight_map": 3})"), "line 1, column 17: weight_map: expected an object, found a number");
+    EXPECT_EQ(index_refusal(R"({"weight_map": 3})"), "line 1, column 16: weight_map: expected an object, found a number");
     EXPECT_EQ(index_refusal(R"({"weight_map": {"a": 3}})"),
-              "line 1, column 23: weight_map: expected the name of a file, found a number");
+              "line 1, column 22: weight_map: expected the name of a file, found a number");
     EXPECT_NE(index_refusal(R"({"weight_map": {"a": {}}})"), "no error");
     EXPECT_NE(index_refusal(R"({"weight_map": {"a": ["b"]}})"), "no error");
     EXPECT_NE(index_refusal(R"({"weight_map": ["b"]})"), "no error");

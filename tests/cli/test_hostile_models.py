@@ -1,0 +1,35 @@
+"""Folders of models made to be costly: refused in one line, with no more memory than three times the file, or 64 MB, and at
+once."""
+
+import json
+
+import pytest
+import tiny_models
+from program import assert_fails, limits_memory, measured
+from tensors import load_safetensors
+
+BASE = 16  # MiB of the program itself
+
+
+@limits_memory
+def test_keys_inside_of_a_long_key_are_not_kept_with_all_of_its_bytes(tmp_path):
+    folder, _ = tiny_models.bert(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config["task_specific_params"] = {"k" * 1_000_000: {str(i): i for i in range(2000)}}
+    (folder / "config.json").write_text(json.dumps(config))
+    done, _, megabytes = measured("run", "the cat", "--model", f"{folder}/")
+    assert_fails(done, 65, "config.json", "more keys, or longer ones, than 16000000 bytes hold")
+    assert megabytes < 64 + BASE, megabytes  # 2,000
+
+
+@limits_memory
+def test_what_a_weight_map_says_about_itself_is_passed_over(tmp_path):
+    folder, _ = tiny_models.bert(tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "one.safetensors")
+    names = load_safetensors(folder / "one.safetensors")[0]
+    metadata = {"k" * 1_000_000: {str(i): {} for i in range(20_000)}}
+    index = {"metadata": metadata, "weight_map": {name: "one.safetensors" for name in names}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    done, seconds, megabytes = measured("run", "the cat", "--model", f"{folder}/")
+    assert (done.code, done.err) == (0, b""), done
+    assert seconds < 0.5 and megabytes < 64 + BASE, (seconds, megabytes)  # 3 seconds
