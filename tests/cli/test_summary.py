@@ -188,7 +188,7 @@ def test_one_saved_before_there_were_means_of_repeated_words_agrees(tmp_path):
     for mean in ("same", "induction"):
         del result["summary"]["heads"][0][mean]
     file.write_text(json.dumps(result))
-    assert "summary.heads[0].induction: computed, but not stated" in run("check", file).text
+    assert "summary.heads[0].same: computed, but not stated" in run("check", file).text
     for mean in ("same", "induction"):
         del result["summary"]["heads"][1][mean]
     file.write_text(json.dumps(result))

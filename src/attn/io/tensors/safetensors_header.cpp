@@ -5,6 +5,7 @@
 #include "attn/io/json/json_scanner.hpp"
 #include "attn/model/recipe/documents.hpp"
 #include "attn/tensor/error.hpp"
+#include "attn/tensor/text_list.hpp"
 
 #include <fmt/format.h>
 
@@ -47,31 +48,6 @@ constexpr std::array types{
 };
 
 constexpr std::array<std::string_view, 3> keys{safetensors_key::dtype, safetensors_key::shape, safetensors_key::data_offsets};
-
-/// Keys side by side, for there may be millions. A header has at most 100 MB, so that 32 bits count its bytes.
-class Keys {
-public:
-    void add(std::string_view text)
-    {
-        all_ += text;
-        ends_.push_back(static_cast<std::uint32_t>(all_.size()));
-    }
-    [[nodiscard]] std::vector<std::string_view> views() const
-    {
-        std::vector<std::string_view> views;
-        views.reserve(ends_.size());
-        std::size_t begin = 0;
-        for (const std::uint32_t end : ends_) {
-            views.push_back(std::string_view(all_).substr(begin, end - begin));
-            begin = end;
-        }
-        return views;
-    }
-
-private:
-    std::string all_;
-    std::vector<std::uint32_t> ends_;
-};
 
 class HeaderReader {
 public:
@@ -129,10 +105,10 @@ private:
         if (scanner_.next() != '{') {
             unexpected(where, "an object");
         }
-        Keys all;
+        TextList all; // there may be millions
         scanner_.object([&](std::string_view key) {
             refuse_nul(key);
-            all.add(key);
+            all.push_back(key);
             const bool known = key == model::key::schema || key == model::key::config;
             const std::string name(known || scanner_.next() != '"' ? key : "");
             if (scanner_.next() != '"') {
@@ -143,7 +119,12 @@ private:
                 header_.metadata.emplace_back(name, value);
             }
         });
-        refuse_twice(all.views());
+        std::vector<std::string_view> names;
+        names.reserve(all.size());
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            names.push_back(all[i]);
+        }
+        refuse_twice(std::move(names));
     }
 
     void tensor()
